@@ -1,0 +1,1 @@
+"""Game-agnostic learning of evaluation functions; knows no game."""

@@ -1,0 +1,1 @@
+"""Fitters: from scored positions to weights."""

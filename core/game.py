@@ -1,0 +1,272 @@
+"""The interface of a game: rules as plain functions over an immutable position, and the registry.
+
+A game is described by one :class:`Game` value. Its rules are plain module-level functions over a position,
+which is a :class:`typing.NamedTuple` of numpy scalars. The same functions run as they are (the oracle, the
+debugger, the first draft) and compiled. Generic code calls :func:`play`, :func:`legal_moves` and so on with
+``game.rules`` as first argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, NamedTuple
+
+import numpy as np
+from attrs import define, field
+
+from glem.core.errors import PluginError
+from glem.core.operations import Operations, generic_operation
+
+__all__ = [
+    "INTERFACE_VERSION",
+    "BoardLayout",
+    "Game",
+    "count_moves",
+    "final_score",
+    "game_names",
+    "hash_key",
+    "is_over",
+    "legal_moves",
+    "load_game",
+    "load_plugin",
+    "play",
+    "transform",
+]
+
+INTERFACE_VERSION = 1
+"""Version of the game interface; a plugin states the one that it was written for."""
+
+GAMES_GROUP = "glem.games"
+
+
+class BoardLayout(NamedTuple):
+    """How the cells of a board lie, for drawing: row-major from the top left corner."""
+
+    rows: int
+    columns: int
+
+
+@define(frozen=True, eq=False)
+class Game:
+    """Everything that glem knows of a game.
+
+    Positions are normalized in the functions' own way; scores are from the side to move. Moves are small
+    integers in ``range(move_count)``; a forced pass is a move like any other.
+
+    Parameters
+    ----------
+    name
+        Registry name, lower case with underscores.
+    title
+        Name for people.
+    initial_position
+        A NamedTuple of numpy scalars; its class is the position type and its annotations are not read, the
+        scalars' dtypes are.
+    legal_moves
+        ``(position, moves, start) -> count``: writes the legal moves into the int32 buffer ``moves`` from
+        index ``start`` on. Zero exactly when the game is over.
+    play
+        ``(position, move) -> position``; the move is legal.
+    is_over
+        ``(position) -> bool``.
+    final_score
+        ``(position) -> int`` of a finished position from the side to move.
+    hash_key
+        ``(position) -> uint64``; equal positions give equal keys, well scattered over all 64 bits.
+    max_moves
+        Largest number of legal moves in any position.
+    move_count
+        Moves are integers from 0 to ``move_count - 1``.
+    max_plies
+        Longest game in plies, passes included.
+    score_bounds
+        Least and greatest final score.
+    count_moves
+        Optional ``(position) -> int``: number of legal moves without writing them (perft).
+    transform
+        Optional ``(position, symmetry) -> position`` for symmetry 0 (identity) to ``symmetry_count - 1``.
+    transform_move
+        Optional ``(move, symmetry) -> move`` that goes with it.
+    symmetry_count
+        Number of board symmetries, the identity included.
+    format_position, parse_position
+        To and from one line of text; ``parse_position`` raises :class:`~glem.core.errors.BadInputError`.
+    format_move, parse_move
+        To and from the game's usual move notation, without spaces.
+    perft_counts_ended
+        Whether perft counts a game that ends before the last ply once (Othello) or not at all (chess).
+    layout
+        Cells of the board for drawing, or None.
+    read_records
+        Optional reader of game records: see :mod:`glem.core.records`.
+    facts
+        Further facts about the game for its page in the documentation.
+    interface_version
+        The version of this interface that the plugin was written for.
+    """
+
+    name: str
+    title: str
+    initial_position: Any
+    legal_moves: Callable[..., int]
+    play: Callable[..., Any]
+    is_over: Callable[..., bool]
+    final_score: Callable[..., int]
+    hash_key: Callable[..., np.uint64]
+    max_moves: int
+    move_count: int
+    max_plies: int
+    score_bounds: tuple[int, int]
+    format_position: Callable[[Any], str]
+    parse_position: Callable[[str], Any]
+    format_move: Callable[[int], str]
+    parse_move: Callable[[str], int]
+    count_moves: Callable[..., int] | None = None
+    transform: Callable[..., Any] | None = None
+    transform_move: Callable[[int, int], int] | None = None
+    symmetry_count: int = 1
+    perft_counts_ended: bool = False
+    layout: BoardLayout | None = None
+    read_records: Callable[..., Any] | None = None
+    facts: Mapping[str, str] = field(factory=dict)
+    interface_version: int = INTERFACE_VERSION
+    rules: Operations = field(init=False, repr=False)
+    """The rules as one value for generic code."""
+
+    def __attrs_post_init__(self) -> None:
+        functions = {
+            "legal_moves": self.legal_moves,
+            "play": self.play,
+            "is_over": self.is_over,
+            "final_score": self.final_score,
+            "hash_key": self.hash_key,
+            "count_moves": self.count_moves,
+            "transform": self.transform,
+        }
+        object.__setattr__(self, "rules", Operations(self.name, functions))
+
+    @property
+    def position_type(self) -> type[Any]:
+        """The NamedTuple class of positions."""
+        return type(self.initial_position)
+
+    def empty_columns(self, length: int) -> Any:
+        """Return a position of columns: the position type with one zeroed array of ``length`` per field."""
+        return self.position_type(*(np.zeros(length, np.asarray(value).dtype) for value in self.initial_position))
+
+    def __reduce__(self) -> Any:
+        # Games are registered values: another process finds its own by name.
+        return (load_game, (self.name,))
+
+
+@generic_operation
+def legal_moves(rules: Operations, position: Any, moves: Any, start: int) -> int:
+    """Write the legal moves into ``moves`` from ``start`` on and return their number."""
+    return int(rules["legal_moves"](position, moves, start))
+
+
+@generic_operation
+def play(rules: Operations, position: Any, move: int) -> Any:
+    """Position after a legal move."""
+    return rules["play"](position, move)
+
+
+@generic_operation
+def is_over(rules: Operations, position: Any) -> bool:
+    """Whether the game has ended."""
+    return bool(rules["is_over"](position))
+
+
+@generic_operation
+def final_score(rules: Operations, position: Any) -> int:
+    """Score of a finished position from the side to move."""
+    return int(rules["final_score"](position))
+
+
+@generic_operation
+def hash_key(rules: Operations, position: Any) -> np.uint64:
+    """64-bit key of a position."""
+    return rules["hash_key"](position)  # type: ignore[no-any-return]
+
+
+@generic_operation
+def count_moves(rules: Operations, position: Any) -> int:
+    """Count the legal moves without writing them."""
+    return int(rules["count_moves"](position))
+
+
+@generic_operation
+def transform(rules: Operations, position: Any, symmetry: int) -> Any:
+    """Image of a position under a board symmetry; 0 is the identity."""
+    return rules["transform"](position, symmetry)
+
+
+# ------------------------------------------------------------------------------------------- registry
+
+
+def _entry_points(group: str) -> dict[str, list[EntryPoint]]:
+    found: dict[str, list[EntryPoint]] = {}
+    for entry in entry_points(group=group):
+        known = found.setdefault(entry.name, [])
+        # The same distribution can be seen twice on sys.path (a checkout and its installation).
+        if all(other.value != entry.value or _distribution(other) != _distribution(entry) for other in known):
+            known.append(entry)
+    return found
+
+
+def _distribution(entry: EntryPoint) -> str:
+    return entry.dist.name if entry.dist is not None else "an unknown distribution"
+
+
+def load_plugin(group: str, name: str, kind: type[Any]) -> Any:
+    """Load one entry point; only the named one is imported.
+
+    Raises
+    ------
+    PluginError
+        No such name, two distributions claim it, its import fails, or it is not a ``kind``. The text names
+        the distribution.
+    """
+    known = _entry_points(group)
+    if name not in known:
+        available = ", ".join(sorted(known)) or "none"
+        raise PluginError(f"no game {name!r} in the entry points {group!r}; available: {available}")
+    claims = known[name]
+    if len(claims) > 1:
+        owners = ", ".join(sorted(_distribution(entry) for entry in claims))
+        raise PluginError(f"{group!r} has {len(claims)} entries named {name!r}, from: {owners}; uninstall all but one")
+    entry = claims[0]
+    try:
+        value = entry.load()
+    except Exception as error:
+        raise PluginError(
+            f"{name!r} of {_distribution(entry)} ({entry.value}) failed to load: {type(error).__name__}: {error}"
+        ) from error
+    if not isinstance(value, kind):
+        raise PluginError(
+            f"{name!r} of {_distribution(entry)}: {entry.value} is a {type(value).__name__}, not a {kind.__name__}"
+        )
+    return value
+
+
+def game_names() -> list[str]:
+    """Names of all installed games, sorted; nothing is imported."""
+    return sorted(_entry_points(GAMES_GROUP))
+
+
+def load_game(name: str) -> Game:
+    """Load the installed game of that name.
+
+    Raises
+    ------
+    PluginError
+        See :func:`load_plugin`; also when the game was written for another interface version.
+    """
+    game: Game = load_plugin(GAMES_GROUP, name, Game)
+    if game.interface_version != INTERFACE_VERSION:
+        raise PluginError(
+            f"game {name!r} was written for interface version {game.interface_version}, "
+            f"this is glem with version {INTERFACE_VERSION}"
+        )
+    return game

@@ -1,0 +1,108 @@
+"""What a game gives to learning: one :class:`Learning` value in the entry-point group ``glem.learning``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+
+from glem.core.features import AtomicFeatures
+from glem.core.game import Game, load_plugin
+from glem.core.kernels import compiled
+from glem.core.operations import Operations, generic_operation, position_at
+
+__all__ = ["LEARNING_GROUP", "Learning", "Phases", "load_learning"]
+
+LEARNING_GROUP = "glem.learning"
+
+
+@generic_operation
+def phase_of(operations: Operations, position: Any) -> int:
+    """Phase of a position."""
+    return int(operations["phase_of"](position))
+
+
+def _fill_phases(operations: Any, columns: Any, count: int, phases: Any) -> None:
+    for row in range(count):
+        phases[row] = phase_of(operations, position_at(columns, row))
+
+
+@define(frozen=True, eq=False)
+class Phases:
+    """Game stages with weights of their own ("position type", GLEM section 5.2), ordered.
+
+    Parameters
+    ----------
+    game
+        Whose positions they divide.
+    names
+        One short name per phase, in order.
+    phase_of
+        Dual function ``(position) -> int`` in ``range(len(names))``.
+    """
+
+    game: Game
+    names: tuple[str, ...]
+    phase_of: Callable[..., int]
+    operations: Operations = field(init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(
+            self, "operations", Operations(f"{self.game.name}-phases", {"phase_of": self.phase_of})
+        )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def of(self, positions: Any) -> NDArray[np.uint8]:
+        """Phase of each of N positions, given as a position of columns: uint8 array [N]."""
+        count = len(positions[0])
+        phases = np.empty(count, np.uint8)
+        columns = type(positions)(*(np.ascontiguousarray(column) for column in positions))
+        compiled(_fill_phases)(self.operations, columns, np.int64(count), phases)
+        return phases
+
+
+@define(frozen=True, eq=False)
+class Learning:
+    """What a game gives to learning.
+
+    Parameters
+    ----------
+    game
+        The game.
+    features
+        Its atomic features.
+    phases
+        Its game stages.
+    pattern_sets
+        Name to pattern set: a mapping from pattern name to the names of its features (one instance; the
+        symmetric ones follow). The first set is the default.
+    linear
+        Names of features that also enter linearly (GLEM section 4.1, last paragraph).
+    baselines
+        Name of a simple predictor to the names of the features it regresses the label on, phase by phase; the
+        empty tuple is the constant.
+    label_unit
+        Unit of labels for people, e.g. ``discs``.
+    sample
+        Optional function that returns the path of a small set of positions that the project ships.
+    """
+
+    game: Game
+    features: AtomicFeatures
+    phases: Phases
+    pattern_sets: Mapping[str, Mapping[str, tuple[str, ...]]]
+    linear: tuple[str, ...] = ()
+    baselines: Mapping[str, tuple[str, ...]] = field(factory=lambda: {"constant": ()})
+    label_unit: str = "points"
+    sample: Callable[[], Any] | None = None
+
+
+def load_learning(name: str) -> Learning:
+    """Load what the game of that name gives to learning; :class:`PluginError` when there is nothing."""
+    learning: Learning = load_plugin(LEARNING_GROUP, name, Learning)
+    return learning

@@ -1,0 +1,215 @@
+"""Opaque values that carry a set of plain functions into generic code, in both worlds.
+
+An :class:`Operations` value names some plain functions, a game's rules for instance. Generic code calls
+``play(rules, position, move)``: in plain Python that looks the function up; under numba the *type* of
+``rules`` carries the name and a digest of the sources behind the functions, and an overload picks the
+compiled function, so that calls inline, each set gets its own machine code, the on-disk cache hits in a
+second process and an edited source compiles anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numba
+from numba.core import types
+from numba.core.datamodel import models
+from numba.extending import NativeValue, intrinsic, register_model, typeof_impl, unbox
+
+from glem.core.errors import PluginError
+from glem.core.kernels import compiled, overload_of, source_digest
+
+__all__ = ["Operations", "generic_operation", "position_at", "store_position"]
+
+_live: dict[tuple[str, str], Operations] = {}
+
+
+class OperationsType(types.Opaque):  # type: ignore[misc]
+    """Numba's type of an :class:`Operations` value: its name and the digest of its sources."""
+
+    def __init__(self, name: str, digest: str) -> None:
+        self.operations_name = name
+        self.digest = digest
+        super().__init__(name=f"Operations({name}, {digest})")
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return (self.operations_name, self.digest)
+
+
+register_model(OperationsType)(models.OpaqueModel)
+
+
+class Operations:
+    """A named set of plain functions, callable from generic code in plain Python and compiled.
+
+    Parameters
+    ----------
+    name
+        Unique name, a game's for its rules.
+    functions
+        Operation name to plain module-level function. ``None`` means that the operation is absent.
+    """
+
+    def __init__(self, name: str, functions: Mapping[str, Callable[..., Any] | None]) -> None:
+        self.name = name
+        self.functions: dict[str, Callable[..., Any]] = {
+            operation: function for operation, function in functions.items() if function is not None
+        }
+        self._type: OperationsType | None = None
+
+    def __repr__(self) -> str:
+        return f"Operations({self.name!r}: {', '.join(sorted(self.functions))})"
+
+    def __getitem__(self, operation: str) -> Callable[..., Any]:
+        try:
+            return self.functions[operation]
+        except KeyError:
+            raise PluginError(
+                f"{self.name} has no operation {operation!r}; it has: {', '.join(sorted(self.functions))}"
+            ) from None
+
+    def __contains__(self, operation: str) -> bool:
+        return operation in self.functions
+
+    def __reduce__(self) -> Any:
+        return (Operations, (self.name, self.functions))
+
+    @property
+    def numba_type(self) -> OperationsType:
+        """The type that numba sees; equal names and sources give equal types in every process."""
+        if self._type is None:
+            modules = sorted({function.__module__ for function in self.functions.values()})
+            names = ",".join(
+                f"{operation}:{function.__module__}.{function.__qualname__}"
+                for operation, function in sorted(self.functions.items())
+            )
+            digest = hashlib.sha256(f"{source_digest(*modules)}|{names}".encode()).hexdigest()[:16]
+            self._type = OperationsType(self.name, digest)
+            _live[self._type.key] = self
+        return self._type
+
+
+@typeof_impl.register(Operations)  # type: ignore[untyped-decorator]
+def _typeof_operations(value: Operations, _context: Any) -> OperationsType:
+    return value.numba_type
+
+
+@unbox(OperationsType)  # type: ignore[untyped-decorator]
+def _unbox_operations(_typ: Any, _value: Any, context: Any) -> Any:
+    return NativeValue(context.context.get_dummy_value())
+
+
+def _function_of(operations_type: Any, operation: str) -> Any:
+    if not isinstance(operations_type, OperationsType):
+        return None
+    operations = _live[operations_type.key]
+    if operation not in operations:
+        raise numba.TypingError(f"{operations.name} has no operation {operation!r}")
+    return compiled(operations[operation])
+
+
+def generic_operation(stub: Callable[..., Any]) -> Callable[..., Any]:
+    """Turn a stub ``name(operations, ...)`` of one to three more arguments into a generic operation.
+
+    The stub's own body is what runs in plain Python.
+    """
+    name = stub.__name__
+    argument_count = stub.__code__.co_argcount - 1
+    if argument_count == 1:
+
+        @overload_of(stub)
+        def _overload_one(operations: Any, a: Any) -> Any:
+            function = _function_of(operations, name)
+            return None if function is None else lambda operations, a: function(a)
+
+    elif argument_count == 2:
+
+        @overload_of(stub)
+        def _overload_two(operations: Any, a: Any, b: Any) -> Any:
+            function = _function_of(operations, name)
+            return None if function is None else lambda operations, a, b: function(a, b)
+
+    elif argument_count == 3:
+
+        @overload_of(stub)
+        def _overload_three(operations: Any, a: Any, b: Any, c: Any) -> Any:
+            function = _function_of(operations, name)
+            return None if function is None else lambda operations, a, b, c: function(a, b, c)
+
+    else:
+        raise TypeError(f"generic operation {name} must take one to three arguments after the operations")
+    return stub
+
+
+# --------------------------------------------------------------------------- positions in columns
+
+
+def position_at(columns: Any, row: int) -> Any:
+    """One position out of a position of columns (a named tuple of equally long arrays)."""
+    return type(columns)(*(column[row] for column in columns))
+
+
+def store_position(columns: Any, row: int, position: Any) -> None:
+    """Write one position into a position of columns."""
+    for column, value in zip(columns, position, strict=True):
+        column[row] = value
+
+
+@intrinsic
+def _position_at(typing_context: Any, columns: Any, row: Any) -> Any:
+    if not isinstance(columns, types.NamedUniTuple | types.NamedTuple):
+        return None
+    arrays = columns.types
+    fields = tuple(array.dtype for array in arrays)
+    if len(set(fields)) == 1:
+        result = types.NamedUniTuple(fields[0], len(fields), columns.instance_class)
+    else:
+        result = types.NamedTuple(fields, columns.instance_class)
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        values = []
+        for place, array in enumerate(arrays):
+            column = builder.extract_value(arguments[0], place)
+            values.append(
+                context.compile_internal(
+                    builder, lambda a, i: a[i], array.dtype(array, types.intp), [column, arguments[1]]
+                )
+            )
+        return context.make_tuple(builder, result, values)
+
+    return result(columns, types.intp), generate
+
+
+@intrinsic
+def _store_position(typing_context: Any, columns: Any, row: Any, position: Any) -> Any:
+    if not isinstance(columns, types.NamedUniTuple | types.NamedTuple):
+        return None
+    arrays = columns.types
+    fields = position.types
+
+    def store(a: Any, i: Any, value: Any) -> None:
+        a[i] = value
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        for place, (array, field) in enumerate(zip(arrays, fields, strict=True)):
+            column = builder.extract_value(arguments[0], place)
+            value = builder.extract_value(arguments[2], place)
+            context.compile_internal(
+                builder, store, types.none(array, types.intp, field), [column, arguments[1], value]
+            )
+        return context.get_dummy_value()
+
+    return types.none(columns, types.intp, position), generate
+
+
+@overload_of(position_at)
+def _overload_position_at(columns: Any, row: Any) -> Any:
+    return lambda columns, row: _position_at(columns, row)
+
+
+@overload_of(store_position)
+def _overload_store_position(columns: Any, row: Any, position: Any) -> Any:
+    return lambda columns, row, position: _store_position(columns, row, position)

@@ -1,0 +1,1 @@
+"""Rules, notations and file formats of each game; knows no learning."""

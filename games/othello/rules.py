@@ -1,0 +1,233 @@
+"""Rules of Othello as plain functions over two bitboards.
+
+Square a1 is bit 0, h1 bit 7, a8 bit 56: column + 8 * (row - 1). A position holds the discs of the side to
+move and those of the opponent; who of them is black does not matter to the rules. Moves are squares 0-63;
+64 is the pass, legal only when the side to move has no other move and the opponent has one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from glem.core.kernels import mix, popcount
+
+__all__ = [
+    "INITIAL_POSITION",
+    "PASS",
+    "Position",
+    "count_moves",
+    "disc_difference",
+    "final_score",
+    "flips",
+    "hash_key",
+    "is_over",
+    "legal_moves",
+    "mobility",
+    "play",
+    "transform",
+]
+
+PASS = 64
+"""The move of a side that has no other while the opponent has one."""
+
+
+class Position(NamedTuple):
+    """Discs of the side to move and of the opponent, one bit a square."""
+
+    own: np.uint64
+    opponent: np.uint64
+
+
+INITIAL_POSITION = Position(np.uint64(0x0000000810000000), np.uint64(0x0000001008000000))
+"""Black to move: black on e4 and d5, white on d4 and e5."""
+
+_INNER_COLUMNS = np.uint64(0x7E7E7E7E7E7E7E7E)
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_NOT_A = np.uint64(0xFEFEFEFEFEFEFEFE)
+_NOT_H = np.uint64(0x7F7F7F7F7F7F7F7F)
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+
+
+def _reach(own: np.uint64, flippable: np.uint64, shift: np.uint64) -> np.uint64:
+    """Squares next to a run of opponent discs that starts next to an own disc, both ways along one line."""
+    double = shift + shift
+    left = flippable & (own << shift)
+    left |= flippable & (left << shift)
+    runs = flippable & (flippable << shift)
+    left |= runs & (left << double)
+    left |= runs & (left << double)
+    right = flippable & (own >> shift)
+    right |= flippable & (right >> shift)
+    runs = flippable & (flippable >> shift)
+    right |= runs & (right >> double)
+    right |= runs & (right >> double)
+    return (left << shift) | (right >> shift)
+
+
+def mobility(own: np.uint64, opponent: np.uint64) -> np.uint64:
+    """Squares where the side that holds ``own`` may place a disc."""
+    inner = opponent & _INNER_COLUMNS
+    reached = _reach(own, inner, _ONE)
+    reached |= _reach(own, opponent, np.uint64(8))
+    reached |= _reach(own, inner, np.uint64(7))
+    reached |= _reach(own, inner, np.uint64(9))
+    return reached & ~(own | opponent)
+
+
+def _line_flips(own: np.uint64, flippable: np.uint64, disc: np.uint64, shift: np.uint64) -> np.uint64:
+    double = shift + shift
+    left = flippable & (disc << shift)
+    left |= flippable & (left << shift)
+    runs = flippable & (flippable << shift)
+    left |= runs & (left << double)
+    left |= runs & (left << double)
+    right = flippable & (disc >> shift)
+    right |= flippable & (right >> shift)
+    runs = flippable & (flippable >> shift)
+    right |= runs & (right >> double)
+    right |= runs & (right >> double)
+    flipped = _ZERO
+    if (left << shift) & own != _ZERO:
+        flipped |= left
+    if (right >> shift) & own != _ZERO:
+        flipped |= right
+    return flipped
+
+
+def flips(own: np.uint64, opponent: np.uint64, square: int) -> np.uint64:
+    """Opponent discs that a disc placed on ``square`` turns over; 0 for an illegal square."""
+    disc = _ONE << np.uint64(square)
+    inner = opponent & _INNER_COLUMNS
+    flipped = _line_flips(own, inner, disc, _ONE)
+    flipped |= _line_flips(own, opponent, disc, np.uint64(8))
+    flipped |= _line_flips(own, inner, disc, np.uint64(7))
+    flipped |= _line_flips(own, inner, disc, np.uint64(9))
+    return flipped
+
+
+def legal_moves(position: Position, moves: Any, start: int) -> int:
+    """Write the legal moves in the order of their squares; a lone pass where only the opponent can move."""
+    places = mobility(position.own, position.opponent)
+    count = 0
+    if places == _ZERO:
+        if mobility(position.opponent, position.own) != _ZERO:
+            moves[start] = 64
+            count = 1
+        return count
+    while places != _ZERO:
+        low = places & (~places + _ONE)
+        moves[start + count] = popcount(low - _ONE)
+        count += 1
+        places ^= low
+    return count
+
+
+def count_moves(position: Position) -> int:
+    """Count the legal moves, the lone pass included."""
+    places = mobility(position.own, position.opponent)
+    if places != _ZERO:
+        return popcount(places)
+    if mobility(position.opponent, position.own) != _ZERO:
+        return 1
+    return 0
+
+
+def play(position: Position, move: int) -> Position:
+    """Position after a legal move; the other side is to move."""
+    if move == 64:
+        return Position(position.opponent, position.own)
+    flipped = flips(position.own, position.opponent, move)
+    disc = _ONE << np.uint64(move)
+    return Position(position.opponent ^ flipped, position.own | flipped | disc)
+
+
+def is_over(position: Position) -> bool:
+    """Whether neither side can move."""
+    return (
+        mobility(position.own, position.opponent) == _ZERO and mobility(position.opponent, position.own) == _ZERO
+    )
+
+
+def final_score(position: Position) -> int:
+    """Disc difference for the side to move, the empty squares counted for the winner."""
+    own = popcount(position.own)
+    opponent = popcount(position.opponent)
+    if own > opponent:
+        return 64 - 2 * opponent
+    if own < opponent:
+        return 2 * own - 64
+    return 0
+
+
+def disc_difference(position: Position) -> int:
+    """Plain disc difference for the side to move."""
+    return popcount(position.own) - popcount(position.opponent)
+
+
+def hash_key(position: Position) -> np.uint64:
+    """64-bit key; an odd rotation tells the two bitboards apart before they are mixed."""
+    opponent = mix(position.opponent ^ np.uint64(0x9E3779B97F4A7C15))
+    return mix(position.own ^ ((opponent << np.uint64(23)) | (opponent >> np.uint64(41))))
+
+
+def _flip_vertical(board: np.uint64) -> np.uint64:
+    k1 = np.uint64(0x00FF00FF00FF00FF)
+    k2 = np.uint64(0x0000FFFF0000FFFF)
+    board = ((board >> np.uint64(8)) & k1) | ((board & k1) << np.uint64(8))
+    board = ((board >> np.uint64(16)) & k2) | ((board & k2) << np.uint64(16))
+    return (board >> np.uint64(32)) | (board << np.uint64(32))
+
+
+def _flip_horizontal(board: np.uint64) -> np.uint64:
+    k1 = np.uint64(0x5555555555555555)
+    k2 = np.uint64(0x3333333333333333)
+    k4 = np.uint64(0x0F0F0F0F0F0F0F0F)
+    board = ((board >> _ONE) & k1) | ((board & k1) << _ONE)
+    board = ((board >> np.uint64(2)) & k2) | ((board & k2) << np.uint64(2))
+    return ((board >> np.uint64(4)) & k4) | ((board & k4) << np.uint64(4))
+
+
+def _flip_diagonal(board: np.uint64) -> np.uint64:
+    """Exchange columns and rows: a2 with b1."""
+    k1 = np.uint64(0x5500550055005500)
+    k2 = np.uint64(0x3333000033330000)
+    k4 = np.uint64(0x0F0F0F0F00000000)
+    swap = k4 & (board ^ (board << np.uint64(28)))
+    board ^= swap ^ (swap >> np.uint64(28))
+    swap = k2 & (board ^ (board << np.uint64(14)))
+    board ^= swap ^ (swap >> np.uint64(14))
+    swap = k1 & (board ^ (board << np.uint64(7)))
+    board ^= swap ^ (swap >> np.uint64(7))
+    return board
+
+
+def _transform_board(board: np.uint64, symmetry: int) -> np.uint64:
+    if symmetry & 4:
+        board = _flip_diagonal(board)
+    if symmetry & 2:
+        board = _flip_vertical(board)
+    if symmetry & 1:
+        board = _flip_horizontal(board)
+    return board
+
+
+def transform(position: Position, symmetry: int) -> Position:
+    """Image under one of the 8 board symmetries: bit 2 transposes, then bit 1 flips rows, bit 0 columns."""
+    return Position(_transform_board(position.own, symmetry), _transform_board(position.opponent, symmetry))
+
+
+def transform_square(square: int, symmetry: int) -> int:
+    """Where :func:`transform` moves a square; the pass stays."""
+    if square == PASS:
+        return PASS
+    row, column = divmod(square, 8)
+    if symmetry & 4:
+        row, column = column, row
+    if symmetry & 2:
+        row = 7 - row
+    if symmetry & 1:
+        column = 7 - column
+    return 8 * row + column

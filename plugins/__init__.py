@@ -1,0 +1,1 @@
+"""What each game gives to learning: features, patterns, phases."""

@@ -1,0 +1,30 @@
+"""Pattern sets of Othello. One instance of each pattern is named; its images under the symmetries share its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+__all__ = ["LOGISTELLO", "PATTERN_SETS"]
+
+
+def _squares(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+LOGISTELLO: Mapping[str, tuple[str, ...]] = {
+    "diagonal_4": _squares("a4 b3 c2 d1"),
+    "diagonal_5": _squares("a5 b4 c3 d2 e1"),
+    "diagonal_6": _squares("a6 b5 c4 d3 e2 f1"),
+    "diagonal_7": _squares("a7 b6 c5 d4 e3 f2 g1"),
+    "diagonal_8": _squares("a8 b7 c6 d5 e4 f3 g2 h1"),
+    "row_2": _squares("a2 b2 c2 d2 e2 f2 g2 h2"),
+    "row_3": _squares("a3 b3 c3 d3 e3 f3 g3 h3"),
+    "row_4": _squares("a4 b4 c4 d4 e4 f4 g4 h4"),
+    "edge_2x": _squares("b2 a1 b1 c1 d1 e1 f1 g1 h1 g2"),
+    "corner_2x5": _squares("a1 b1 c1 d1 e1 a2 b2 c2 d2 e2"),
+    "corner_3x3": _squares("a1 b1 c1 a2 b2 c2 a3 b3 c3"),
+}
+"""Logistello's 46 instances (GLEM, Fig. 7): lines, edge with both X-squares, 2x5 and 3x3 corners."""
+
+PATTERN_SETS: Mapping[str, Mapping[str, tuple[str, ...]]] = {"logistello": LOGISTELLO}
+"""Named sets; the first is the default."""
