@@ -1,2 +1,77 @@
-"""The ``glem`` command."""
-def main() -> None: ...
+"""The ``glem`` command. Each command lives in a module of its own, imported only when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+import click
+
+import glem
+from glem.core.errors import GlemError
+
+__all__ = ["main"]
+
+_COMMANDS = {
+    "check": "Run the conformance suite on a game.",
+    "compare": "Compare two evaluation files.",
+    "demo": "Discover Othello patterns on the embedded sample; needs no input.",
+    "discover": "Mine configurations and patterns, fit their weights, write a report.",
+    "evaluate": "Error of an evaluation on scored positions, phase by phase.",
+    "explain": "Show what an evaluation sees in a position.",
+    "fit": "Fit an evaluation to scored positions.",
+    "games": "List the installed games.",
+    "perft": "Count the move sequences of a game.",
+    "positions": "Turn game records into scored positions.",
+}
+
+
+class _Commands(click.Group):
+    """Knows its commands' names and one-line helps without importing them, so that ``--help`` is instant."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"glem.core.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(_COMMANDS.items()))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(glem.__version__, package_name="glem", message="%(prog)s %(version)s")
+def _group() -> None:
+    """Learn evaluation functions for board games from positions and game records."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; a :class:`~glem.core.errors.GlemError` becomes one line and exit status 2."""
+    try:
+        status = _group.main(args=None if arguments is None else list(arguments), standalone_mode=False)
+    except click.exceptions.Abort:
+        _stop("interrupted; the same command continues where it can", 130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except GlemError as error:
+        _stop(" ".join(str(error).split()), 2)
+    except KeyboardInterrupt:
+        _stop("interrupted; the same command continues where it can", 130)
+    except BrokenPipeError:
+        # The reader of our output (head, less) has gone: nobody is left to tell.
+        sys.stderr.close()
+        sys.exit(141)
+    except OSError as error:
+        _stop(f"{error.filename or 'input/output'}: {error.strerror or error}", 2)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _stop(text: str, status: int) -> None:
+    click.echo(f"glem: {text}", err=True)
+    sys.exit(status)
