@@ -16,7 +16,7 @@ __all__ = ["main"]
 _COMMANDS = {
     "check": "Run the conformance suite on a game.",
     "compare": "Compare two evaluation files.",
-    "demo": "Discover Othello patterns on the embedded sample; needs no input.",
+    "demo": "Discover patterns in a sample that comes with a game; needs no input.",
     "discover": "Mine configurations and patterns, fit their weights, write a report.",
     "evaluate": "Error of an evaluation on scored positions, phase by phase.",
     "explain": "Show what an evaluation sees in a position.",
