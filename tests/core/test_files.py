@@ -1,0 +1,31 @@
+"""A reader never sees half a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from glem.core.files import atomic_path
+
+
+def test_success_replaces_the_file_and_leaves_nothing_else(tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    target.write_text("old")
+    with atomic_path(target) as temporary:
+        temporary.write_text("new")
+        assert temporary.suffix == ".html"
+        assert target.read_text() == "old"
+    assert target.read_text() == "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_keeps_the_old_file(tmp_path: Path, error: type[BaseException]) -> None:
+    target = tmp_path / "report.html"
+    target.write_text("old")
+    with pytest.raises(error), atomic_path(target) as temporary:
+        temporary.write_text("half")
+        raise error
+    assert target.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
