@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["BadInputError", "ConformanceError", "GlemError", "PluginError"]
+
 
 class GlemError(Exception):
     """Base of every error that glem raises on purpose; its text is meant for the user."""

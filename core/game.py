@@ -95,7 +95,7 @@ class Game:
     format_move, parse_move
         To and from the game's usual move notation, without spaces.
     perft_counts_ended
-        Whether perft counts a game that ends before the last ply once (Othello) or not at all (chess).
+        Whether perft counts a game that ends before the last ply once or not at all; customs differ by game.
     layout
         Cells of the board for drawing, or None.
     read_records

@@ -1,0 +1,86 @@
+"""``plugins -> games -> core``, never back; and core names no game."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+
+from glem.core.game import game_names, load_game
+from tests.house.tree import ROOT, Module, imports, modules, project
+
+MAY_IMPORT = {"core": {"core"}, "games": {"core", "games"}, "plugins": {"core", "games", "plugins"}}
+"""Room to the rooms that its modules may import from."""
+
+ENTRY_POINT_HOMES = {"glem.games": "glem.games.", "glem.learning": "glem.plugins."}
+"""Entry-point group to the room that may fill it."""
+
+
+def rooms_of(names: set[str]) -> set[str]:
+    """Rooms that some imported names lie in; the facade belongs to core."""
+    parts = [name.split(".") for name in names]
+    return {part[1] for part in parts if part[0] == "glem" and len(part) > 1 and part[1] in MAY_IMPORT}
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda module: module.name)
+def test_module_imports_only_the_rooms_it_may(module: Module) -> None:
+    imported = imports(module.tree, module.name, is_package=module.is_package)
+    assert rooms_of(imported) <= MAY_IMPORT[module.room], f"{module.path} imports {sorted(imported)}"
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda module: module.name)
+def test_module_imports_glem_by_its_import_name(module: Module) -> None:
+    """``import core`` would be a second copy of every class."""
+    imported = imports(module.tree, module.name, is_package=module.is_package)
+    assert not {name for name in imported if name.split(".")[0] in MAY_IMPORT}
+
+
+@pytest.mark.parametrize("module", [module for module in modules() if module.room == "core"], ids=lambda m: m.name)
+def test_core_holds_no_path_into_another_room(module: Module) -> None:
+    """A string like an entry point's value would be an import that no import statement shows."""
+    strings = [node.value for node in ast.walk(module.tree) if isinstance(node, ast.Constant)]
+    paths = [text for text in strings if isinstance(text, str) and re.search(r"\bglem\.(games|plugins)[.:]\w", text)]
+    assert not paths, f"{module.path} reaches into another room: {paths}"
+
+
+def test_core_names_no_game() -> None:
+    folders = {path.parent.name for path in (ROOT / "games").glob("*/__init__.py")}
+    names = {*game_names(), *folders, *(load_game(name).title for name in game_names())}
+    word = re.compile(rf"\b({'|'.join(re.escape(name) for name in sorted(names))})\b", re.IGNORECASE)
+    mentions = [
+        f"{module.path}:{number}: {line.strip()}"
+        for module in modules()
+        if module.room == "core"
+        for number, line in enumerate(module.text.splitlines(), 1)
+        if word.search(line)
+    ]
+    assert not mentions, "core knows no game:\n" + "\n".join(mentions)
+
+
+@pytest.mark.parametrize(("group", "home"), ENTRY_POINT_HOMES.items())
+def test_entry_points_lie_in_their_room(group: str, home: str) -> None:
+    entries = project()["project"]["entry-points"][group]
+    assert entries
+    assert [value for value in entries.values() if not value.startswith(home)] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import glem.plugins.x",
+        "from glem.plugins import x",
+        "from glem import plugins",
+        "from ..plugins import x",
+        "def late():\n    from glem.plugins.x import y",
+        "import importlib\nimportlib.import_module('glem.plugins.x')",
+        "if TYPE_CHECKING:\n    import glem.plugins",
+    ],
+)
+def test_every_way_to_import_is_seen(source: str) -> None:
+    assert rooms_of(imports(ast.parse(source), "glem.core.game", is_package=False)) == {"plugins"}
+
+
+def test_relative_import_of_a_package_counts_from_itself() -> None:
+    found = imports(ast.parse("from . import a\nfrom .. import b"), "glem.core.cli", is_package=True)
+    assert found == {"glem.core.cli", "glem.core.cli.a", "glem.core", "glem.core.b"}

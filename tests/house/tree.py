@@ -1,0 +1,109 @@
+"""What the house tests know of the checkout: its rooms, its modules, their imports."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from attrs import define
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("core", "games", "plugins")
+FACADE = Path("core/_glem")
+TEXT_SUFFIXES = {".css", ".cfg", ".html", ".js", ".json", ".md", ".py", ".sh", ".toml", ".txt", ".yaml", ".yml", ""}
+
+
+@define(frozen=True)
+class Module:
+    """One source file of glem: its path relative to the checkout and its import name."""
+
+    path: Path
+    name: str
+
+    @property
+    def text(self) -> str:
+        return (ROOT / self.path).read_text(encoding="utf-8")
+
+    @property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text, str(self.path))
+
+    @property
+    def is_package(self) -> bool:
+        return self.path.name == "__init__.py"
+
+    @property
+    def room(self) -> str:
+        return self.path.parts[0]
+
+    @property
+    def is_public(self) -> bool:
+        return not any(part.startswith("_") for part in self.name.split("."))
+
+
+def import_name(path: Path) -> str:
+    """Import name of a source file given relative to the checkout: ``core/_glem`` is ``glem`` itself."""
+    parts = path.with_suffix("").parts
+    inside = parts[2:] if Path(*parts[:2]) == FACADE else parts
+    return ".".join(("glem", *(part for part in inside if part != "__init__")))
+
+
+@cache
+def modules() -> tuple[Module, ...]:
+    """All modules of the three rooms, sorted by path."""
+    paths = sorted(path.relative_to(ROOT) for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+    return tuple(Module(path, import_name(path)) for path in paths)
+
+
+def imports(tree: ast.AST, module: str, *, is_package: bool) -> set[str]:
+    """Full names of everything that a source imports, inside functions and by ``importlib`` too.
+
+    ``from a import b`` gives both ``a`` and ``a.b``: the tree does not tell whether ``b`` is a module.
+    """
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = _absolute(node.module or "", node.level, module, is_package=is_package)
+            found.add(base)
+            found.update(f"{base}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and _called_name(node.func) in {"import_module", "__import__"}:
+            found.update(
+                argument.value.lstrip(".")
+                for argument in node.args
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+            )
+    return found
+
+
+def _absolute(source: str, level: int, module: str, *, is_package: bool) -> str:
+    if level == 0:
+        return source
+    parts = module.split(".")
+    kept = parts[: len(parts) - level + (1 if is_package else 0)]
+    return ".".join([*kept, source]).strip(".")
+
+
+def _called_name(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+@cache
+def project() -> dict[str, Any]:
+    """The parsed ``pyproject.toml``."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def text_files() -> Iterator[Path]:
+    """Text files that belong to the project, relative to the checkout."""
+    folders = [ROOT / name for name in (*ROOMS, "tests", "docs", ".ci")]
+    candidates = [path for path in ROOT.iterdir() if path.is_file()]
+    candidates += [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    for path in sorted(candidates):
+        if path.suffix in TEXT_SUFFIXES and "__pycache__" not in path.parts and not path.name.startswith(".cov"):
+            yield path.relative_to(ROOT)
