@@ -1,0 +1,379 @@
+"""Position sets as Parquet files, larger than memory if need be.
+
+A file has one column per field of the game's positions (``position_FIELD``) and the columns of
+:class:`~glem.core.positions.PositionSet`. The key ``glem.positions`` of the file's metadata holds a JSON header::
+
+    {"version": 1, "game": "othello", "label_kind": "result",
+     "score": {"view": "side to move", "bounds": [-64, 64]}, "sources": ["WTH_2001.wtb"]}
+
+Pages carry checksums, so that a damaged file is noticed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+from glem.core.files import atomic_path
+from glem.core.game import Game, load_game
+from glem.core.positions import PositionSet
+
+__all__ = ["PositionHeader", "PositionWriter", "merge_file", "read_header", "read_positions", "stream_positions"]
+
+_KEY = b"glem.positions"
+_VERSION = 1
+_ROW_GROUP = 1 << 18
+_LONGEST_HEADER = 1 << 24
+# Values that repeat or run; positions and keys are nearly random and only grow by a dictionary.
+_DICTIONARY_COLUMNS = ("label", "weight", "record", "ply", "source", "game_key")
+
+
+@define(frozen=True)
+class PositionHeader:
+    """What a file of positions says of itself.
+
+    Parameters
+    ----------
+    game
+        The game's name.
+    label_kind
+        What the labels are.
+    score_bounds
+        Least and greatest final score of the game as its rules count.
+    sources
+        Names of the files that the positions come from.
+    count
+        Number of positions.
+    """
+
+    game: str
+    label_kind: str
+    score_bounds: tuple[int, int]
+    sources: tuple[str, ...]
+    count: int
+
+
+def _json_header(game: Game, label_kind: str, sources: list[str]) -> str:
+    return json.dumps(
+        {
+            "version": _VERSION,
+            "game": game.name,
+            "label_kind": label_kind,
+            "score": {"view": "side to move", "bounds": list(game.score_bounds)},
+            "sources": sources,
+        }
+    )
+
+
+class PositionWriter:
+    """Writes a file of positions part by part; it appears under its name only when the block ends without error.
+
+    Parameters
+    ----------
+    path
+        The Parquet file; its folder exists.
+    game
+        The game of all parts.
+    label_kind
+        The label kind of all parts.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], game: Game, label_kind: str) -> None:
+        self._path = path
+        self._game = game
+        self._label_kind = label_kind
+        self._sources: list[str] = []
+        self._stack = contextlib.ExitStack()
+        self._temporary: Path | None = None
+        self._file: Any = None
+        self.count = 0
+        """Number of positions written so far."""
+
+    def __enter__(self) -> Self:
+        self._temporary = self._stack.enter_context(atomic_path(self._path))
+        return self
+
+    def append(self, part: PositionSet) -> None:
+        """Write some positions; the first part decides whether the file has a label spread.
+
+        Raises
+        ------
+        BadInputError
+            Another game or label kind, or a label spread in some parts only.
+        """
+        if part.game.name != self._game.name or part.label_kind != self._label_kind:
+            raise BadInputError(
+                f"{self._path} holds {self._game.name} positions with {self._label_kind!r} labels, "
+                f"not {part.game.name} with {part.label_kind!r}"
+            )
+        columns = part.columns()
+        columns["source"] = part.renumbered_sources(self._sources)
+        file = self._open(columns)
+        if file.schema.names != list(columns):
+            raise BadInputError(f"{self._path}: some parts have a label spread and some have none")
+        file.write_table(pa.table(columns, schema=file.schema), row_group_size=_ROW_GROUP)
+        self.count += len(part)
+
+    def _open(self, columns: dict[str, NDArray[Any]]) -> Any:
+        if self._temporary is None:
+            raise RuntimeError("PositionWriter is used outside of its with block")
+        if self._file is None:
+            schema = pa.schema(
+                [pa.field(name, pa.from_numpy_dtype(column.dtype), nullable=False) for name, column in columns.items()]
+            )
+            self._file = pq.ParquetWriter(
+                self._temporary,
+                schema,
+                compression="zstd",
+                compression_level=1,
+                use_dictionary=[name for name in schema.names if name in _DICTIONARY_COLUMNS],
+                write_statistics=False,
+                write_page_checksum=True,
+                store_schema=False,
+            )
+            self._stack.push(self._close)
+        return self._file
+
+    def _close(self, kind: Any, *_unused: Any) -> None:
+        if kind is None:
+            header = _json_header(self._game, self._label_kind, self._sources)
+            self._file.add_key_value_metadata({_KEY: header.encode()})
+        self._file.close()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        if kind is None and self._file is None:
+            self.append(PositionSet.empty(self._game, label_kind=self._label_kind))
+        return self._stack.__exit__(kind, error, trace)
+
+
+@contextlib.contextmanager
+def _explained(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn what pyarrow raises on damaged files into one line that names the file."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        text = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise BadInputError(f"{path}: not a readable Parquet file of positions: {text}") from error
+
+
+@contextlib.contextmanager
+def _opened(path: str | os.PathLike[str], game: Game | None) -> Iterator[tuple[Any, PositionHeader, Game]]:
+    with contextlib.ExitStack() as stack:
+        # Opened here, so that a missing file is the usual OSError and all that pyarrow says later is about content.
+        content = stack.enter_context(Path(path).open("rb"))
+        with _explained(path):
+            file = stack.enter_context(pq.ParquetFile(content, page_checksum_verification=True))
+            metadata = file.metadata.metadata or {}
+        header = _checked_header(path, metadata.get(_KEY), file.metadata.num_rows)
+        if game is not None and game.name != header.game:
+            raise BadInputError(f"{path} holds positions of {header.game}, not of {game.name}")
+        owner = load_game(header.game) if game is None else game
+        if header.score_bounds != tuple(owner.score_bounds):
+            raise BadInputError(
+                f"{path}: scores run from {header.score_bounds[0]} to {header.score_bounds[1]}, "
+                f"those of {owner.name} from {owner.score_bounds[0]} to {owner.score_bounds[1]}"
+            )
+        _check_schema(path, file.schema_arrow, owner)
+        yield file, header, owner
+
+
+def _checked_header(path: str | os.PathLike[str], text: bytes | None, count: int) -> PositionHeader:
+    if text is None:
+        raise BadInputError(f"{path} is a Parquet file without the header {_KEY.decode()!r}: glem did not write it")
+    try:
+        if len(text) > _LONGEST_HEADER:
+            raise ValueError(f"it has {len(text)} bytes")
+        header = json.loads(text)
+        if header["version"] != _VERSION:
+            raise ValueError(f"format version {header['version']!r}, this glem reads {_VERSION}")
+        if header["score"]["view"] != "side to move":
+            raise ValueError(f"scores from the view {header['score']['view']!r}")
+        low, high = header["score"]["bounds"]
+        names = (header["game"], header["label_kind"], *header["sources"])
+        if not all(isinstance(name, str) for name in names):
+            raise TypeError("a name is no text")
+        return PositionHeader(names[0], names[1], (int(low), int(high)), names[2:], count)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise BadInputError(f"{path}: bad header {_KEY.decode()!r}: {type(error).__name__}: {error}") from error
+
+
+def _check_schema(path: str | os.PathLike[str], schema: Any, game: Game) -> None:
+    expected = {name: pa.from_numpy_dtype(column.dtype) for name, column in PositionSet.empty(game).columns().items()}
+    found = dict(zip(schema.names, schema.types, strict=True))
+    optional = {"label_spread": pa.float32()}
+    for name, kind in expected.items():
+        if found.get(name) != kind:
+            raise BadInputError(f"{path}: column {name!r} should be {kind}, it is {found.get(name, 'missing')}")
+    for name, kind in found.items():
+        if name not in expected and optional.get(name) != kind:
+            raise BadInputError(f"{path}: unknown column {name!r} of type {kind}")
+
+
+def read_header(path: str | os.PathLike[str], game: Game | None = None) -> PositionHeader:
+    """Header of a file of positions, checked against the game; see :func:`read_positions` for the errors."""
+    with _opened(path, game) as (_file, header, _game):
+        return header
+
+
+def stream_positions(
+    path: str | os.PathLike[str], chunk: int = _ROW_GROUP, game: Game | None = None
+) -> Iterator[PositionSet]:
+    """Read a file of positions chunk by chunk; record and source numbers hold over the whole file.
+
+    Parameters
+    ----------
+    path
+        A Parquet file that :class:`PositionWriter` wrote.
+    chunk
+        Most positions in a set. Memory grows with the larger of the chunk and 2**18.
+    game
+        The game that is expected; default is the one that the header names.
+
+    Yields
+    ------
+    PositionSet
+        At least one, empty for an empty file.
+
+    Raises
+    ------
+    BadInputError
+        No such format, another game, or damage; the text names the file.
+    """
+    if chunk < 1:
+        raise BadInputError(f"chunks must have at least one position, got {chunk}")
+    with _opened(path, game) as (file, header, owner):
+        done = 0
+        batches = file.iter_batches(batch_size=chunk)
+        while True:
+            with _explained(path):
+                batch = next(batches, None)
+                if batch is None:
+                    break
+                columns = _numpy_columns(batch)
+            try:
+                part = PositionSet.from_columns(owner, columns, header.sources, header.label_kind)
+            except BadInputError as error:
+                raise BadInputError(f"{path}, positions from row {done} on: {error}") from error
+            done += len(part)
+            yield part
+        if done != header.count:
+            raise BadInputError(f"{path} announces {header.count} positions and holds {done}")
+        if done == 0:
+            yield PositionSet.empty(owner, label_kind=header.label_kind)
+
+
+def _numpy_columns(batch: Any) -> dict[str, NDArray[Any]]:
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if column.null_count:
+            raise ValueError(f"column {name!r} has missing values")
+    return {
+        name: column.to_numpy(zero_copy_only=False)
+        for name, column in zip(batch.schema.names, batch.columns, strict=True)
+    }
+
+
+def read_positions(path: str | os.PathLike[str], game: Game | None = None) -> PositionSet:
+    """Read a whole file of positions into memory.
+
+    Parameters
+    ----------
+    path
+        A Parquet file that :class:`PositionWriter` wrote.
+    game
+        The game that is expected; default is the one that the header names.
+
+    Raises
+    ------
+    BadInputError
+        No such format, another game, damage, or more positions than this machine's memory holds; the text names
+        the file.
+    """
+    with _opened(path, game) as (_file, header, owner):
+        row_bytes = sum(column.itemsize for column in PositionSet.empty(owner).columns().values())
+    # A few bytes of a run-length code can announce any number of rows.
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if header.count * row_bytes > memory:
+        raise BadInputError(f"{path}: {header.count} positions do not fit into memory; stream them")
+    return PositionSet.concatenate(list(stream_positions(path, game=owner)), renumber=False)
+
+
+def merge_file(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    symmetries: bool = True,
+    keep_spread: bool = False,
+    positions_in_memory: int = 1 << 24,
+) -> int:
+    """Merge the duplicates of a file of any size into another file.
+
+    The positions are dealt by their keys into temporary files, beside ``target``, of at most about
+    ``positions_in_memory`` positions, so that equal positions meet in one; each is merged by itself. With more than
+    one such file the order of the positions is by key first. 2**24 positions take about 2 GiB.
+
+    Parameters
+    ----------
+    source, target
+        Parquet files; they may be the same.
+    symmetries, keep_spread
+        See :meth:`PositionSet.merge_duplicates <glem.core.positions.PositionSet.merge_duplicates>`.
+    positions_in_memory
+        Positions that are merged at a time.
+
+    Returns
+    -------
+    int
+        Number of positions left.
+    """
+    header = read_header(source)
+    game = load_game(header.game)
+    parts = -(-header.count // positions_in_memory) or 1
+    with PositionWriter(target, game, header.label_kind) as writer:
+        if parts == 1:
+            writer.append(read_positions(source, game).merge_duplicates(symmetries, keep_spread=keep_spread))
+            return writer.count
+        with contextlib.ExitStack() as stack:
+            paths = [stack.enter_context(_scratch_file(target, part)) for part in range(parts)]
+            _deal(source, game, paths, symmetries)
+            for path in paths:
+                writer.append(read_positions(path, game).merge_duplicates(symmetries, keep_spread=keep_spread))
+        return writer.count
+
+
+@contextlib.contextmanager
+def _scratch_file(target: str | os.PathLike[str], part: int) -> Iterator[Path]:
+    path = Path(target)
+    scratch = path.with_name(f".{path.stem}-part{part}-{os.getpid()}{path.suffix}")
+    try:
+        yield scratch
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def _deal(source: str | os.PathLike[str], game: Game, paths: list[Path], symmetries: bool) -> None:
+    from glem.core.duplicates import position_keys, scatter
+
+    header = read_header(source, game)
+    with contextlib.ExitStack() as stack:
+        writers = [stack.enter_context(PositionWriter(path, game, header.label_kind)) for path in paths]
+        for chunk in stream_positions(source, game=game):
+            keys = scatter(position_keys(game, chunk.positions, symmetries=symmetries), 0)
+            places = keys % np.uint64(len(paths))
+            for place, writer in enumerate(writers):
+                writer.append(chunk.select(places == np.uint64(place)))
