@@ -17,6 +17,7 @@ from attrs import define, field
 
 from glem.core.errors import PluginError
 from glem.core.operations import Operations, generic_operation
+from glem.core.records import PositionFormat, RecordFormat
 
 __all__ = [
     "INTERFACE_VERSION",
@@ -98,8 +99,12 @@ class Game:
         Whether perft counts a game that ends before the last ply once or not at all; customs differ by game.
     layout
         Cells of the board for drawing, or None.
-    read_records
-        Optional reader of game records: see :mod:`glem.core.records`.
+    pass_move
+        The move that a side without any other makes, if files of the game leave it out; None if there is none.
+    record_formats
+        Name to file format of game records; see :func:`glem.core.records.read_records`.
+    position_formats
+        Name to file format of positions with scores; see :func:`glem.core.records.read_scored_positions`.
     facts
         Further facts about the game for its page in the documentation.
     interface_version
@@ -128,7 +133,9 @@ class Game:
     symmetry_count: int = 1
     perft_counts_ended: bool = False
     layout: BoardLayout | None = None
-    read_records: Callable[..., Any] | None = None
+    pass_move: int | None = None
+    record_formats: Mapping[str, RecordFormat] = field(factory=dict)
+    position_formats: Mapping[str, PositionFormat] = field(factory=dict)
     facts: Mapping[str, str] = field(factory=dict)
     interface_version: int = INTERFACE_VERSION
     rules: Operations = field(init=False, repr=False)

@@ -1,0 +1,213 @@
+"""Reading files of strangers: plain, gzip or xz, in pieces of bounded size, with errors that name the file."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import lzma
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+
+__all__ = ["MAX_BYTES", "BoundedFile", "LineBlock", "bare_suffix", "line_blocks", "open_bounded", "open_packed"]
+
+MAX_BYTES = 4 << 30
+"""Default limit on the bytes that a file may hold after decompression: a small archive can unpack to terabytes."""
+
+_PIECE = 1 << 22
+_MAX_LINE = 1 << 20
+_MAX_BLOCK = 1 << 26
+_NEWLINE = 10
+
+
+class BoundedFile:
+    """A file read from its start; all that can go wrong becomes a :class:`BadInputError` that names it.
+
+    Parameters
+    ----------
+    path
+        For messages.
+    stream
+        The decompressed bytes.
+    max_bytes
+        Reading more than this is an error.
+    """
+
+    def __init__(self, path: Path, stream: IO[bytes], max_bytes: int) -> None:
+        self.path = path
+        self._stream = stream
+        self._max_bytes = max_bytes
+        self._count = 0
+
+    def read(self, count: int) -> bytes:
+        """Read up to ``count`` bytes; fewer only at the end of the file.
+
+        Raises
+        ------
+        BadInputError
+            The file cannot be read, is a damaged archive, or holds more than the limit.
+        """
+        pieces = []
+        missing = count
+        while missing > 0:
+            try:
+                piece = self._stream.read(min(missing, _PIECE))
+            except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+                raise BadInputError(
+                    f"{self.path}: damaged or truncated archive after {self._count:,} unpacked bytes ({error})"
+                ) from error
+            except OSError as error:
+                raise BadInputError(f"{self.path}: cannot be read: {error.strerror or error}") from error
+            if not piece:
+                break
+            self._count += len(piece)
+            missing -= len(piece)
+            if self._count > self._max_bytes:
+                raise BadInputError(f"{self.path}: holds more than the limit of {self._max_bytes:,} bytes")
+            pieces.append(piece)
+        return b"".join(pieces)
+
+
+@contextlib.contextmanager
+def open_bounded(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Iterator[BoundedFile]:
+    """Open a file for reading; ``.gz`` and ``.xz`` are unpacked on the way.
+
+    Parameters
+    ----------
+    path
+        The file; its last suffix decides about unpacking.
+    max_bytes
+        Limit on the unpacked size.
+
+    Raises
+    ------
+    BadInputError
+        The file cannot be opened.
+    """
+    source = Path(path)
+    try:
+        file = source.open("rb")
+    except OSError as error:
+        raise BadInputError(f"{source}: cannot be opened: {error.strerror or error}") from error
+    with file:
+        suffix = source.suffix.lower()
+        stream: IO[bytes] = file
+        if suffix == ".gz":
+            stream = gzip.GzipFile(fileobj=file)  # type: ignore[assignment] # typeshed: GzipFile is no IO[bytes]
+        elif suffix == ".xz":
+            stream = lzma.LZMAFile(file)  # type: ignore[assignment] # typeshed: LZMAFile is no IO[bytes]
+        yield BoundedFile(source, stream, max_bytes)
+
+
+@contextlib.contextmanager
+def open_packed(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for writing bytes; ``.gz`` and ``.xz`` are packed, equal bytes to equal files."""
+    suffix = path.suffix.lower()
+    with path.open("wb") as file:
+        if suffix == ".gz":
+            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
+                yield packed  # type: ignore[misc] # typeshed: GzipFile is no IO[bytes]
+        elif suffix == ".xz":
+            with lzma.LZMAFile(file, "wb") as packed:
+                yield packed  # type: ignore[misc] # typeshed: LZMAFile is no IO[bytes]
+        else:
+            yield file
+
+
+def bare_suffix(path: str | os.PathLike[str]) -> str:
+    """Suffix of a file in lower case, that of a packing (``.gz``, ``.xz``) left out."""
+    source = Path(path)
+    if source.suffix.lower() in {".gz", ".xz"}:
+        source = source.with_suffix("")
+    return source.suffix.lower()
+
+
+class LineBlock(NamedTuple):
+    """Some whole lines of a text file.
+
+    ``data`` is uint8 [B]; line ``i`` is ``data[starts[i]:ends[i]]``, without its newline (both int64 [L]), and
+    has the number ``first_number + i`` in its file, counted from 1.
+    """
+
+    data: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    first_number: int
+
+    def text(self, line: int) -> str:
+        """Text of one line; bytes outside ASCII as question marks."""
+        return self.data[self.starts[line] : self.ends[line]].tobytes().decode("ascii", "replace").rstrip("\r")
+
+
+def _split(data: bytes, first_number: int, lines: int) -> Iterator[LineBlock]:
+    """Blocks of at most ``lines`` lines of a text that ends with a newline."""
+    array = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero(array == _NEWLINE).astype(np.int64)
+    starts = np.empty_like(ends)
+    starts[:1] = 0
+    starts[1:] = ends[:-1] + 1
+    for first in range(0, len(ends), lines):
+        last = min(first + lines, len(ends))
+        origin, stop = int(starts[first]), int(ends[last - 1]) + 1
+        yield LineBlock(
+            array[origin:stop], starts[first:last] - origin, ends[first:last] - origin, first_number + first
+        )
+
+
+def line_blocks(
+    path: str | os.PathLike[str], *, lines: int, max_bytes: int = MAX_BYTES
+) -> Iterator[LineBlock]:
+    """Read a text file in blocks of whole lines; a missing newline at the end is forgiven.
+
+    When the file breaks off (a damaged archive), the whole lines before the damage come first, then the error.
+
+    Parameters
+    ----------
+    path
+        Text, packed or not (:func:`open_bounded`).
+    lines
+        Most lines in a block, at least 1.
+    max_bytes
+        Limit on the unpacked size.
+
+    Raises
+    ------
+    BadInputError
+        The file cannot be read, or a line is longer than a mebibyte.
+    """
+    number = 1
+    pending = bytearray()
+    newlines = 0
+    with open_bounded(path, max_bytes=max_bytes) as file:
+        while True:
+            damage: BadInputError | None = None
+            try:
+                piece = file.read(_PIECE)
+            except BadInputError as error:
+                damage, piece = error, b""
+            if not piece and damage is None and pending and pending[-1] != _NEWLINE:
+                piece = b"\n"
+            pending += piece
+            newlines += piece.count(b"\n")
+            ended = len(piece) < _PIECE
+            if newlines and (newlines >= lines or len(pending) > _MAX_BLOCK or ended):
+                cut = pending.rindex(b"\n") + 1
+                yield from _split(bytes(pending[:cut]), number, lines)
+                del pending[:cut]
+                number += newlines
+                newlines = 0
+            if damage is not None:
+                raise damage
+            if len(pending) > _MAX_LINE and len(pending) - pending.rfind(b"\n") > _MAX_LINE:
+                raise BadInputError(
+                    f"{file.path}:{number + newlines}: no line end within {_MAX_LINE:,} bytes; is this a text file?"
+                )
+            if not piece:
+                return
