@@ -11,7 +11,7 @@ import click
 import glem
 from glem.core.errors import GlemError
 
-__all__ = ["main"]
+__all__ = ["command_group", "main"]
 
 _COMMANDS = {
     "check": "Run the conformance suite on a game.",
@@ -46,14 +46,14 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(glem.__version__, package_name="glem", message="%(prog)s %(version)s")
-def _group() -> None:
+def command_group() -> None:
     """Learn evaluation functions for board games from positions and game records."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; a :class:`~glem.core.errors.GlemError` becomes one line and exit status 2."""
     try:
-        status = _group.main(args=None if arguments is None else list(arguments), standalone_mode=False)
+        status = command_group.main(args=None if arguments is None else list(arguments), standalone_mode=False)
     except click.exceptions.Abort:
         _stop("interrupted; the same command continues where it can", 130)
     except click.ClickException as error:
