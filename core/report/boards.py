@@ -1,0 +1,126 @@
+"""Boards as inline SVG: what a configuration asks of each cell, and heat maps over the cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from xml.etree.ElementTree import Element
+
+from glem.core.game import BoardLayout
+from glem.core.report.data import CellMap, Glyph, Item
+from glem.core.report.markup import element, legible, number, signed
+
+__all__ = ["board_legend", "draw_board", "draw_cell_map", "glyph_of", "greatest_value", "map_legend"]
+
+_CELL = 20.0
+_MARK_NAME = "any value"
+
+
+def glyph_of(value: str, glyphs: Mapping[str, Glyph]) -> Glyph:
+    """Drawing of a value; the first two letters of one that has none."""
+    return glyphs[value] if value in glyphs else Glyph("text", "neutral", value[:2])
+
+
+def _glyph(glyph: Glyph, left: float, top: float) -> list[Element]:
+    middle_x, middle_y = left + _CELL / 2, top + _CELL / 2
+    cell = element("rect", x=left, y=top, width=_CELL, height=_CELL, class_="cell " + glyph.shape)
+    if glyph.shape == "disc":
+        return [cell, element("circle", cx=middle_x, cy=middle_y, r=_CELL * 0.39, class_="disc " + glyph.tone)]
+    if glyph.shape == "ring":
+        return [cell, element("circle", cx=middle_x, cy=middle_y, r=_CELL * 0.16, class_="ring")]
+    if glyph.shape == "text":
+        letters = element("text", glyph.text, x=middle_x, y=middle_y, class_="letters " + glyph.tone)
+        return [cell, letters]
+    return [cell]
+
+
+def _grid(layout: BoardLayout) -> Element:
+    width, height = layout.columns * _CELL, layout.rows * _CELL
+    lines = [f"M{column * _CELL:g} 0V{height:g}" for column in range(layout.columns + 1)]
+    lines += [f"M0 {row * _CELL:g}H{width:g}" for row in range(layout.rows + 1)]
+    return element("path", d="".join(lines), class_="grid")
+
+
+def _svg(layout: BoardLayout, description: str, *children: Element) -> Element:
+    width, height = layout.columns * _CELL, layout.rows * _CELL
+    frame = element("rect", x=0, y=0, width=width, height=height, class_="frame")
+    return element(
+        "svg",
+        element("rect", x=0, y=0, width=width, height=height, class_="ground"),
+        *children,
+        frame,
+        viewBox=f"-1 -1 {width + 2:g} {height + 2:g}",
+        class_="board",
+        role="img",
+        aria_label=description,
+    )
+
+
+def draw_board(item: Item, layout: BoardLayout, glyphs: Mapping[str, Glyph]) -> Element:
+    """Board on which the cells that the item speaks of are filled and all others are faint."""
+    drawn: list[Element] = []
+    words = []
+    for cell, value in item.cells.items():
+        row, column = divmod(cell, layout.columns)
+        drawn += _glyph(glyph_of(value, glyphs), column * _CELL, row * _CELL)
+        words.append(f"row {row + 1} column {column + 1} {value or _MARK_NAME}")
+    description = f"Board, {layout.rows} by {layout.columns} cells: {legible('; '.join(words), 2000) or 'no cell'}"
+    return _svg(layout, description, _grid(layout), *drawn)
+
+
+def board_legend(items: Iterable[Item], glyphs: Mapping[str, Glyph]) -> Element | None:
+    """Legend of the values that occur in the items; None when none does."""
+    used = {value for item in items for value in item.cells.values()}
+    if not used:
+        return None
+    ordered = [value for value in glyphs if value in used] + sorted(used - set(glyphs))
+    single = BoardLayout(1, 1)
+    entries = [
+        element(
+            "li",
+            _svg(single, value or _MARK_NAME, *_glyph(glyph_of(value, glyphs), 0, 0)),
+            value or _MARK_NAME,
+        )
+        for value in ordered
+    ]
+    open_cell = element("li", _svg(single, "not looked at", _grid(single)), "not looked at")
+    return element("ul", *entries, open_cell, class_="legend board-legend", aria_label="Legend of the boards")
+
+
+def greatest_value(maps: Iterable[CellMap]) -> float:
+    """Greatest finite size of a value over the maps; 0 when there is none."""
+    return max((abs(value) for one in maps for value in one.values if math.isfinite(value)), default=0.0)
+
+
+def draw_cell_map(cell_map: CellMap, layout: BoardLayout, greatest: float, unit: str) -> Element:
+    """Board whose cells are tinted by their values, fully at ``greatest``."""
+    cells = []
+    for cell, value in enumerate(cell_map.values):
+        if not math.isfinite(value):
+            continue
+        row, column = divmod(cell, layout.columns)
+        tint = element(
+            "rect",
+            element("title", f"row {row + 1}, column {column + 1}: {signed(value)} {unit}"),
+            x=column * _CELL,
+            y=row * _CELL,
+            width=_CELL,
+            height=_CELL,
+            class_="positive" if value >= 0 else "negative",
+            fill_opacity=abs(value) / greatest if greatest else 0.0,
+        )
+        cells.append(tint)
+    finite = [value for value in cell_map.values if math.isfinite(value)]
+    span = f"{signed(min(finite))} to {signed(max(finite))} {unit}" if finite else "no values"
+    return _svg(layout, f"Heat map of the board, {cell_map.name}: {span}", *cells, _grid(layout))
+
+
+def map_legend(greatest: float, unit: str) -> Element:
+    """Colour scale of heat maps."""
+    return element(
+        "div",
+        element("span", f"−{number(greatest, 2)}"),
+        element("span", class_="scale", aria_hidden="true"),
+        element("span", f"+{number(greatest, 2)} {unit}"),
+        class_="map-legend",
+    )

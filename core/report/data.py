@@ -1,0 +1,328 @@
+"""What a report of a discovery shows, as plain values: nothing here knows how it is drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from attrs import asdict, define, field
+
+from glem.core.errors import BadInputError
+from glem.core.game import BoardLayout
+
+__all__ = [
+    "DEFAULT_GLYPHS",
+    "Calibration",
+    "CellMap",
+    "DiscoveryReport",
+    "Glyph",
+    "Item",
+    "LearningCurve",
+    "PhaseErrors",
+    "to_json",
+]
+
+
+def _floats(values: Iterable[float]) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)
+
+
+def _integers(values: Iterable[int]) -> tuple[int, ...]:
+    return tuple(int(value) for value in values)
+
+
+def _texts(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(str(value) for value in values)
+
+
+def _cells(cells: Mapping[int, str]) -> dict[int, str]:
+    return {int(cell): str(value) for cell, value in sorted(cells.items())}
+
+
+def _models(models: Mapping[str, Iterable[float]]) -> dict[str, tuple[float, ...]]:
+    return {str(name): _floats(errors) for name, errors in models.items()}
+
+
+def _same_length(owner: str, **columns: tuple[Any, ...]) -> None:
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        found = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise BadInputError(f"{owner}: its columns must be equally long, found {found}")
+
+
+@define(frozen=True)
+class LearningCurve:
+    """Error after each iteration of a fit.
+
+    Parameters
+    ----------
+    name
+        What was fitted, e.g. a phase.
+    iterations
+        Numbers of the iterations, ascending.
+    training, validation
+        Root mean square errors in label units, one per iteration; nan where none was taken.
+    """
+
+    name: str
+    iterations: tuple[int, ...] = field(converter=_integers)
+    training: tuple[float, ...] = field(converter=_floats)
+    validation: tuple[float, ...] = field(converter=_floats)
+
+    def __attrs_post_init__(self) -> None:
+        _same_length(
+            f"learning curve {self.name!r}",
+            iterations=self.iterations,
+            training=self.training,
+            validation=self.validation,
+        )
+
+    @property
+    def best(self) -> tuple[int, float] | None:
+        """Iteration and error of the least validation error; None when there is none."""
+        finite = [pair for pair in zip(self.validation, self.iterations, strict=True) if math.isfinite(pair[0])]
+        if not finite:
+            return None
+        error, iteration = min(finite)
+        return iteration, error
+
+
+@define(frozen=True)
+class PhaseErrors:
+    """Errors of several models by phase, on the same positions.
+
+    Parameters
+    ----------
+    phases
+        Names of the phases, in order.
+    counts
+        Positions in each phase.
+    models
+        Model name to its root mean square error in each phase; nan where it has none.
+    unit
+        Unit of the errors, for people.
+    baselines
+        Names of those models that are there to be beaten; they are drawn quietly.
+    """
+
+    phases: tuple[str, ...] = field(converter=_texts)
+    counts: tuple[int, ...] = field(converter=_integers)
+    models: Mapping[str, tuple[float, ...]] = field(converter=_models)
+    unit: str
+    baselines: tuple[str, ...] = field(default=(), converter=_texts)
+
+    def __attrs_post_init__(self) -> None:
+        _same_length("errors by phase", phases=self.phases, counts=self.counts, **self.models)
+        for name in self.baselines:
+            if name not in self.models:
+                raise BadInputError(f"errors by phase: the baseline {name!r} is none of {sorted(self.models)}")
+
+    def overall(self, model: str) -> float:
+        """Root mean square error over the positions of all phases in which the model has one; nan when in none."""
+        graded = [
+            (count, error)
+            for count, error in zip(self.counts, self.models[model], strict=True)
+            if count > 0 and math.isfinite(error)
+        ]
+        total = sum(count for count, _ in graded)
+        return math.sqrt(sum(count * error * error for count, error in graded) / total) if total else math.nan
+
+
+@define(frozen=True)
+class Calibration:
+    """Mean label observed where a model predicted a value.
+
+    Parameters
+    ----------
+    model
+        Name of the model.
+    predicted, observed
+        Mean prediction and mean label of each bin, in label units; nan in an empty bin.
+    counts
+        Positions in each bin.
+    unit
+        Unit of labels, for people.
+    """
+
+    model: str
+    predicted: tuple[float, ...] = field(converter=_floats)
+    observed: tuple[float, ...] = field(converter=_floats)
+    counts: tuple[int, ...] = field(converter=_integers)
+    unit: str
+
+    def __attrs_post_init__(self) -> None:
+        _same_length(
+            f"calibration of {self.model!r}", predicted=self.predicted, observed=self.observed, counts=self.counts
+        )
+
+    @property
+    def filled(self) -> tuple[tuple[float, float, int], ...]:
+        """Prediction, observation and count of the bins that hold positions."""
+        bins = zip(self.predicted, self.observed, self.counts, strict=True)
+        return tuple(one for one in bins if one[2] > 0 and math.isfinite(one[0]) and math.isfinite(one[1]))
+
+
+@define(frozen=True)
+class Item:
+    """One configuration or pattern.
+
+    Parameters
+    ----------
+    kind
+        Which of the two.
+    name
+        Its name for people.
+    cells
+        Board cell (row-major from the top left) to the name of the value it must have; the empty name marks a
+        cell that takes part with any value, as in a pattern.
+    other
+        Conditions that lie on no cell, e.g. ``mobility=3``.
+    weights
+        Weight in each phase, in label units; nan where it has none. Empty when unknown.
+    match_counts
+        Matching positions in each phase. Empty when unknown.
+    significance
+        Strength of its relation to the label; what it measures is the report's ``significance_name``.
+    note
+        A sentence of its own, or empty.
+    """
+
+    kind: Literal["configuration", "pattern"]
+    name: str
+    cells: Mapping[int, str] = field(converter=_cells)
+    other: tuple[str, ...] = field(converter=_texts)
+    weights: tuple[float, ...] = field(converter=_floats)
+    match_counts: tuple[int, ...] = field(converter=_integers)
+    significance: float | None = None
+    note: str = ""
+
+
+@define(frozen=True)
+class CellMap:
+    """A number for every cell of the board, e.g. what a piece of one's own is worth there.
+
+    Parameters
+    ----------
+    name
+        What it shows, e.g. a phase.
+    values
+        One per cell, row-major from the top left; nan where there is none.
+    """
+
+    name: str
+    values: tuple[float, ...] = field(converter=_floats)
+
+
+@define(frozen=True)
+class Glyph:
+    """How a value of a cell is drawn.
+
+    Parameters
+    ----------
+    shape
+        A filled ``disc``, a small ``ring``, a bare ``mark`` on the cell, or the ``text``.
+    tone
+        Whose it is; neutral when nobody's.
+    text
+        One or two characters, for the shape ``text``.
+    """
+
+    shape: Literal["disc", "ring", "mark", "text"]
+    tone: Literal["own", "opponent", "neutral"] = "neutral"
+    text: str = ""
+
+
+DEFAULT_GLYPHS: Mapping[str, Glyph] = {
+    "own": Glyph("disc", "own"),
+    "opponent": Glyph("disc", "opponent"),
+    "empty": Glyph("ring"),
+    "": Glyph("mark"),
+}
+"""Glyphs of the usual values; a value without one is drawn as its first two letters."""
+
+
+@define(frozen=True)
+class DiscoveryReport:
+    """Everything that a report of a discovery shows.
+
+    Parameters
+    ----------
+    title, game_title
+        Names for people.
+    layout
+        The game's board; None draws none.
+    summary
+        What was found, with the key numbers, in one paragraph of words.
+    facts
+        Name to text: data, sizes, seeds, times, versions.
+    phases
+        Names of the phases that the items' weights and match counts go with.
+    curves
+        Learning curves, one small chart each.
+    errors
+        Errors by phase, baselines included.
+    calibrations
+        One small chart each.
+    configurations, patterns
+        The most important ones first.
+    unit
+        Unit of labels and weights, for people.
+    how_to_read
+        Paragraphs, separated by blank lines, for readers new to it; or None.
+    cell_maps
+        Optional heat maps of the board, drawn on one common scale.
+    cell_map_title
+        What the maps show, as a sentence.
+    significance_name
+        What the items' significance measures, e.g. ``correlation`` or ``z``.
+    glyphs
+        Value name to its drawing.
+    """
+
+    title: str
+    game_title: str
+    layout: BoardLayout | None
+    summary: str
+    facts: Mapping[str, str]
+    phases: tuple[str, ...] = field(converter=_texts)
+    curves: tuple[LearningCurve, ...] = field(converter=tuple)
+    errors: PhaseErrors
+    calibrations: tuple[Calibration, ...] = field(converter=tuple)
+    configurations: tuple[Item, ...] = field(converter=tuple)
+    patterns: tuple[Item, ...] = field(converter=tuple)
+    unit: str
+    how_to_read: str | None = None
+    cell_maps: tuple[CellMap, ...] = field(default=(), converter=tuple)
+    cell_map_title: str = ""
+    significance_name: str = "significance"
+    glyphs: Mapping[str, Glyph] = DEFAULT_GLYPHS
+
+    def __attrs_post_init__(self) -> None:
+        cells = self.layout.rows * self.layout.columns if self.layout is not None else None
+        for item in (*self.configurations, *self.patterns):
+            for name, column in (("weights", item.weights), ("match counts", item.match_counts)):
+                if column and len(column) != len(self.phases):
+                    raise BadInputError(
+                        f"{item.kind} {item.name!r} has {len(column)} {name}, the report {len(self.phases)} phases"
+                    )
+            if cells is not None and any(not 0 <= cell < cells for cell in item.cells):
+                raise BadInputError(f"{item.kind} {item.name!r} names cells outside of 0..{cells - 1}")
+        for cell_map in self.cell_maps:
+            if len(cell_map.values) != cells:
+                raise BadInputError(
+                    f"cell map {cell_map.name!r} has {len(cell_map.values)} values, the board {cells or 'no'} cells"
+                )
+
+
+def to_json(report: DiscoveryReport) -> dict[str, Any]:
+    """Return the report as plain data for :func:`json.dumps`; numbers that JSON lacks (nan, inf) become null."""
+
+    def plain(_owner: Any, _attribute: Any, value: Any) -> Any:
+        if isinstance(value, float) and not math.isfinite(value):
+            return None
+        if isinstance(value, BoardLayout):
+            return value._asdict()
+        return value
+
+    return asdict(report, value_serializer=plain, retain_collection_types=False)

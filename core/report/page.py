@@ -1,0 +1,293 @@
+"""The report's page: sections in the order in which a reader asks, written as one self-contained HTML file."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from importlib.resources import files
+from xml.etree.ElementTree import Element
+
+from glem.core.files import atomic_path
+from glem.core.report.boards import board_legend, draw_cell_map, greatest_value, map_legend
+from glem.core.report.charts import calibration_chart, error_chart, learning_chart, line_swatch, model_styles
+from glem.core.report.data import DiscoveryReport, Item, PhaseErrors
+from glem.core.report.items import draw_item, weight_table
+from glem.core.report.markup import Child, document, element, number, scroll_table, signed, whole
+
+__all__ = ["render", "write_report"]
+
+# Nothing may be fetched and no script may run, whatever a name in a stranger's file says.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def write_report(report: DiscoveryReport, path: str | os.PathLike[str]) -> None:
+    """Write the report as one HTML file, which replaces an older one only when it is whole."""
+    text = render(report)
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def render(report: DiscoveryReport) -> str:
+    """HTML text of the report; equal reports give equal texts."""
+    sections = [
+        section
+        for section in (
+            _errors(report),
+            _cell_maps(report),
+            _items(report, report.configurations, "configurations", "Configurations"),
+            _items(report, report.patterns, "patterns", "Patterns"),
+            _calibration(report),
+            _learning(report),
+            _facts(report),
+            _how_to_read(report),
+        )
+        if section is not None
+    ]
+    links = [
+        element("li", element("a", _heading(section), href=f"#{section.get('id')}"))
+        for section in sections
+    ]
+    body = element(
+        "body",
+        element(
+            "header",
+            element("p", f"{report.game_title} · discovery report", class_="kicker"),
+            element("h1", report.title),
+            element("p", report.summary, class_="summary"),
+            _key_figures(report.errors),
+            element("nav", element("ul", *links), aria_label="Sections"),
+            class_="page-head",
+        ),
+        element("main", *sections),
+        element("footer", element("p", "Written by glem. This file stands alone: it loads nothing and runs no script.")),
+    )
+    return document(element("html", _head(report), body, lang="en"))
+
+
+def _head(report: DiscoveryReport) -> Element:
+    return element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", f"{report.title} – {report.game_title}"),
+        # Browsers ask a server for an icon unless the page names one.
+        element("link", rel="icon", href="data:,"),
+        element("style", (files("glem.core.report") / "report.css").read_text(encoding="utf-8")),
+    )
+
+
+def _section(name: str, title: str, *children: Child) -> Element:
+    return element("section", element("h2", title), *children, id=name)
+
+
+def _heading(section: Element) -> str:
+    return section[0].text or ""
+
+
+def _paragraph(text: str) -> Element:
+    return element("p", text, class_="lead")
+
+
+def _details(summary: str, *children: Child) -> Element:
+    return element("details", element("summary", summary), *children)
+
+
+def _key_figures(errors: PhaseErrors) -> Element | None:
+    overall = {name: errors.overall(name) for name in errors.models}
+    models = {name: value for name, value in overall.items() if math.isfinite(value) and name not in errors.baselines}
+    if not models:
+        return None
+    best = min(models, key=lambda name: models[name])
+    figures = [(f"{number(models[best])} {errors.unit}", f"error of {best}")]
+    for name in errors.baselines:
+        if math.isfinite(overall[name]) and overall[name] > 0:
+            change = 100 * (models[best] / overall[name] - 1)
+            figures.append((f"{signed(change)} %", f"error against {name}"))
+    figures = figures[:3]
+    figures.append((whole(sum(errors.counts)), "positions graded"))
+    return element(
+        "dl",
+        *(element("div", element("dt", label), element("dd", value)) for value, label in figures),
+        class_="key-figures",
+    )
+
+
+def _errors(report: DiscoveryReport) -> Element | None:
+    errors = report.errors
+    if not errors.models or not errors.phases:
+        return None
+    entries = [
+        element("li", line_swatch(style), name, " ", element("span", number(errors.overall(name)), class_="soft"))
+        for name, style in model_styles(errors).items()
+    ]
+    wide = element("div", error_chart(errors, width=1040, height=380), class_="wide-only")
+    narrow = element("div", error_chart(errors, width=350, height=320), class_="narrow-only")
+    caption = (
+        f"Root mean square error in {errors.unit} by phase; lower is better. Beside each name: its error over all "
+        "phases. Below: positions in each phase."
+    )
+    return _section(
+        "errors",
+        "How well it predicts",
+        element(
+            "figure",
+            element("figcaption", caption),
+            element("ul", *entries, class_="legend", aria_label="Models"),
+            wide,
+            narrow,
+        ),
+        _details("The same as a table", _error_table(errors)),
+    )
+
+
+def _error_table(errors: PhaseErrors) -> Element:
+    columns = list(zip(*errors.models.values(), strict=True))
+    least = [min((value for value in column if math.isfinite(value)), default=math.nan) for column in columns]
+    overall = {name: errors.overall(name) for name in errors.models}
+    least_overall = min((value for value in overall.values() if math.isfinite(value)), default=math.nan)
+
+    def cell(value: float, best: float) -> Element:
+        text = number(value)
+        return element("td", element("strong", text) if value == best else text)
+
+    rows = [
+        element(
+            "tr",
+            element("th", name, scope="row"),
+            cell(overall[name], least_overall),
+            *(cell(value, best) for value, best in zip(values, least, strict=True)),
+        )
+        for name, values in errors.models.items()
+    ]
+    counts = element(
+        "tr",
+        element("th", "positions", scope="row"),
+        element("td", whole(sum(errors.counts))),
+        *(element("td", whole(count)) for count in errors.counts),
+    )
+    head = element("tr", *(element("th", name, scope="col") for name in ("phase", "all", *errors.phases)))
+    caption = f"Root mean square error in {errors.unit} by phase, the least of each column in bold"
+    table = element(
+        "table",
+        element("caption", caption),
+        element("thead", head),
+        element("tbody", *rows),
+        element("tfoot", counts),
+    )
+    return scroll_table(table, caption)
+
+
+def _cell_maps(report: DiscoveryReport) -> Element | None:
+    layout = report.layout
+    if layout is None or not report.cell_maps:
+        return None
+    greatest = greatest_value(report.cell_maps)
+    maps = [
+        element("figure", element("figcaption", one.name), draw_cell_map(one, layout, greatest, report.unit))
+        for one in report.cell_maps
+    ]
+    return _section(
+        "maps",
+        "The board, cell by cell",
+        _paragraph(report.cell_map_title) if report.cell_map_title else None,
+        map_legend(greatest, report.unit),
+        element("div", *maps, class_="maps"),
+    )
+
+
+def _items(report: DiscoveryReport, items: Sequence[Item], name: str, title: str) -> Element | None:
+    if not items:
+        return None
+    lead = (
+        f"The first {len(items)}, most important first. Bars run over the phases; every card has its own scale, "
+        f"printed above its bars. Weights are in {report.unit}."
+    )
+    legend = board_legend(items, report.glyphs) if report.layout is not None else None
+    cards = [draw_item(item, rank + 1, report) for rank, item in enumerate(items)]
+    return _section(
+        name,
+        title,
+        _paragraph(lead),
+        legend,
+        element("ol", *cards, class_="items"),
+        _details("All numbers as a table", weight_table(items, report, f"{title}: weight and matches by phase")),
+    )
+
+
+def _calibration(report: DiscoveryReport) -> Element | None:
+    filled = [one for one in report.calibrations if one.filled]
+    if not filled:
+        return None
+    figures = [
+        element("figure", element("figcaption", one.model), calibration_chart(one, f"calibration-{place}"))
+        for place, one in enumerate(filled)
+    ]
+    tables = []
+    for one in filled:
+        caption = f"Calibration of {one.model}, in {one.unit}"
+        head = element("tr", *(element("th", text, scope="col") for text in ("predicted", "observed", "positions")))
+        rows = [
+            element("tr", element("td", number(predicted)), element("td", number(observed)), element("td", whole(count)))
+            for predicted, observed, count in one.filled
+        ]
+        table = element("table", element("caption", caption), element("thead", head), element("tbody", *rows))
+        tables.append(scroll_table(table, caption))
+    return _section(
+        "calibration",
+        "Calibration",
+        _paragraph(
+            "Positions are put into bins by what the model predicts; a dot compares a bin's mean prediction with the "
+            "mean label observed there, and its area grows with the number of positions. On the line, the model means "
+            "what it says."
+        ),
+        element("div", *figures, class_="multiples"),
+        _details("The same as tables", element("div", *tables, class_="tables")),
+    )
+
+
+def _learning(report: DiscoveryReport) -> Element | None:
+    curves = [curve for curve in report.curves if curve.iterations]
+    if not curves:
+        return None
+    figures = []
+    for place, curve in enumerate(curves):
+        best = f"best {number(curve.best[1])} at iteration {curve.best[0]}" if curve.best is not None else None
+        caption = element("figcaption", curve.name, " ", element("span", best, class_="soft") if best else None)
+        figures.append(element("figure", caption, learning_chart(curve, f"curve-{place}")))
+    solid = element("svg", _stroke("series-1", None), viewBox="0 0 32 12", class_="swatch", aria_hidden="true")
+    dashed = element("svg", _stroke("quiet", "6 3"), viewBox="0 0 32 12", class_="swatch", aria_hidden="true")
+    return _section(
+        "learning",
+        "Learning curves",
+        _paragraph(
+            f"Root mean square error in {report.unit} after each iteration of the fit. Each chart has its own vertical "
+            "scale; the dot is the iteration with the least validation error."
+        ),
+        element("ul", element("li", solid, "validation"), element("li", dashed, "training"), class_="legend"),
+        element("div", *figures, class_="multiples"),
+    )
+
+
+def _stroke(role: str, dashes: str | None) -> Element:
+    return element("line", x1=1, y1=6, x2=31, y2=6, stroke=f"var(--{role})", stroke_width=2, stroke_dasharray=dashes)
+
+
+def _facts(report: DiscoveryReport) -> Element | None:
+    if not report.facts:
+        return None
+    rows = [
+        element("tr", element("th", name, scope="row"), element("td", text)) for name, text in report.facts.items()
+    ]
+    caption = "What this report was made from"
+    table = element("table", element("caption", caption), element("tbody", *rows), class_="facts")
+    return _section("facts", "Facts", scroll_table(table, caption))
+
+
+def _how_to_read(report: DiscoveryReport) -> Element | None:
+    if not report.how_to_read:
+        return None
+    paragraphs = [element("p", part) for part in report.how_to_read.split("\n\n") if part.strip()]
+    return _section("reading", "How to read this", element("div", *paragraphs, class_="prose"))
