@@ -1,0 +1,146 @@
+"""The pages: links lead somewhere, commands and examples are the ones that work, the reference is up to date."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import click
+import pytest
+
+from docs.generate.docstrings import slug, to_markdown
+from docs.generate.pages import HAND_WRITTEN, REFERENCE, pages
+from glem.core.cli import command_group
+from tests.house.tree import ROOT
+
+PAGES = sorted(path for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(?<!\\)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+FIRST_SCREEN_LINES = 30
+
+
+def page_name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def fenced(page: Path, language: str) -> list[str]:
+    """Contents of the code blocks of one language."""
+    return [
+        match["body"] for match in FENCE.finditer(page.read_text(encoding="utf-8")) if match["language"] == language
+    ]
+
+
+def anchors(page: Path) -> set[str]:
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    return {slug(heading) for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
+
+
+def shell_commands(page: Path) -> list[list[str]]:
+    """Every ``glem`` command in a page's shell blocks, split into words."""
+    lines = "".join(fenced(page, "sh")).replace("\\\n", " ").splitlines()
+    simple = [part.strip() for line in lines for part in re.split(r"&&|\||;", line)]
+    words = [shlex.split(part, comments=True) for part in simple]
+    return [[Path(line[0]).name, *line[1:]] for line in words if line and Path(line[0]).name == "glem"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    broken = []
+    for match in LINK.finditer(text):
+        target = match["target"]
+        if re.match(r"(https?|mailto):", target):
+            continue
+        path, _, anchor = target.partition("#")
+        place = (page.parent / path).resolve() if path else page
+        if not place.exists() or (anchor and place.suffix == ".md" and anchor not in anchors(place)):
+            broken.append(target)
+    assert not broken
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_commands_in_the_page_exist(page: Path) -> None:
+    """Each command and option is one that ``glem`` has; the values are the reader's own."""
+    context = click.Context(command_group, info_name="glem")
+    for words in shell_commands(page):
+        arguments = [word for word in words[1:] if word not in {"...", "--help", "--version"}]
+        if not arguments:
+            continue
+        command = command_group.get_command(context, arguments[0])
+        assert command is not None, f"{page_name(page)}: there is no command {shlex.join(words)!r}"
+        known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+        used = {word.split("=")[0] for word in arguments[1:] if re.match(r"--?[a-z]", word)}
+        assert used <= known, f"{page_name(page)}: {shlex.join(words)!r} has options that the command has not"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8")], ids=page_name)
+def test_python_examples_give_what_the_page_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    # A fence is no output: the examples alone, as the page has them.
+    text = "\n".join(fenced(page, "python"))
+    test = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
+    report: list[str] = []
+    result = doctest.DocTestRunner(optionflags=flags).run(test, out=report.append)
+    assert result.failed == 0, "".join(report)
+
+
+def test_reference_is_up_to_date() -> None:
+    expected = pages()
+    found = {path.relative_to(REFERENCE) for path in REFERENCE.rglob("*.md")} - set(HAND_WRITTEN)
+    written = {place: (REFERENCE / place).read_text(encoding="utf-8") for place in found}
+    stale = [str(place) for place, text in expected.items() if written.get(place) != text]
+    assert not stale, f"run `python -m docs.generate`; out of date: {stale}"
+    assert found == set(expected), "pages without a source; run `python -m docs.generate`"
+
+
+def test_readme_sets_up_in_two_commands_on_its_first_screen() -> None:
+    readme = ROOT / "README.md"
+    first_screen = "\n".join(readme.read_text(encoding="utf-8").splitlines()[:FIRST_SCREEN_LINES])
+    demo, tests = fenced(readme, "sh")[:2]
+    assert demo in first_screen
+    assert tests in first_screen
+    for command in (demo, tests):
+        assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
+        assert command.count("\n") == 1
+    assert demo.endswith(" && .venv/bin/glem demo\n")
+    assert tests.endswith(" && .venv/bin/pytest\n")
+
+
+def test_ci_runs_the_test_command_of_the_readme() -> None:
+    """The script takes the command from the README; this is how it does."""
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    [extraction] = re.findall(r"^test_command=\$\((.+)\)$", script, re.MULTILINE)
+    run = subprocess.run(["bash", "-c", extraction], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout == fenced(ROOT / "README.md", "sh")[1]
+    assert subprocess.run(["bash", "-n", ".ci/run"], cwd=ROOT, check=False).returncode == 0
+
+
+def test_docstrings_become_markdown() -> None:
+    docstring = """Do a thing to :class:`Board`.
+
+    It ends in an example::
+
+        board = 1
+
+    Parameters
+    ----------
+    board
+        Some ``words``
+        on two lines.
+    depth : int
+
+    Raises
+    ------
+    BadInputError
+        There is :func:`~glem.core.nothing`.
+    """
+    links = {"Board": "board.md#board", "BadInputError": "errors.md"}
+    assert to_markdown(docstring, links.get) == (
+        "Do a thing to [`Board`](board.md#board).\n\nIt ends in an example:\n\n```text\nboard = 1\n```\n\n"
+        "**Parameters**\n\n- `board`: Some `words`\n  on two lines.\n- `depth : int`\n\n"
+        "**Raises**\n\n- [`BadInputError`](errors.md): There is `nothing`."
+    )
