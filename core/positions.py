@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import define
@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 from glem.core.duplicates import contiguous_columns, group_equal, position_keys, scatter
 from glem.core.errors import BadInputError
 from glem.core.game import Game
+
+if TYPE_CHECKING:
+    from glem.core.labelling import Selection
+    from glem.core.records import GameRecords
 
 __all__ = ["PositionSet"]
 
@@ -149,6 +153,23 @@ class PositionSet:
             sources=() if source is None else (source,),
             label_kind=label_kind,
         )
+
+    @classmethod
+    def from_records(
+        cls,
+        game: Game,
+        chunks: Iterable[GameRecords],
+        *,
+        label: str = "result",
+        selection: Selection | None = None,
+        seed: int = 0,
+        jobs: int = 1,
+    ) -> PositionSet:
+        """Make a set of all positions of some game records; see :func:`glem.core.labelling.label_records`."""
+        from glem.core.labelling import label_records
+
+        parts = list(label_records(game, chunks, label=label, selection=selection, seed=seed, jobs=jobs))
+        return cls.concatenate([*parts, cls.empty(game, label_kind=label)], renumber=False)
 
     @classmethod
     def empty(cls, game: Game, *, label_kind: str = "score") -> PositionSet:
