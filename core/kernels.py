@@ -6,23 +6,21 @@ Nothing else in glem calls :func:`numba.njit`. Two doors lead in:
     for array code that is only ever run compiled;
 ``compiled(function)``
     for *dual* functions (rules of a game, generic search code), which also run as plain Python. The
-    plain functions that a dual function names are compiled along with it, so authors decorate nothing.
+    plain functions that a dual function names are compiled along with it, so authors decorate nothing
+    (``@inlined`` is for speed).
 
-Both keep their machine code on disk, in a folder named by a digest of every source file that the kernel
-can reach: the function's own module and, transitively, what that module imports from its own package or
-from glem. An edit anywhere in there leads to another folder, so stale code is never loaded; numba alone
-would only look at the one file that defines the function.
+Both keep their machine code on disk, in a folder named by a digest of everything that the kernel can reach
+(:func:`glem.core.sources.code_digest`). An edit anywhere in there leads to another folder, so stale code is
+never loaded.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import importlib.util
 import os
 import re
 import shutil
-import sys
+import stat
 import tempfile
 import threading
 import time
@@ -35,176 +33,162 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import types
+from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 from numba.extending import overload as numba_overload
 
+from glem.core.errors import PluginError
+from glem.core.sources import code_digest, named_globals, plain
+
 __all__ = [
+    "HAS_FAST_PEXT",
+    "UncompilableError",
     "cache_folder",
     "compiled",
+    "inlined",
     "kernel",
     "leading_zeros",
     "mix",
+    "overload_of",
     "pdep",
     "pext",
     "plain",
     "popcount",
-    "source_digest",
+    "primitive",
     "trailing_zeros",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _lock = threading.RLock()
-_module_files: dict[str, tuple[str, frozenset[str]]] = {}
 _compiled: dict[Callable[..., Any], Any] = {}
+_inlined: set[Callable[..., Any]] = set()
 _primitives: set[Callable[..., Any]] = set()
 
-_IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+(?P<source>[\w.]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n]+)|import[ \t]+(?P<plain>[^\n]+))",
-    re.MULTILINE,
-)
-_WORD = re.compile(r"[\w.]+")
+_CACHE_ENTRY = re.compile(r"\w+-[0-9a-f]{16}(-[a-z]+)*")
 _UNUSED_CACHE_DAYS = 30
+_SECONDS_PER_DAY = 86400
 
 
-# ---------------------------------------------------------------------------------------------- digests
-
-
-def _module_file(name: str) -> Path | None:
-    module = sys.modules.get(name)
-    file = getattr(module, "__file__", None)
-    if file is None and module is None:
-        try:
-            spec = importlib.util.find_spec(name)
-        except (ImportError, ValueError, AttributeError):
-            return None
-        file = spec.origin if spec is not None else None
-    if file is None or not file.endswith(".py"):
-        return None
-    return Path(file)
-
-
-def _imported_names(text: str, module: str, is_package: bool) -> set[str]:
-    """Names of modules that a source text may import; names that are no modules are sorted out later."""
-    found: set[str] = set()
-    for match in _IMPORT.finditer(text):
-        if match["plain"] is not None:
-            found.update(part.split()[0] for part in match["plain"].split(",") if part.split())
-            continue
-        source = match["source"]
-        if source.startswith("."):
-            dots = len(source) - len(source.lstrip("."))
-            base = module.split(".")
-            base = base[: len(base) - dots + (1 if is_package else 0)]
-            source = ".".join([*base, source[dots:]]).strip(".")
-        found.add(source)
-        found.update(f"{source}.{name}" for name in _WORD.findall(match["names"]) if "." not in name)
-    return found
-
-
-def _read_module(name: str) -> tuple[str, frozenset[str]] | None:
-    """Digest of one module's source and the names it imports, read once in a process."""
-    known = _module_files.get(name)
-    if known is not None:
-        return known
-    file = _module_file(name)
-    if file is None:
-        return None
-    try:
-        content = file.read_bytes()
-    except OSError:
-        return None
-    imports = _imported_names(content.decode("utf-8", "replace"), name, file.name == "__init__.py")
-    roots = {"glem", name.split(".")[0]}
-    kept = frozenset(imported for imported in imports if imported.split(".")[0] in roots)
-    known = (hashlib.sha256(content).hexdigest(), kept)
-    _module_files[name] = known
-    return known
-
-
-def source_digest(*modules: str) -> str:
-    """Digest of the sources behind the named modules and of all they import from glem or their own package.
-
-    Parameters
-    ----------
-    modules
-        Full names of importable modules.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits. Equal sources give equal digests in every process and on every machine.
-    """
-    with _lock:
-        seen: dict[str, str] = {}
-        pending = list(modules)
-        while pending:
-            name = pending.pop()
-            if name in seen:
-                continue
-            entry = _read_module(name)
-            if entry is None:
-                continue
-            seen[name] = entry[0]
-            pending.extend(entry[1])
-    total = hashlib.sha256()
-    for name in sorted(seen):
-        total.update(f"{name}={seen[name]};".encode())
-    return total.hexdigest()[:16]
+class UncompilableError(PluginError):
+    """numba cannot compile a function; the text names it and says why in one line, the cause has numba's account."""
 
 
 # ---------------------------------------------------------------------------------------------- cache
 
 
-def cache_folder() -> Path:
+def cache_folder() -> Path | None:
     """Folder that holds the machine code of all kernels.
 
-    ``GLEM_CACHE_DIR`` if set, else ``NUMBA_CACHE_DIR``, else ``glem`` under ``XDG_CACHE_HOME`` or
-    ``~/.cache``; a folder under the system's temporary one where that cannot be written.
+    ``GLEM_CACHE_DIR`` if set, else ``NUMBA_CACHE_DIR``, else ``glem/kernels`` under ``XDG_CACHE_HOME`` or
+    ``~/.cache``; where that cannot be written, a folder of the user's own under the system's temporary one.
+
+    Returns
+    -------
+    Path or None
+        None when no such folder can be had: every process then compiles what it needs.
     """
     chosen = os.environ.get("GLEM_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
     if chosen:
-        return Path(chosen)
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path("~").expanduser() / ".cache")
-    folder = Path(home) / "glem" / "kernels"
+        folder = Path(chosen)
+    else:
+        home = os.environ.get("XDG_CACHE_HOME")
+        folder = (Path(home) if home else Path("~/.cache").expanduser()) / "glem" / "kernels"
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    except (OSError, RuntimeError):
+        pass
+    return _temporary_cache_folder()
+
+
+def _temporary_cache_folder() -> Path | None:
+    # Cached machine code is unpickled: a folder that somebody else made or may write must not be trusted.
+    folder = Path(tempfile.gettempdir()) / f"glem-kernels-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
     except OSError:
-        folder = Path(tempfile.gettempdir()) / f"glem-kernels-{os.getuid()}"
-        return folder
-    if not os.access(folder, os.W_OK):
-        folder = Path(tempfile.gettempdir()) / f"glem-kernels-{os.getuid()}"
-    return folder
+        return None
+    private = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
+    return folder if private else None
 
 
-def _digest_folder(module: str) -> Path:
-    # A process that checks array bounds must not load code that was compiled without the checks.
-    suffix = ("-boundscheck" if numba.config.BOUNDSCHECK else "") + ("" if HAS_FAST_PEXT else "-nopext")
+def _folder_of(function: Callable[..., Any]) -> Path | None:
+    """Cache folder of one kernel, made if need be; None when nothing can be kept."""
     root = cache_folder()
-    folder = root / (source_digest(module) + suffix)
-    if not folder.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        _remove_unused(root)
+    if root is None:
+        return None
+    # Choices that numba's own cache key does not know: the code compiled under one must not be loaded under another.
+    choices = ("-boundscheck" if numba.config.BOUNDSCHECK else "") + ("" if HAS_FAST_PEXT else "-nopext")
+    folder = root / f"{function.__name__}-{code_digest(function)}{choices}"
+    try:
+        if not folder.is_dir():
+            folder.mkdir(exist_ok=True)
+            _remove_unused(root)
+        elif folder.stat().st_mtime < time.time() - _SECONDS_PER_DAY:
+            os.utime(folder)
+    except OSError:
+        return None
     return folder
 
 
 def _remove_unused(root: Path) -> None:
-    oldest = time.time() - _UNUSED_CACHE_DAYS * 86400
+    oldest = time.time() - _UNUSED_CACHE_DAYS * _SECONDS_PER_DAY
     with contextlib.suppress(OSError):
         for folder in root.iterdir():
-            if re.fullmatch(r"[0-9a-f]{16}(-[a-z]+)*", folder.name) and folder.stat().st_mtime < oldest:
+            if _CACHE_ENTRY.fullmatch(folder.name) and folder.stat().st_mtime < oldest:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
+# ---------------------------------------------------------------------------------------------- compilation
+
+
 def _jit(function: Callable[..., Any], *, inline: bool) -> Any:
+    if numba.config.DISABLE_JIT:
+        return function
+    # error_model="numpy": a division by zero gives inf or nan as in numpy, without a branch per division.
+    options = {"nogil": True, "error_model": "numpy", "forceinline": inline}
     with _lock:
+        folder = _folder_of(function)
+        if folder is None:
+            return _explaining(numba.njit(**options)(function))
         previous = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(_digest_folder(function.__module__))
+        numba.config.CACHE_DIR = str(folder)
         try:
-            # error_model="numpy": a division by zero gives inf or nan as in numpy, without a branch per division.
-            return numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=inline)(function)
+            return _explaining(numba.njit(cache=True, **options)(function))
+        except RuntimeError:
+            # A function typed at a prompt has no file whose changes numba could see.
+            return _explaining(numba.njit(**options)(function))
         finally:
             numba.config.CACHE_DIR = previous
+
+
+def _explaining(dispatcher: Any) -> Any:
+    """Make a failed compilation raise :class:`UncompilableError` instead of numba's pages."""
+    compile_for_arguments = dispatcher._compile_for_args
+
+    def compile_or_explain(*arguments: Any, **named: Any) -> Any:
+        try:
+            return compile_for_arguments(*arguments, **named)
+        except NumbaError as error:
+            raise UncompilableError(_explanation(dispatcher.py_func, str(error))) from error
+
+    # numba's call path looks this name up on the instance, so that the fast path of a compiled call stays as it is.
+    dispatcher._compile_for_args = compile_or_explain
+    return dispatcher
+
+
+_PLACE = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
+_STAGE = re.compile(
+    r"^(Failed in|During|- Resolution|There are|Enable|This is not|To see|<source|\^|[|+-]+$|File |\s*$)"
+)
+
+
+def _explanation(function: Callable[..., Any], account: str) -> str:
+    name = f"{function.__module__}.{function.__qualname__}"
+    return f"{name} cannot be compiled: {account}"
 
 
 @overload
@@ -220,9 +204,10 @@ def kernel(function: Any = None, *, inline: bool = False) -> Any:
     Parameters
     ----------
     function
-        A module-level function; other kernels may be called by name.
+        A module-level function; other kernels may be called by name, if they stand above it or in a module of
+        their own.
     inline
-        Always inline the machine code into callers (small helpers only).
+        Always inline the machine code into callers (small functions only).
     """
     if function is None:
         return lambda later: _jit(later, inline=inline)
@@ -244,9 +229,10 @@ def compiled(function: F) -> F:
     Returns
     -------
     function
-        A callable of the same arguments.
+        A callable of the same arguments. Its first call raises :class:`UncompilableError` when numba cannot
+        compile the function or one that it reaches. Under ``NUMBA_DISABLE_JIT=1`` it is the plain function.
     """
-    if not isinstance(function, python_types.FunctionType):
+    if not isinstance(function, python_types.FunctionType) or numba.config.DISABLE_JIT:
         return function
     with _lock:
         known = _compiled.get(function)
@@ -259,9 +245,10 @@ def compiled(function: F) -> F:
         twin_source.__module__ = function.__module__
         twin_source.__qualname__ = function.__qualname__
         twin_source.__doc__ = function.__doc__
-        twin = _jit(twin_source, inline=False)
+        twin_source.__kwdefaults__ = function.__kwdefaults__
+        twin = _jit(twin_source, inline=function in _inlined)
         _compiled[function] = twin
-        for name in _named_globals(function.__code__):
+        for name in named_globals(function.__code__):
             value = function.__globals__.get(name)
             if value is function:
                 namespace[name] = twin
@@ -270,17 +257,14 @@ def compiled(function: F) -> F:
         return twin  # type: ignore[no-any-return]
 
 
-def plain(function: F) -> F:
-    """Plain Python function behind a kernel or a compiled twin; other functions are returned unchanged."""
-    return getattr(function, "py_func", function)
+def inlined(function: F) -> F:
+    """Mark a small dual function whose machine code is always copied into its compiled callers.
 
-
-def _named_globals(code: python_types.CodeType) -> set[str]:
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, python_types.CodeType):
-            names |= _named_globals(constant)
-    return names
+    LLVM copies what it deems small. A loop whose body calls anything is never vectorized, so mark the
+    functions that a batch runs once per row, and write them without early returns or loops of varying length.
+    """
+    _inlined.add(function)
+    return function
 
 
 def unannotated(function: F) -> F:
@@ -293,7 +277,7 @@ def overload_of(stub: Callable[..., Any]) -> Callable[[F], F]:
     """Give a plain function its compiled form: :func:`numba.extending.overload` for annotated code."""
 
     def register(maker: F) -> F:
-        numba_overload(primitive(stub))(unannotated(maker))
+        numba_overload(primitive(stub), jit_options={"forceinline": True})(unannotated(maker))
         return maker
 
     return register
@@ -413,6 +397,8 @@ def _host_has_fast_pext() -> bool:
     # environment variable changes the code without changing them, hence the folder's suffix.
     if os.environ.get("GLEM_NO_PEXT"):
         return False
+    if numba.config.CPU_NAME not in (None, "", "host") or numba.config.CPU_FEATURES is not None:
+        return "+bmi2" in (numba.config.CPU_FEATURES or "")
     if llvm.get_host_cpu_name() in {"znver1", "znver2", "bdver4"}:
         return False
     return bool(llvm.get_host_cpu_features().get("bmi2", False))

@@ -14,14 +14,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numba
-from numba.core import types
+from numba.core import cgutils, types
 from numba.core.datamodel import models
 from numba.extending import NativeValue, intrinsic, register_model, typeof_impl, unbox
 
 from glem.core.errors import PluginError
-from glem.core.kernels import compiled, overload_of, source_digest
+from glem.core.kernels import compiled, overload_of
+from glem.core.sources import code_digest
 
-__all__ = ["Operations", "generic_operation", "position_at", "store_position"]
+__all__ = ["Operations", "generic_operation", "has_operation", "position_at", "store_position"]
 
 _live: dict[tuple[str, str], Operations] = {}
 
@@ -81,12 +82,11 @@ class Operations:
     def numba_type(self) -> OperationsType:
         """The type that numba sees; equal names and sources give equal types in every process."""
         if self._type is None:
-            modules = sorted({function.__module__ for function in self.functions.values()})
-            names = ",".join(
-                f"{operation}:{function.__module__}.{function.__qualname__}"
-                for operation, function in sorted(self.functions.items())
-            )
-            digest = hashlib.sha256(f"{source_digest(*modules)}|{names}".encode()).hexdigest()[:16]
+            names = sorted(self.functions)
+            code = code_digest(*(self.functions[name] for name in names))
+            # One function may stand for two operations, and two may change places.
+            places = ",".join(f"{name}:{self.functions[name].__qualname__}" for name in names)
+            digest = hashlib.sha256(f"{code}|{places}".encode()).hexdigest()[:16]
             self._type = OperationsType(self.name, digest)
             _live[self._type.key] = self
         return self._type
@@ -109,6 +109,11 @@ def _function_of(operations_type: Any, operation: str) -> Any:
     if operation not in operations:
         raise numba.TypingError(f"{operations.name} has no operation {operation!r}")
     return compiled(operations[operation])
+
+
+def has_operation(operations_type: Any, operation: str) -> bool:
+    """Whether the operations of a numba type have the named one: lets an overload choose at compile time."""
+    return isinstance(operations_type, OperationsType) and operation in _live[operations_type.key]
 
 
 def generic_operation(stub: Callable[..., Any]) -> Callable[..., Any]:
@@ -158,8 +163,14 @@ def store_position(columns: Any, row: int, position: Any) -> None:
         column[row] = value
 
 
+def _item_pointer(context: Any, builder: Any, array: Any, column: Any, row: Any) -> Any:
+    # Straight to the item: a call into numba's own indexing could fail, and LLVM vectorizes no loop around that.
+    values = context.make_array(array)(context, builder, column)
+    return cgutils.get_item_pointer(context, builder, array, values, [row], boundscheck=context.enable_boundscheck)
+
+
 @intrinsic
-def _position_at(typing_context: Any, columns: Any, row: Any) -> Any:
+def _position_at(_typing_context: Any, columns: Any, _row: Any) -> Any:
     if not isinstance(columns, types.NamedUniTuple | types.NamedTuple):
         return None
     arrays = columns.types
@@ -173,32 +184,26 @@ def _position_at(typing_context: Any, columns: Any, row: Any) -> Any:
         values = []
         for place, array in enumerate(arrays):
             column = builder.extract_value(arguments[0], place)
-            values.append(
-                context.compile_internal(
-                    builder, lambda a, i: a[i], array.dtype(array, types.intp), [column, arguments[1]]
-                )
-            )
+            pointer = _item_pointer(context, builder, array, column, arguments[1])
+            values.append(context.unpack_value(builder, array.dtype, pointer))
         return context.make_tuple(builder, result, values)
 
     return result(columns, types.intp), generate
 
 
 @intrinsic
-def _store_position(typing_context: Any, columns: Any, row: Any, position: Any) -> Any:
+def _store_position(_typing_context: Any, columns: Any, _row: Any, position: Any) -> Any:
     if not isinstance(columns, types.NamedUniTuple | types.NamedTuple):
         return None
     arrays = columns.types
     fields = position.types
 
-    def store(a: Any, i: Any, value: Any) -> None:
-        a[i] = value
-
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         for place, (array, field) in enumerate(zip(arrays, fields, strict=True)):
             column = builder.extract_value(arguments[0], place)
-            value = builder.extract_value(arguments[2], place)
-            context.compile_internal(
-                builder, store, types.none(array, types.intp, field), [column, arguments[1], value]
+            value = context.cast(builder, builder.extract_value(arguments[2], place), field, array.dtype)
+            context.pack_value(
+                builder, array.dtype, value, _item_pointer(context, builder, array, column, arguments[1])
             )
         return context.get_dummy_value()
 

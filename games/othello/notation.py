@@ -45,9 +45,7 @@ def format_position(position: Position, *, black_to_move: bool = True) -> str:
     """Line of a position; the rules do not know who is black, by default the side to move is."""
     own, opponent = int(position.own), int(position.opponent)
     mine, theirs = ("X", "O") if black_to_move else ("O", "X")
-    board = "".join(
-        mine if own >> square & 1 else theirs if opponent >> square & 1 else "-" for square in range(64)
-    )
+    board = "".join(mine if own >> square & 1 else theirs if opponent >> square & 1 else "-" for square in range(64))
     return f"{board} {mine}"
 
 

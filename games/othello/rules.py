@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glem.core.kernels import mix, popcount
+from glem.core.kernels import inlined, mix, popcount, trailing_zeros
 
 __all__ = [
     "INITIAL_POSITION",
@@ -51,6 +51,7 @@ _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 
 
+@inlined
 def _reach(own: np.uint64, flippable: np.uint64, shift: np.uint64) -> np.uint64:
     """Squares next to a run of opponent discs that starts next to an own disc, both ways along one line."""
     double = shift + shift
@@ -67,6 +68,7 @@ def _reach(own: np.uint64, flippable: np.uint64, shift: np.uint64) -> np.uint64:
     return (left << shift) | (right >> shift)
 
 
+@inlined
 def mobility(own: np.uint64, opponent: np.uint64) -> np.uint64:
     """Squares where the side that holds ``own`` may place a disc."""
     inner = opponent & _INNER_COLUMNS
@@ -77,6 +79,7 @@ def mobility(own: np.uint64, opponent: np.uint64) -> np.uint64:
     return reached & ~(own | opponent)
 
 
+@inlined
 def _line_flips(own: np.uint64, flippable: np.uint64, disc: np.uint64, shift: np.uint64) -> np.uint64:
     double = shift + shift
     left = flippable & (disc << shift)
@@ -97,6 +100,7 @@ def _line_flips(own: np.uint64, flippable: np.uint64, disc: np.uint64, shift: np
     return flipped
 
 
+@inlined
 def flips(own: np.uint64, opponent: np.uint64, square: int) -> np.uint64:
     """Opponent discs that a disc placed on ``square`` turns over; 0 for an illegal square."""
     disc = _ONE << np.uint64(square)
@@ -118,13 +122,13 @@ def legal_moves(position: Position, moves: Any, start: int) -> int:
             count = 1
         return count
     while places != _ZERO:
-        low = places & (~places + _ONE)
-        moves[start + count] = popcount(low - _ONE)
+        moves[start + count] = trailing_zeros(places)
         count += 1
-        places ^= low
+        places &= places - _ONE
     return count
 
 
+@inlined
 def count_moves(position: Position) -> int:
     """Count the legal moves, the lone pass included."""
     places = mobility(position.own, position.opponent)
@@ -135,6 +139,7 @@ def count_moves(position: Position) -> int:
     return 0
 
 
+@inlined
 def play(position: Position, move: int) -> Position:
     """Position after a legal move; the other side is to move."""
     if move == 64:
@@ -146,9 +151,7 @@ def play(position: Position, move: int) -> Position:
 
 def is_over(position: Position) -> bool:
     """Whether neither side can move."""
-    return (
-        mobility(position.own, position.opponent) == _ZERO and mobility(position.opponent, position.own) == _ZERO
-    )
+    return mobility(position.own, position.opponent) == _ZERO and mobility(position.opponent, position.own) == _ZERO
 
 
 def final_score(position: Position) -> int:
