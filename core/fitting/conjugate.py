@@ -1,0 +1,140 @@
+"""Conjugate gradient with a diagonal preconditioner."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.fitting.fitters import Checkpoint, Fitter, Monitor
+from glem.core.fitting.problem import LeastSquares
+from glem.core.progress import SILENT, Progress
+
+__all__ = ["ConjugateGradient"]
+
+Vector = NDArray[np.float64]
+
+_LINE_STEPS = 20
+
+
+class ConjugateGradient(Fitter):
+    """Nonlinear conjugate gradient (Polak-Ribière, never negative), preconditioned by the diagonal.
+
+    The sums of all rows are kept, so that a line search costs no pass over the items. With the identity link the
+    objective along a line is a parabola, the step is exact, and this is the linear conjugate gradient method on
+    the normal equations; otherwise the step is found by Gauss-Newton steps along the line. The preconditioner is
+    the diagonal of the Gauss-Newton matrix at 0: for the identity link, the number of matches plus the L2 penalty.
+
+    Parameters
+    ----------
+    iterations
+        How many, at most.
+    patience
+        Stop after this many iterations without a better held-out error; None: never.
+    tolerance
+        Converged when the gradient's norm in the preconditioner's metric falls below this share of its first value.
+    refresh_every
+        Iterations after which the rows' sums are computed anew from the parameters, against rounding; checkpoints
+        are written then.
+    """
+
+    def __init__(
+        self, iterations: int = 100, patience: int | None = None, tolerance: float = 1e-3, refresh_every: int = 10
+    ) -> None:
+        self.iterations = iterations
+        self.patience = patience
+        self.tolerance = tolerance
+        self.refresh_every = refresh_every
+
+    def fit(
+        self,
+        problem: LeastSquares,
+        *,
+        start: Vector | None = None,
+        checkpoint: Checkpoint | None = None,
+        progress: Progress = SILENT,
+    ) -> Self:
+        """Minimize the objective; see :meth:`Fitter.fit`."""
+        diagonal = problem.diagonal
+        scale = np.where(diagonal > 0, 1 / np.where(diagonal > 0, diagonal, 1.0), 0.0)
+        parameters = self._start(problem, start)
+        direction = np.zeros_like(parameters)
+        previous = np.zeros_like(parameters)
+        previous_norm = first_norm = 0.0
+        monitor = Monitor(self.patience)
+        state = checkpoint.load() if checkpoint is not None else None
+        if state is not None:
+            parameters, direction, previous = state["parameters"], state["direction"], state["previous"]
+            previous_norm, first_norm = float(state["previous_norm"]), float(state["first_norm"])
+            monitor.restore(state)
+        sums = problem.sums(parameters)
+        steps, length = np.zeros_like(sums), 0.0
+        converged, reason = False, "the limit on iterations"
+        with progress("conjugate gradient", self.iterations) as task:
+            while True:
+                errors, residuals = problem.move(sums, steps, length)
+                task.note(f"error {errors.training**0.5:.3f}")
+                if monitor.record(errors, parameters):
+                    converged, reason = True, "the held-out error no longer improves"
+                    break
+                gradient = problem.gradient(residuals, parameters)
+                preconditioned = scale * gradient
+                norm = float(gradient @ preconditioned)
+                first_norm = max(first_norm, norm)
+                if norm <= self.tolerance**2 * first_norm:
+                    converged, reason = True, "the gradient vanishes"
+                    break
+                if monitor.iterations >= self.iterations:
+                    break
+                # Polak-Ribière; previous is the gradient of the iteration before.
+                momentum = max(0.0, (norm - float(previous @ preconditioned)) / previous_norm) if previous_norm else 0.0
+                direction = preconditioned + momentum * direction
+                if float(direction @ gradient) <= 0:
+                    direction = preconditioned
+                previous, previous_norm = gradient, norm
+                steps = problem.sums(direction)
+                length = _line_minimum(problem, sums, steps, parameters, direction)
+                if length == 0.0:
+                    converged, reason = True, "no step along the line improves"
+                    break
+                parameters = parameters + length * direction
+                task.advance()
+                if (monitor.iterations + 1) % self.refresh_every == 0:
+                    sums, length = problem.sums(parameters), 0.0
+                    if checkpoint is not None:
+                        checkpoint.save(
+                            {
+                                "parameters": parameters,
+                                "direction": direction,
+                                "previous": previous,
+                                "previous_norm": np.array(previous_norm),
+                                "first_norm": np.array(first_norm),
+                                **monitor.state(),
+                            }
+                        )
+        return self._finish(problem, monitor, parameters, converged, reason)
+
+
+def _line_minimum(
+    problem: LeastSquares, sums: NDArray[np.float32], steps: NDArray[np.float32], parameters: Vector, direction: Vector
+) -> float:
+    """Length of the step along a direction; 0 where none improves."""
+    here = problem.along(sums, steps, 0.0, parameters, direction)
+    if here.curvature <= 0 or here.slope >= 0:
+        return 0.0
+    length = -here.slope / here.curvature
+    if problem.link.span == 0:
+        return length
+    for _ in range(_LINE_STEPS):
+        there = problem.along(sums, steps, length, parameters, direction)
+        # Armijo's condition and a slope that has come down to a tenth: good enough for a conjugate direction.
+        if there.value > here.value + 1e-4 * length * here.slope:
+            length /= 2
+        elif abs(there.slope) > 0.1 * abs(here.slope) and there.curvature > 0:
+            length -= there.slope / there.curvature
+            if length <= 0:
+                return 0.0
+        else:
+            return length
+    return length if problem.along(sums, steps, length, parameters, direction).value < here.value else 0.0

@@ -1,0 +1,123 @@
+"""Gradient descent as GLEM section 5.1 describes it."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+from glem.core.fitting.fitters import Checkpoint, Fitter, Monitor
+from glem.core.fitting.problem import LeastSquares
+from glem.core.progress import SILENT, Progress
+
+__all__ = ["GradientDescent"]
+
+Vector = NDArray[np.float64]
+
+_POWER_STEPS = 8
+
+
+class GradientDescent(Fitter):
+    """Steps against the gradient, normalized weight by weight, with momentum (GLEM, section 5.1).
+
+    ``step(t) = eta * 2 / n_i * sum_k g' D_k h_ik + mu * step(t - 1)``, where n_i is the number of positions k with
+    ``h_ik != 0``, their weights summed. A position in which symmetric instances share the weight, ``h_ik > 1``,
+    counts once. The paper prints neither eta nor mu.
+
+    Parameters
+    ----------
+    step_size
+        eta; by default ``1 / L``, where L is the greatest eigenvalue of the normalized second derivative, found by
+        power iteration at the link's steepest point. Descent diverges from ``2 (1 + mu) / L`` on.
+    momentum
+        mu, at least 0 and below 1.
+    iterations
+        How many, at most. Logistello's fit took 250.
+    patience
+        Stop after this many iterations without a better held-out error; None: never.
+    tolerance
+        Converged when an iteration improves the training error by less than this share of it; 0: never.
+    checkpoint_every
+        Iterations between checkpoints.
+    """
+
+    def __init__(
+        self,
+        step_size: float | None = None,
+        momentum: float = 0.9,
+        iterations: int = 250,
+        patience: int | None = None,
+        tolerance: float = 0.0,
+        checkpoint_every: int = 10,
+    ) -> None:
+        self.step_size = step_size
+        self.momentum = momentum
+        self.iterations = iterations
+        self.patience = patience
+        self.tolerance = tolerance
+        self.checkpoint_every = checkpoint_every
+
+    def fit(
+        self,
+        problem: LeastSquares,
+        *,
+        start: Vector | None = None,
+        checkpoint: Checkpoint | None = None,
+        progress: Progress = SILENT,
+    ) -> Self:
+        """Minimize the objective; see :meth:`Fitter.fit`."""
+        if not 0 <= self.momentum < 1:
+            raise BadInputError(f"momentum is {self.momentum}, it must be at least 0 and below 1")
+        matches = problem.parameter_matches
+        # A penalty adds l2 positions to each weight, also to one without a match, which stays 0.
+        normalization = np.where(matches > 0, 2 / np.maximum(matches + problem.l2, 1e-30), 0.0)
+        step_size = self.step_size
+        if step_size is None:
+            step_size = 1 / _greatest_eigenvalue(problem, normalization)
+        scale = step_size * normalization
+        parameters = self._start(problem, start)
+        step = np.zeros_like(parameters)
+        monitor = Monitor(self.patience)
+        state = checkpoint.load() if checkpoint is not None else None
+        if state is not None:
+            parameters, step = state["parameters"], state["step"]
+            monitor.restore(state)
+        converged, reason = False, "the limit on iterations"
+        with progress("gradient descent", self.iterations) as task:
+            while True:
+                errors, gradient = problem.errors_and_gradient(parameters)
+                if not np.isfinite(errors.training):
+                    raise BadInputError(f"descent diverges with step size {step_size:g}: make it smaller")
+                task.note(f"error {errors.training**0.5:.3f}")
+                if monitor.record(errors, parameters):
+                    converged, reason = True, "the held-out error no longer improves"
+                    break
+                if _flat(monitor.training_errors, self.tolerance):
+                    converged, reason = True, "the training error no longer improves"
+                    break
+                if monitor.iterations >= self.iterations:
+                    break
+                step = scale * gradient + self.momentum * step
+                parameters = parameters + step
+                task.advance()
+                if checkpoint is not None and (monitor.iterations + 1) % self.checkpoint_every == 0:
+                    checkpoint.save({"parameters": parameters, "step": step, **monitor.state()})
+        return self._finish(problem, monitor, parameters, converged, reason)
+
+
+def _greatest_eigenvalue(problem: LeastSquares, normalization: Vector) -> float:
+    """Greatest eigenvalue of the normalized Gauss-Newton matrix at the link's steepest point, by power iteration."""
+    # All items are positive and so is the dominant eigenvector: ones are a good start.
+    vector = (normalization > 0).astype(np.float64)
+    eigenvalue = 1.0
+    for _ in range(_POWER_STEPS):
+        vector /= np.linalg.norm(vector)
+        vector = normalization * problem.curvature(vector)
+        eigenvalue = float(np.linalg.norm(vector))
+    return eigenvalue
+
+
+def _flat(errors: list[float], tolerance: float) -> bool:
+    return len(errors) > 1 and 0 <= errors[-2] - errors[-1] < tolerance * errors[-2]

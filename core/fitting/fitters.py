@@ -1,0 +1,264 @@
+"""What all fitters share: their manners, their result, when they stop, and their checkpoints."""
+
+from __future__ import annotations
+
+import abc
+import inspect
+import os
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+from glem.core.files import atomic_path
+from glem.core.fitting.problem import Errors, LeastSquares
+from glem.core.progress import SILENT, Progress
+
+__all__ = ["Checkpoint", "FileCheckpoint", "FitResult", "Fitter", "Monitor"]
+
+Vector = NDArray[np.float64]
+
+
+@define(frozen=True, eq=False)
+class FitResult:
+    """How a fit went.
+
+    Parameters
+    ----------
+    fitter
+        The fitter and its parameters.
+    converged
+        Whether the fitter's own criterion stopped it, rather than the limit on iterations.
+    reason
+        Why it stopped.
+    training_errors, held_out_errors
+        float64 [iterations + 1]: mean squared error at the start and after each iteration; nan without validation.
+    best_iteration
+        The iteration whose weights were kept: the last one, or the best on the held-out positions.
+    parameter_count
+        Length of the parameter vector.
+    training_weight
+        Weight of the training rows.
+    """
+
+    fitter: str
+    converged: bool
+    reason: str
+    training_errors: NDArray[np.float64]
+    held_out_errors: NDArray[np.float64]
+    best_iteration: int
+    parameter_count: int
+    training_weight: float
+
+    @property
+    def iterations(self) -> int:
+        """Number of iterations done."""
+        return len(self.training_errors) - 1
+
+    def __str__(self) -> str:
+        best = self.best_iteration
+        text = (
+            f"{self.fitter}: {self.iterations} iterations, {self.reason}\n"
+            f"{self.parameter_count:,} parameters, {self.training_weight:,.0f} positions\n"
+            f"root mean square error {self.training_errors[0] ** 0.5:.4f} at the start, "
+            f"{self.training_errors[best] ** 0.5:.4f} after iteration {best}"
+        )
+        if not np.isnan(self.held_out_errors[best]):
+            text += f", {self.held_out_errors[best] ** 0.5:.4f} on held-out positions"
+        return text
+
+
+class Checkpoint(Protocol):
+    """Keeps the state of an unfinished fit."""
+
+    def save(self, state: Mapping[str, Any]) -> None:
+        """Keep a state: arrays and numbers by name."""
+
+    def load(self) -> dict[str, Any] | None:
+        """State last saved, or None."""
+
+
+@define(frozen=True)
+class FileCheckpoint:
+    """A checkpoint in an ``.npz`` file that is replaced as a whole.
+
+    Parameters
+    ----------
+    path
+        The file.
+    fingerprint
+        Digest of the problem and the fitter; a file with another one is refused.
+    """
+
+    path: Path
+    fingerprint: str
+
+    def save(self, state: Mapping[str, Any]) -> None:
+        """Write the state; a reader sees the old file or the new one."""
+        with atomic_path(self.path) as temporary:
+            np.savez(temporary, fingerprint=np.array(self.fingerprint), **state)
+
+    def load(self) -> dict[str, Any] | None:
+        """Read the state.
+
+        Raises
+        ------
+        BadInputError
+            The file is damaged or belongs to another fit.
+        """
+        if not self.path.exists():
+            return None
+        try:
+            with np.load(self.path, allow_pickle=False) as file:
+                state = {name: file[name] for name in file.files}
+        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+            raise BadInputError(f"{os.fspath(self.path)} is no checkpoint ({error}); remove it to start anew") from None
+        if str(state.pop("fingerprint", "")) != self.fingerprint:
+            raise BadInputError(
+                f"{os.fspath(self.path)} belongs to a fit of other positions, weights or settings; remove it to start anew"
+            )
+        return state
+
+
+@define
+class Monitor:
+    """Records errors, keeps the best parameters on held-out positions and says when to stop.
+
+    Parameters
+    ----------
+    patience
+        Stop when the held-out error has not improved for this many iterations; None never stops for that.
+    training_errors, held_out_errors
+        So far.
+    best
+        Parameters with the least held-out error.
+    best_iteration
+        Their iteration.
+    """
+
+    patience: int | None
+    training_errors: list[float] = field(factory=list)
+    held_out_errors: list[float] = field(factory=list)
+    best: Vector | None = None
+    best_iteration: int = 0
+
+    def record(self, errors: Errors, parameters: Vector) -> bool:
+        """Take note of an iteration; True when it is time to stop."""
+        iteration = len(self.training_errors)
+        self.training_errors.append(errors.training)
+        self.held_out_errors.append(errors.held_out)
+        if np.isnan(errors.held_out):
+            self.best_iteration = iteration
+            return False
+        if self.best is None or errors.held_out < self.held_out_errors[self.best_iteration]:
+            self.best, self.best_iteration = parameters.copy(), iteration
+        return self.patience is not None and iteration - self.best_iteration >= self.patience
+
+    @property
+    def iterations(self) -> int:
+        """Iterations recorded, the start not counted."""
+        return len(self.training_errors) - 1
+
+    def chosen(self, last: Vector) -> Vector:
+        """Parameters to keep."""
+        return last if self.best is None else self.best
+
+    def state(self) -> dict[str, Any]:
+        """Arrays for a checkpoint."""
+        return {
+            "training_errors": np.array(self.training_errors),
+            "held_out_errors": np.array(self.held_out_errors),
+            "best": np.zeros(0) if self.best is None else self.best,
+            "best_iteration": np.array(self.best_iteration),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from the arrays of a checkpoint."""
+        self.training_errors = [float(error) for error in state["training_errors"]]
+        self.held_out_errors = [float(error) for error in state["held_out_errors"]]
+        self.best = state["best"] if len(state["best"]) else None
+        self.best_iteration = int(state["best_iteration"])
+
+
+class Fitter(abc.ABC):
+    """Base of the fitters, with the manners of scikit-learn's estimators.
+
+    Constructors store their arguments unchanged; :meth:`fit` returns the fitter.
+
+    Attributes
+    ----------
+    parameters_
+        float64 [parameters], after :meth:`fit`.
+    result_
+        :class:`FitResult`, after :meth:`fit`.
+    """
+
+    parameters_: Vector
+    result_: FitResult
+
+    @abc.abstractmethod
+    def fit(
+        self,
+        problem: LeastSquares,
+        *,
+        start: Vector | None = None,
+        checkpoint: Checkpoint | None = None,
+        progress: Progress = SILENT,
+    ) -> Self:
+        """Minimize the objective of a problem.
+
+        Parameters
+        ----------
+        problem
+            What to fit.
+        start
+            float64 [parameters], 0 by default. A checkpoint's state goes before it.
+        checkpoint
+            Where to keep the state now and then; a state found there is continued, with the same result as
+            without the interruption.
+        progress
+            Counts iterations.
+        """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Constructor arguments by name."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters if name != "self"}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change constructor arguments."""
+        known = self.get_params()
+        for name, value in parameters.items():
+            if name not in known:
+                raise BadInputError(f"{type(self).__name__} has no parameter {name!r}; it has: {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
+        return f"{type(self).__name__}({arguments})"
+
+    def _start(self, problem: LeastSquares, start: Vector | None) -> Vector:
+        if start is None:
+            return np.zeros(problem.parameter_count)
+        if np.shape(start) != (problem.parameter_count,):
+            raise BadInputError(f"start is {np.shape(start)}, the problem has {problem.parameter_count} parameters")
+        return np.array(start, np.float64)
+
+    def _finish(self, problem: LeastSquares, monitor: Monitor, last: Vector, converged: bool, reason: str) -> Self:
+        self.parameters_ = monitor.chosen(last)
+        self.result_ = FitResult(
+            repr(self),
+            converged,
+            reason,
+            np.array(monitor.training_errors),
+            np.array(monitor.held_out_errors),
+            monitor.best_iteration,
+            problem.parameter_count,
+            problem.total_weight,
+        )
+        return self

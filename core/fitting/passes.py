@@ -1,0 +1,351 @@
+"""Kernels of a fitting pass: sum the active weights of every row, then add what each row says to their gradients.
+
+Rows are worked on in blocks that stay in the cache between the two halves; inside a block the pattern columns
+come four at a time, each with its own slice of the weights. Sums and gradients are float32, errors float64.
+A kernel runs over one range of rows of one block of a design and holds no lock, so that threads work on several.
+
+The arguments that all passes share, in this order:
+
+indices, offsets
+    uint16 [I, n] and int64 [I]: weight of instance i in row k is ``offsets[i] + indices[i, k]``.
+row_starts, configurations
+    int64 [n + 1] and int32 [nnz]: active configurations by row; ``row_starts`` has one entry where there are none.
+linear
+    float32 [L, n].
+configuration_start, linear_start
+    int64: where these parts begin in a weight vector, whose last entry is the bias.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from glem.core.kernels import kernel
+
+__all__ = ["add_gradient", "errors_along", "pass_over", "residuals_at", "sum_weights"]
+
+_BLOCK = 4096
+
+
+@kernel(inline=True)
+def _predict_block(
+    indices: Any,
+    offsets: Any,
+    row_starts: Any,
+    configurations: Any,
+    linear: Any,
+    configuration_start: int,
+    linear_start: int,
+    weights: Any,
+    start: int,
+    rows: int,
+    sums: Any,
+) -> None:
+    bias = weights[weights.shape[0] - 1]
+    for row in range(rows):
+        sums[row] = bias
+    columns = indices.shape[0]
+    column = 0
+    while column + 4 <= columns:
+        weights_0, weights_1 = weights[offsets[column] :], weights[offsets[column + 1] :]
+        weights_2, weights_3 = weights[offsets[column + 2] :], weights[offsets[column + 3] :]
+        index_0, index_1 = indices[column, start : start + rows], indices[column + 1, start : start + rows]
+        index_2, index_3 = indices[column + 2, start : start + rows], indices[column + 3, start : start + rows]
+        for row in range(rows):
+            sums[row] += (weights_0[index_0[row]] + weights_1[index_1[row]]) + (
+                weights_2[index_2[row]] + weights_3[index_3[row]]
+            )
+        column += 4
+    while column < columns:
+        weights_0, index_0 = weights[offsets[column] :], indices[column, start : start + rows]
+        for row in range(rows):
+            sums[row] += weights_0[index_0[row]]
+        column += 1
+    if row_starts.shape[0] > 1:
+        own = weights[configuration_start:linear_start]
+        for row in range(rows):
+            total = np.float32(0)
+            for place in range(row_starts[start + row], row_starts[start + row + 1]):
+                total += own[np.uint32(configurations[place])]
+            sums[row] += total
+    for term in range(linear.shape[0]):
+        weight = weights[linear_start + term]
+        values = linear[term, start : start + rows]
+        for row in range(rows):
+            sums[row] += weight * values[row]
+
+
+@kernel(inline=True)
+def _scatter_block(
+    indices: Any,
+    offsets: Any,
+    row_starts: Any,
+    configurations: Any,
+    linear: Any,
+    configuration_start: int,
+    linear_start: int,
+    gradient: Any,
+    start: int,
+    rows: int,
+    residuals: Any,
+) -> None:
+    columns = indices.shape[0]
+    column = 0
+    while column + 4 <= columns:
+        gradient_0, gradient_1 = gradient[offsets[column] :], gradient[offsets[column + 1] :]
+        gradient_2, gradient_3 = gradient[offsets[column + 2] :], gradient[offsets[column + 3] :]
+        index_0, index_1 = indices[column, start : start + rows], indices[column + 1, start : start + rows]
+        index_2, index_3 = indices[column + 2, start : start + rows], indices[column + 3, start : start + rows]
+        for row in range(rows):
+            residual = residuals[row]
+            gradient_0[index_0[row]] += residual
+            gradient_1[index_1[row]] += residual
+            gradient_2[index_2[row]] += residual
+            gradient_3[index_3[row]] += residual
+        column += 4
+    while column < columns:
+        gradient_0, index_0 = gradient[offsets[column] :], indices[column, start : start + rows]
+        for row in range(rows):
+            gradient_0[index_0[row]] += residuals[row]
+        column += 1
+    if row_starts.shape[0] > 1:
+        own = gradient[configuration_start:linear_start]
+        for row in range(rows):
+            residual = residuals[row]
+            for place in range(row_starts[start + row], row_starts[start + row + 1]):
+                own[np.uint32(configurations[place])] += residual
+    for term in range(linear.shape[0]):
+        values = linear[term, start : start + rows]
+        total = 0.0
+        for row in range(rows):
+            total += np.float64(values[row]) * np.float64(residuals[row])
+        gradient[linear_start + term] += np.float32(total)
+    total = 0.0
+    for row in range(rows):
+        total += np.float64(residuals[row])
+    gradient[gradient.shape[0] - 1] += np.float32(total)
+
+
+@kernel(inline=True)
+def _residual(label: Any, total: Any, sigmoid: int, span: float, low: float) -> Any:
+    """D = r - g(x) and the slope g'(x)."""
+    if sigmoid == 0:
+        return np.float64(label) - np.float64(total), 1.0
+    share = 1.0 / (1.0 + np.exp(-np.float64(total)))
+    return np.float64(label) - (span * share + low), span * share * (1.0 - share)
+
+
+@kernel
+def pass_over(
+    indices: Any,
+    offsets: Any,
+    row_starts: Any,
+    configurations: Any,
+    linear: Any,
+    configuration_start: int,
+    linear_start: int,
+    weights: Any,
+    start: int,
+    stop: int,
+    labels: Any,
+    row_weights: Any,
+    held_weights: Any,
+    sigmoid: int,
+    span: float,
+    low: float,
+    gradient: Any,
+) -> Any:
+    """Both halves of a pass over rows ``start`` to ``stop``.
+
+    Parameters
+    ----------
+    weights
+        float32 [items].
+    labels, row_weights, held_weights
+        float32 [stop - start]: label r, weight in training, weight in validation.
+    sigmoid, span, low
+        The link.
+    gradient
+        float32 [items], to which ``sum_k weight_k g'(x_k) D_k h_ik`` is added: GLEM eq. (2) without -2/N.
+
+    Returns
+    -------
+    error, held_error
+        Sums of weighted squared errors over training and validation rows.
+    """
+    error = 0.0
+    held_error = 0.0
+    sums = np.empty(_BLOCK, np.float32)
+    for block in range(start, stop, _BLOCK):
+        rows = min(block + _BLOCK, stop) - block
+        _predict_block(
+            indices,
+            offsets,
+            row_starts,
+            configurations,
+            linear,
+            configuration_start,
+            linear_start,
+            weights,
+            block,
+            rows,
+            sums,
+        )
+        first = block - start
+        for row in range(rows):
+            difference, slope = _residual(labels[first + row], sums[row], sigmoid, span, low)
+            weight = np.float64(row_weights[first + row])
+            error += weight * difference * difference
+            held_error += np.float64(held_weights[first + row]) * difference * difference
+            sums[row] = np.float32(weight * difference * slope)
+        _scatter_block(
+            indices,
+            offsets,
+            row_starts,
+            configurations,
+            linear,
+            configuration_start,
+            linear_start,
+            gradient,
+            block,
+            rows,
+            sums,
+        )
+    return error, held_error
+
+
+@kernel
+def sum_weights(
+    indices: Any,
+    offsets: Any,
+    row_starts: Any,
+    configurations: Any,
+    linear: Any,
+    configuration_start: int,
+    linear_start: int,
+    weights: Any,
+    start: int,
+    stop: int,
+    sums: Any,
+) -> None:
+    """First half: write the sum of active weights of rows ``start`` to ``stop`` into float32 [stop - start]."""
+    for block in range(start, stop, _BLOCK):
+        rows = min(block + _BLOCK, stop) - block
+        _predict_block(
+            indices,
+            offsets,
+            row_starts,
+            configurations,
+            linear,
+            configuration_start,
+            linear_start,
+            weights,
+            block,
+            rows,
+            sums[block - start : block - start + rows],
+        )
+
+
+@kernel
+def add_gradient(
+    indices: Any,
+    offsets: Any,
+    row_starts: Any,
+    configurations: Any,
+    linear: Any,
+    configuration_start: int,
+    linear_start: int,
+    gradient: Any,
+    start: int,
+    stop: int,
+    residuals: Any,
+) -> None:
+    """Second half: add the residuals of rows ``start`` to ``stop``, float32 [stop - start], to their weights."""
+    for block in range(start, stop, _BLOCK):
+        rows = min(block + _BLOCK, stop) - block
+        _scatter_block(
+            indices,
+            offsets,
+            row_starts,
+            configurations,
+            linear,
+            configuration_start,
+            linear_start,
+            gradient,
+            block,
+            rows,
+            residuals[block - start : block - start + rows],
+        )
+
+
+@kernel
+def errors_along(
+    sums: Any,
+    steps: Any,
+    length: float,
+    labels: Any,
+    row_weights: Any,
+    held_weights: Any,
+    sigmoid: int,
+    span: float,
+    low: float,
+) -> Any:
+    """Errors at ``sums + length * steps``, and how they change with the length.
+
+    Returns
+    -------
+    error, held_error
+        Sums of weighted squared errors over training and validation rows.
+    slope
+        Derivative of ``error / 2`` by the length.
+    curvature
+        Its second derivative in the Gauss-Newton approximation; exact for the identity link.
+    """
+    error = 0.0
+    held_error = 0.0
+    slope = 0.0
+    curvature = 0.0
+    for row in range(sums.shape[0]):
+        step = np.float64(steps[row])
+        total = np.float64(sums[row]) + length * step
+        difference, rise = _residual(labels[row], total, sigmoid, span, low)
+        weight = np.float64(row_weights[row])
+        error += weight * difference * difference
+        held_error += np.float64(held_weights[row]) * difference * difference
+        slope -= weight * difference * rise * step
+        curvature += weight * rise * rise * step * step
+    return error, held_error, slope, curvature
+
+
+@kernel
+def residuals_at(
+    sums: Any,
+    steps: Any,
+    length: float,
+    labels: Any,
+    row_weights: Any,
+    held_weights: Any,
+    sigmoid: int,
+    span: float,
+    low: float,
+    residuals: Any,
+) -> Any:
+    """Move ``sums`` by ``length * steps`` in place and write ``weight g'(x) D`` of each row.
+
+    Returns
+    -------
+    error, held_error
+        Sums of weighted squared errors over training and validation rows, at the moved sums.
+    """
+    error = 0.0
+    held_error = 0.0
+    for row in range(sums.shape[0]):
+        sums[row] = np.float32(np.float64(sums[row]) + length * np.float64(steps[row]))
+        difference, rise = _residual(labels[row], sums[row], sigmoid, span, low)
+        weight = np.float64(row_weights[row])
+        error += weight * difference * difference
+        held_error += np.float64(held_weights[row]) * difference * difference
+        residuals[row] = np.float32(weight * difference * rise)
+    return error, held_error

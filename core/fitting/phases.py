@@ -1,0 +1,217 @@
+"""Weights for every phase: each phase by itself and its neighbours, or all together under count rules (GLEM 5.2)."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+from glem.core.fitting.conjugate import ConjugateGradient
+from glem.core.fitting.count_rules import CountRules, WeightPlan
+from glem.core.fitting.design import Design
+from glem.core.fitting.fitters import FileCheckpoint, FitResult, Fitter
+from glem.core.fitting.links import IDENTITY, Link
+from glem.core.fitting.problem import LeastSquares, Source
+from glem.core.progress import SILENT, Progress
+
+__all__ = ["PhaseWeights", "fit_phases", "neighbours"]
+
+
+@define(frozen=True, eq=False)
+class PhaseWeights:
+    """Fitted weights of every phase.
+
+    Parameters
+    ----------
+    bias
+        float64 [K].
+    patterns
+        float64 [K, Wp].
+    configurations
+        float64 [K, C].
+    linear
+        float64 [K, L], for the features' own values, not the scaled ones of the design.
+    match_counts
+        float64 [K, Wp + C]: training positions of the phase itself in which each weight is active.
+    link
+        Link function.
+    results
+        One per phase, or a single one where all phases were fitted together.
+    plan
+        What the count rules gave to every weight, None without them.
+    """
+
+    bias: NDArray[np.float64]
+    patterns: NDArray[np.float64]
+    configurations: NDArray[np.float64]
+    linear: NDArray[np.float64]
+    match_counts: NDArray[np.float64]
+    link: Link
+    results: tuple[FitResult, ...]
+    plan: WeightPlan | None = None
+
+    def sums(self, design: Design, jobs: int = 1) -> NDArray[np.float32]:
+        """Sum of active weights of every position of a design: float32 [N], in the order in which it was built."""
+        scales = np.array(design.linear.scales, np.float64)
+        weights = np.concatenate(
+            [self.patterns, self.configurations, self.linear * scales, self.bias[:, None]], axis=1
+        )
+        return design.sums(weights, jobs)
+
+    def predict(self, design: Design, jobs: int = 1) -> NDArray[np.float64]:
+        """Predicted label g(x) of every position of a design: float64 [N], in the order in which it was built."""
+        return self.link(self.sums(design, jobs))
+
+
+def neighbours(phase_count: int, smoothing: float | Sequence[float]) -> list[tuple[Source, ...]]:
+    """For every phase itself, with factor 1, and the phases beside it.
+
+    Parameters
+    ----------
+    phase_count
+        K.
+    smoothing
+        Factor for positions of adjacent phases, between 0 and 1; or one factor for each distance 1, 2, ...
+    """
+    factors = (smoothing,) if isinstance(smoothing, int | float) else tuple(smoothing)
+    if not all(0 <= factor <= 1 for factor in factors):
+        raise BadInputError(f"smoothing is {smoothing}, every factor must be between 0 and 1")
+    targets = []
+    for phase in range(phase_count):
+        sources = [Source(phase, 1.0)]
+        for distance, factor in enumerate(factors, start=1):
+            for other in (phase - distance, phase + distance):
+                # A factor of 1 would make the neighbour's held-out positions the phase's own.
+                if factor and 0 <= other < phase_count:
+                    sources.append(Source(other, min(float(factor), 1 - 1e-6)))
+        targets.append(tuple(sorted(sources)))
+    return targets
+
+
+def fit_phases(
+    design: Design,
+    labels: NDArray[np.floating],
+    *,
+    weights: NDArray[np.floating] | None = None,
+    held_out: NDArray[np.bool_] | None = None,
+    fitter: Fitter | None = None,
+    link: Link = IDENTITY,
+    l2: float = 0.0,
+    smoothing: float | Sequence[float] = 0.0,
+    count_rules: CountRules | None = None,
+    checkpoint: Path | None = None,
+    jobs: int = 1,
+    progress: Progress = SILENT,
+) -> PhaseWeights:
+    """Fit the weights of all phases.
+
+    Parameters
+    ----------
+    design
+        Items of N positions.
+    labels
+        float32 [N], nan where unknown.
+    weights
+        float32 [N], 1 by default.
+    held_out
+        bool [N]: positions for validation. They are left out of the fit, and each phase keeps the weights of the
+        iteration that does best on them.
+    fitter
+        :class:`ConjugateGradient` with its defaults, if not given; the one given is copied and left as it is.
+    link, l2
+        As in :class:`LeastSquares`.
+    smoothing
+        As in :func:`neighbours`; 0 fits each phase on its own positions.
+    count_rules
+        Rules that tie the phases together; then one fit covers all phases, smoothed or not.
+    checkpoint
+        Folder for the state of an unfinished fit. After a kill, the same call continues with it and gives the same
+        result as without the interruption; after the last phase its files are removed.
+    jobs
+        Threads; they change no result.
+    progress
+        Counts phases and iterations.
+
+    Raises
+    ------
+    BadInputError
+        A phase without labelled positions, a checkpoint of another fit, and what :class:`LeastSquares` raises.
+    """
+    chosen = fitter if fitter is not None else ConjugateGradient()
+    targets = neighbours(design.phase_count, smoothing)
+    row_weights = np.ones(len(design), np.float32) if weights is None else np.asarray(weights, np.float32)
+    training = ~np.isnan(labels) if held_out is None else ~np.isnan(labels) & ~held_out
+    match_counts = _matches(design, np.where(training, row_weights, np.float32(0)))
+    plan = None
+    if count_rules is not None:
+        always = design.layout.linear + 1
+        plan = count_rules.plan(match_counts, always)
+        groups = [targets]
+    else:
+        groups = [[sources] for sources in targets]
+    fitted, results, files = [], [], []
+    with progress("fitting phases", len(groups)) as task:
+        for number, group in enumerate(groups):
+            if plan is None and match_counts[number, -1] == 0:
+                raise BadInputError(f"phase {number} has no labelled positions to fit")
+            problem = LeastSquares(
+                design,
+                labels,
+                weights=weights,
+                held_out=held_out,
+                link=link,
+                l2=l2,
+                targets=group,
+                expansion=None if plan is None else plan.expansion,
+                jobs=jobs,
+            )
+            keeper = None
+            if checkpoint is not None:
+                checkpoint.mkdir(parents=True, exist_ok=True)
+                mark = hashlib.sha256(f"{problem.fingerprint} {chosen!r}".encode()).hexdigest()[:16]
+                keeper = FileCheckpoint(checkpoint / f"fit-{number:02d}.npz", mark)
+                files.append(keeper.path)
+            one = copy.copy(chosen).fit(problem, checkpoint=keeper, progress=progress)
+            fitted.append(problem.weights_of(one.parameters_))
+            results.append(one.result_)
+            task.advance()
+    for path in files:
+        path.unlink(missing_ok=True)
+    return _phase_weights(design, np.concatenate(fitted), match_counts, link, tuple(results), plan)
+
+
+def _matches(design: Design, row_weights: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Match counts of every item in every phase: [K, items]."""
+    matches = []
+    for phase in range(design.phase_count):
+        segments = design.segments(phase)
+        own = [row_weights[design.positions_of(segment)] for segment in segments]
+        matches.append(design.count_items(segments, np.concatenate([np.zeros(0, np.float32), *own]))[0])
+    return np.array(matches)
+
+
+def _phase_weights(
+    design: Design,
+    weights: NDArray[np.float64],
+    match_counts: NDArray[np.float64],
+    link: Link,
+    results: tuple[FitResult, ...],
+    plan: WeightPlan | None,
+) -> PhaseWeights:
+    layout = design.layout
+    return PhaseWeights(
+        bias=weights[:, layout.bias].copy(),
+        patterns=weights[:, : layout.patterns].copy(),
+        configurations=weights[:, layout.configuration_start : layout.linear_start].copy(),
+        linear=weights[:, layout.linear_start : layout.bias] / np.array(design.linear.scales, np.float64),
+        match_counts=match_counts[:, : layout.linear_start].copy(),
+        link=link,
+        results=results,
+        plan=plan,
+    )

@@ -1,0 +1,438 @@
+"""The least-squares problem that fitters solve: a design, labels, a link, and for which phases the weights are.
+
+A problem has one weight vector per *target* phase. Its rows are views: a position of phase s enters the fit of
+target t with a factor, so that neighbouring phases can lend their positions (GLEM, section 5.2, first option). An
+*expansion* makes weights out of fewer parameters, ``w = B theta`` (second option).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+from glem.core.fitting.design import Design, Segment
+from glem.core.fitting.links import IDENTITY, Link
+from glem.core.fitting.passes import add_gradient, errors_along, pass_over, residuals_at, sum_weights
+from glem.core.fitting.threads import ordered_map
+
+__all__ = ["Along", "Errors", "LeastSquares", "Source"]
+
+Vector = NDArray[np.float64]
+Result = TypeVar("Result")
+
+# Gradients are summed in this many private copies at least, whatever the number of threads.
+_SLABS = 8
+_SLAB_ROWS = 1 << 15
+
+
+class Source(NamedTuple):
+    """A phase whose positions take part in the fit of a target, each with ``factor`` times its weight."""
+
+    phase: int
+    factor: float
+
+
+class Errors(NamedTuple):
+    """Mean squared errors D^2, weighted; the held-out one is nan where nothing is held out."""
+
+    training: float
+    held_out: float
+
+
+class Along(NamedTuple):
+    """The objective along a line: half its value, derivative and Gauss-Newton curvature."""
+
+    value: float
+    slope: float
+    curvature: float
+
+
+@define(frozen=True)
+class _Piece:
+    """Rows that one kernel call works on."""
+
+    segment: Segment
+    first: int
+
+
+@define(frozen=True)
+class _Slab:
+    """Pieces that add to one private gradient."""
+
+    target: int
+    pieces: tuple[_Piece, ...]
+
+
+class LeastSquares:
+    """Weighted squared error of a design under a link, with an optional L2 penalty.
+
+    The objective is ``sum_k weight_k D_k^2 + l2 sum_i w_i^2`` with ``D_k = r_k - g(sum_i w_i h_ik)``, the second sum
+    over patterns and configurations. In the identity link's terms, every weight gets ``l2`` further positions in
+    which it alone is active and the residual is 0; a weight with n matches shrinks by about n / (n + l2). Reported
+    errors are means over the rows and leave the penalty out.
+
+    Parameters
+    ----------
+    design
+        Items of N positions.
+    labels
+        float32 [N], in the order in which the design was built. Positions with a nan label take no part.
+    weights
+        float32 [N], at least 0; 1 by default.
+    held_out
+        bool [N]: positions for validation; they take no part in the fit.
+    link
+        Link function.
+    l2
+        Strength of the penalty, in positions.
+    targets
+        For every weight vector the phases whose positions are fitted; by default each phase by itself. Validation
+        looks at the sources with factor 1 only.
+    expansion
+        Sparse matrix B [targets * items, parameters] (scipy CSR), the identity by default.
+    jobs
+        Threads. They change no result.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        labels: NDArray[np.floating],
+        *,
+        weights: NDArray[np.floating] | None = None,
+        held_out: NDArray[np.bool_] | None = None,
+        link: Link = IDENTITY,
+        l2: float = 0.0,
+        targets: Sequence[Sequence[Source]] | None = None,
+        expansion: Any = None,
+        jobs: int = 1,
+    ) -> None:
+        self.design = design
+        self.link = link
+        self.l2 = float(l2)
+        self.jobs = jobs
+        self.expansion = expansion
+        self.targets = (
+            [(Source(phase, 1.0),) for phase in range(design.phase_count)]
+            if targets is None
+            else [tuple(sources) for sources in targets]
+        )
+        if not self.l2 >= 0:
+            raise BadInputError(f"the L2 penalty is {l2}, it must not be negative")
+        for name, array in (("labels", labels), ("weights", weights), ("held_out", held_out)):
+            if array is not None and np.shape(array) != (len(design),):
+                raise BadInputError(f"{name} are {np.shape(array)}, the design has {len(design)} rows")
+        if expansion is not None and expansion.shape[0] != self.weight_count:
+            raise BadInputError(f"the expansion makes {expansion.shape[0]} weights of {self.weight_count}")
+        self._slabs: list[_Slab] = []
+        self._spread(labels, weights, held_out)
+
+    def _spread(self, labels: Any, weights: Any, held_out: Any) -> None:
+        """Lay out the rows of all targets one after the other and cut them into slabs."""
+        label_parts, weight_parts, held_parts = [], [], []
+        first = 0
+        least = -(-_SLABS // len(self.targets)) if self.targets else 1
+        for target, sources in enumerate(self.targets):
+            pieces: list[_Piece] = []
+            for source in sources:
+                for segment in self.design.segments(source.phase):
+                    rows = self.design.positions_of(segment)
+                    label = np.asarray(labels[rows], np.float32)
+                    weight = np.ones(len(rows), np.float32) if weights is None else np.asarray(weights[rows], np.float32)
+                    known = ~np.isnan(label)
+                    held = np.zeros(len(rows), bool) if held_out is None else np.asarray(held_out[rows], bool)
+                    label_parts.append(np.where(known, label, np.float32(0)))
+                    weight_parts.append(np.where(known & ~held, weight * np.float32(source.factor), np.float32(0)))
+                    held_parts.append(np.where(known & held & (source.factor == 1.0), weight, np.float32(0)))
+                    for start in range(segment.start, segment.stop, _SLAB_ROWS):
+                        stop = min(start + _SLAB_ROWS, segment.stop)
+                        pieces.append(_Piece(Segment(segment.block, start, stop), first))
+                        first += stop - start
+            self._slabs.extend(_cut(target, pieces, least))
+        nothing = np.zeros(0, np.float32)
+        self._labels = np.concatenate([nothing, *label_parts])
+        self._row_weights = np.concatenate([nothing, *weight_parts])
+        self._held_weights = np.concatenate([nothing, *held_parts])
+        if not (np.isfinite(self._labels).all() and (self._row_weights >= 0).all()):
+            raise BadInputError("labels must be finite or nan, weights at least 0")
+        self.total_weight = float(self._row_weights.sum(dtype=np.float64))
+        self.held_weight = float(self._held_weights.sum(dtype=np.float64))
+        if self.total_weight <= 0:
+            raise BadInputError("there are no labelled positions to fit")
+
+    # ------------------------------------------------------------------------------------------ sizes
+
+    @property
+    def row_count(self) -> int:
+        """Rows of all targets together."""
+        return len(self._labels)
+
+    @property
+    def weight_count(self) -> int:
+        """Weights of all targets together."""
+        return len(self.targets) * self.design.layout.item_count
+
+    @property
+    def parameter_count(self) -> int:
+        """Length of a parameter vector."""
+        return self.weight_count if self.expansion is None else int(self.expansion.shape[1])
+
+    @cached_property
+    def _counts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        matches, squares = [], []
+        items = self.design.layout.item_count
+        by_target: list[list[_Piece]] = [[] for _ in self.targets]
+        for slab in self._slabs:
+            by_target[slab.target].extend(slab.pieces)
+
+        def count(pieces: list[_Piece]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            if not pieces:
+                return np.zeros(items), np.zeros(items)
+            last = pieces[-1].first + len(pieces[-1].segment)
+            return self.design.count_items([piece.segment for piece in pieces], self._row_weights[pieces[0].first : last])
+
+        for match, square in ordered_map(self.jobs, count, by_target):
+            matches.append(match)
+            squares.append(square)
+        return np.concatenate(matches), np.concatenate(squares)
+
+    @property
+    def weight_matches(self) -> NDArray[np.float64]:
+        """Match count of every weight over the training rows, their weights summed: [targets, items]."""
+        return self._counts[0].reshape(len(self.targets), -1)
+
+    @cached_property
+    def parameter_matches(self) -> Vector:
+        """Rows, weighted, in which each parameter has any effect: what descent divides a gradient by.
+
+        GLEM 5.1 counts the k with ``h_ik != 0``. A weight that symmetric instances share may be active more than
+        once in a position (``h_ik > 1``); the position still counts once.
+        """
+        matches = self._counts[0]
+        if self.expansion is None:
+            return matches
+        touched = self.expansion.copy()
+        touched.data = np.ones_like(touched.data)
+        return np.asarray(touched.T @ matches, np.float64)
+
+    @cached_property
+    def _penalties(self) -> NDArray[np.float64]:
+        layout = self.design.layout
+        one = np.zeros(layout.item_count)
+        one[: layout.linear_start] = self.l2
+        return np.tile(one, len(self.targets))
+
+    @cached_property
+    def diagonal(self) -> Vector:
+        """Diagonal of the objective's Gauss-Newton matrix at 0, halved: ``g'(0)^2 sum weight h^2 + l2``."""
+        own = self._counts[1] * self.link.largest_slope**2 + self._penalties
+        if self.expansion is None:
+            return own
+        # Phases share no rows, and a parameter acts on one item: no products of two entries of B come in.
+        return np.asarray(self.expansion.multiply(self.expansion).T @ own, np.float64)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of everything that a fit's result depends on, the fitter excepted."""
+        digest = hashlib.sha256(repr((self.link, self.l2, self.targets, self.design.fingerprint)).encode())
+        for array in (self._labels, self._row_weights, self._held_weights):
+            digest.update(array.data)
+        if self.expansion is not None:
+            for array in (self.expansion.data, self.expansion.indices, self.expansion.indptr):
+                digest.update(array.data)
+        return digest.hexdigest()[:16]
+
+    # ------------------------------------------------------------------------------------------ weights
+
+    def weights_of(self, parameters: Vector) -> NDArray[np.float64]:
+        """Weights [targets, items] that a parameter vector stands for."""
+        weights = parameters if self.expansion is None else self.expansion @ parameters
+        return np.asarray(weights, np.float64).reshape(len(self.targets), -1)
+
+    def _parameters_of(self, gradient: NDArray[np.float64]) -> Vector:
+        """Gradient with regard to the parameters, from that with regard to the weights."""
+        flat = gradient.ravel()
+        return flat if self.expansion is None else np.asarray(self.expansion.T @ flat, np.float64)
+
+    def _penalty_gradient(self, parameters: Vector) -> Vector:
+        return self._parameters_of(self._penalties * self.weights_of(parameters).ravel())
+
+    # ------------------------------------------------------------------------------------------ passes
+
+    def errors_and_gradient(self, parameters: Vector) -> tuple[Errors, Vector]:
+        """One pass: errors, and the gradient of the objective divided by -2.
+
+        Returns
+        -------
+        errors
+            Mean squared errors.
+        descent
+            [parameters]: ``sum_k weight_k g' D_k h_ik - l2 w_i``.
+        """
+        weights = self.weights_of(parameters).astype(np.float32)
+        link = self._link_arguments
+
+        def work(slab: _Slab) -> tuple[float, float, NDArray[np.float32]]:
+            gradient = np.zeros(weights.shape[1], np.float32)
+            error = held = 0.0
+            for piece in slab.pieces:
+                rows = slice(piece.first, piece.first + len(piece.segment))
+                one, other = pass_over(
+                    *self.design.pass_arguments(piece.segment.block),
+                    weights[slab.target],
+                    np.int64(piece.segment.start),
+                    np.int64(piece.segment.stop),
+                    self._labels[rows],
+                    self._row_weights[rows],
+                    self._held_weights[rows],
+                    *link,
+                    gradient,
+                )
+                error += one
+                held += other
+            return error, held, gradient
+
+        total = np.zeros(weights.shape)
+        error = held = 0.0
+        for slab, (one, other, gradient) in zip(self._slabs, ordered_map(self.jobs, work, self._slabs), strict=True):
+            total[slab.target] += gradient
+            error += one
+            held += other
+        return self._errors(error, held), self._parameters_of(total) - self._penalty_gradient(parameters)
+
+    def sums(self, parameters: Vector) -> NDArray[np.float32]:
+        """Sum of active weights of every row: float32 [rows]."""
+        weights = self.weights_of(parameters).astype(np.float32)
+        sums = np.empty(self.row_count, np.float32)
+
+        def work(slab: _Slab) -> None:
+            for piece in slab.pieces:
+                sum_weights(
+                    *self.design.pass_arguments(piece.segment.block),
+                    weights[slab.target],
+                    np.int64(piece.segment.start),
+                    np.int64(piece.segment.stop),
+                    sums[piece.first : piece.first + len(piece.segment)],
+                )
+
+        for _ in ordered_map(self.jobs, work, self._slabs):
+            pass
+        return sums
+
+    def along(
+        self,
+        sums: NDArray[np.float32],
+        steps: NDArray[np.float32],
+        length: float,
+        parameters: Vector,
+        direction: Vector,
+    ) -> Along:
+        """Look at the objective at ``parameters + length * direction``, whose rows sum to ``sums + length * steps``."""
+        link = self._link_arguments
+
+        def work(rows: slice) -> tuple[float, float, float, float]:
+            result: tuple[float, float, float, float] = errors_along(
+                sums[rows],
+                steps[rows],
+                np.float64(length),
+                self._labels[rows],
+                self._row_weights[rows],
+                self._held_weights[rows],
+                *link,
+            )
+            return result
+
+        value, _, slope, curvature = self._summed(work)
+        if self.l2:
+            along = self.weights_of(direction).ravel()
+            here = self.weights_of(parameters).ravel() + length * along
+            value += float(self._penalties @ (here * here))
+            slope += float(self._penalties @ (here * along))
+            curvature += float(self._penalties @ (along * along))
+        return Along(value / 2, slope, curvature)
+
+    def move(self, sums: NDArray[np.float32], steps: NDArray[np.float32], length: float) -> tuple[Errors, NDArray[Any]]:
+        """Add ``length * steps`` to ``sums`` in place.
+
+        Returns
+        -------
+        errors
+            Mean squared errors there.
+        residuals
+            float32 [rows]: ``weight_k g' D_k`` there, for :meth:`gradient`.
+        """
+        link = self._link_arguments
+        residuals = np.empty(self.row_count, np.float32)
+
+        def work(rows: slice) -> tuple[float, float]:
+            result: tuple[float, float] = residuals_at(
+                sums[rows],
+                steps[rows],
+                np.float64(length),
+                self._labels[rows],
+                self._row_weights[rows],
+                self._held_weights[rows],
+                *link,
+                residuals[rows],
+            )
+            return result
+
+        error, held = self._summed(work)
+        return self._errors(error, held), residuals
+
+    def gradient(self, residuals: NDArray[np.float32], parameters: Vector) -> Vector:
+        """Gradient of the objective divided by -2, from the residuals that :meth:`move` gives."""
+        items = self.design.layout.item_count
+
+        def work(slab: _Slab) -> NDArray[np.float32]:
+            gradient = np.zeros(items, np.float32)
+            for piece in slab.pieces:
+                add_gradient(
+                    *self.design.pass_arguments(piece.segment.block),
+                    gradient,
+                    np.int64(piece.segment.start),
+                    np.int64(piece.segment.stop),
+                    residuals[piece.first : piece.first + len(piece.segment)],
+                )
+            return gradient
+
+        total = np.zeros((len(self.targets), items))
+        for slab, gradient in zip(self._slabs, ordered_map(self.jobs, work, self._slabs), strict=True):
+            total[slab.target] += gradient
+        return self._parameters_of(total) - self._penalty_gradient(parameters)
+
+    def curvature(self, direction: Vector) -> Vector:
+        """Half the objective's Gauss-Newton matrix times a vector, every row taken at the link's steepest point."""
+        residuals = self.sums(direction) * self._row_weights
+        residuals *= np.float32(-(self.link.largest_slope**2))
+        return -self.gradient(residuals, direction)
+
+    @property
+    def _link_arguments(self) -> tuple[np.int64, np.float64, np.float64]:
+        return self.link.code, np.float64(self.link.span), np.float64(self.link.low)
+
+    def _summed(self, work: Callable[[slice], tuple[float, ...]]) -> tuple[float, ...]:
+        """Sums of what a function gives for ranges of rows, always cut and added in one order."""
+        parts = [slice(start, start + _SLAB_ROWS) for start in range(0, self.row_count, _SLAB_ROWS)]
+        return tuple(np.sum(list(ordered_map(self.jobs, work, parts)), axis=0).tolist())
+
+    def _errors(self, error: float, held: float) -> Errors:
+        return Errors(error / self.total_weight, held / self.held_weight if self.held_weight else float("nan"))
+
+
+def _cut(target: int, pieces: list[_Piece], count: int) -> list[_Slab]:
+    """Divide pieces among ``count`` slabs of about equally many rows, fewer where there are few pieces."""
+    rows = sum(len(piece.segment) for piece in pieces)
+    groups: list[list[_Piece]] = [[] for _ in range(count)]
+    done = 0
+    for piece in pieces:
+        groups[min(done * count // max(rows, 1), count - 1)].append(piece)
+        done += len(piece.segment)
+    return [_Slab(target, tuple(group)) for group in groups if group]
