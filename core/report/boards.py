@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 
 from glem.core.game import BoardLayout
 from glem.core.report.data import CellMap, Glyph, Item
-from glem.core.report.markup import element, legible, number, signed
+from glem.core.report.markup import element, legible, signed
 
 __all__ = ["board_legend", "draw_board", "draw_cell_map", "glyph_of", "greatest_value", "map_legend"]
 
@@ -23,7 +23,7 @@ def glyph_of(value: str, glyphs: Mapping[str, Glyph]) -> Glyph:
 
 def _glyph(glyph: Glyph, left: float, top: float) -> list[Element]:
     middle_x, middle_y = left + _CELL / 2, top + _CELL / 2
-    cell = element("rect", x=left, y=top, width=_CELL, height=_CELL, class_="cell " + glyph.shape)
+    cell = element("rect", x=left, y=top, width=_CELL, height=_CELL, class_="cell")
     if glyph.shape == "disc":
         return [cell, element("circle", cx=middle_x, cy=middle_y, r=_CELL * 0.39, class_="disc " + glyph.tone)]
     if glyph.shape == "ring":
@@ -93,7 +93,7 @@ def greatest_value(maps: Iterable[CellMap]) -> float:
 
 
 def draw_cell_map(cell_map: CellMap, layout: BoardLayout, greatest: float, unit: str) -> Element:
-    """Board whose cells are tinted by their values, fully at ``greatest``."""
+    """Board whose cells are tinted by the square roots of their values, fully at ``greatest``."""
     cells = []
     for cell, value in enumerate(cell_map.values):
         if not math.isfinite(value):
@@ -107,7 +107,7 @@ def draw_cell_map(cell_map: CellMap, layout: BoardLayout, greatest: float, unit:
             width=_CELL,
             height=_CELL,
             class_="positive" if value >= 0 else "negative",
-            fill_opacity=abs(value) / greatest if greatest else 0.0,
+            fill_opacity=_tint(value, greatest),
         )
         cells.append(tint)
     finite = [value for value in cell_map.values if math.isfinite(value)]
@@ -115,12 +115,26 @@ def draw_cell_map(cell_map: CellMap, layout: BoardLayout, greatest: float, unit:
     return _svg(layout, f"Heat map of the board, {cell_map.name}: {span}", *cells, _grid(layout))
 
 
+def _tint(value: float, greatest: float) -> float:
+    # The few great values would leave all others blank on a linear scale.
+    return math.sqrt(abs(value) / greatest) if greatest else 0.0
+
+
 def map_legend(greatest: float, unit: str) -> Element:
     """Colour scale of heat maps."""
-    return element(
-        "div",
-        element("span", f"−{number(greatest, 2)}"),
-        element("span", class_="scale", aria_hidden="true"),
-        element("span", f"+{number(greatest, 2)} {unit}"),
-        class_="map-legend",
-    )
+    single = BoardLayout(1, 1)
+    entries = []
+    for part in (-1.0, -0.25, 0.0, 0.25, 1.0):
+        value = part * greatest
+        text = f"{signed(value)} {unit}" if part == 1.0 else signed(value)
+        cell = element(
+            "rect",
+            x=0,
+            y=0,
+            width=_CELL,
+            height=_CELL,
+            class_="positive" if part >= 0 else "negative",
+            fill_opacity=_tint(value, greatest),
+        )
+        entries.append(element("li", _svg(single, signed(value), cell), text))
+    return element("ul", *entries, class_="legend board-legend", aria_label="Colours of the maps")

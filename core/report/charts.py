@@ -29,7 +29,7 @@ _ROLES = (
     "ink-soft",
     "rule",
     "grid",
-    "surface",
+    "paper",
     "bar",
     *(f"series-{place}" for place in range(1, 7)),
     "quiet",
@@ -38,7 +38,7 @@ _ROLES = (
 _STAND_IN = {role: f"#0000{place + 1:02x}" for place, role in enumerate(_ROLES)}
 _ROLE_OF = {colour: role for role, colour in _STAND_IN.items()}
 
-_FONT_SIZE = 11.0
+_FONT_SIZE = 12.0
 _STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
     "text.parse_math": False,
@@ -148,7 +148,7 @@ def error_chart(errors: PhaseErrors, *, width: int, height: int) -> Tree.Element
                 linestyle=(0, style.dashes) if style.dashes else "solid",
                 marker=style.marker or "None",
                 markersize=5.5,
-                markeredgecolor=_STAND_IN["surface"],
+                markeredgecolor=_STAND_IN["paper"],
                 markeredgewidth=0.8,
                 clip_on=False,
             )
@@ -184,7 +184,7 @@ def learning_chart(curve: LearningCurve, key: str, *, width: int = 330, height: 
                 marker="o",
                 markersize=6.5,
                 color=_STAND_IN["series-1"],
-                markeredgecolor=_STAND_IN["surface"],
+                markeredgecolor=_STAND_IN["paper"],
                 clip_on=False,
             )
         axes.set_xlabel("iteration")
@@ -210,9 +210,9 @@ def calibration_chart(calibration: Calibration, key: str, *, width: int = 330, h
         axes.scatter(
             [prediction for prediction, _, _ in filled],
             [observation for _, observation, _ in filled],
-            s=[8 + 90 * count / greatest for _, _, count in filled],
+            s=[10 + 130 * count / greatest for _, _, count in filled],
             color=_STAND_IN["series-1"],
-            edgecolors=_STAND_IN["surface"],
+            edgecolors=_STAND_IN["paper"],
             linewidths=0.8,
             alpha=0.85,
             zorder=2,
@@ -247,17 +247,16 @@ def _whole_iterations(axes: Axes) -> None:
 def _house_style(salt: str) -> Iterator[None]:
     import matplotlib
 
+    settings: Any = matplotlib.rcParams  # its keys are literals to the type checker, more of them in every version
     with matplotlib.rc_context(), warnings.catch_warnings():
         # The reader's browser draws the letters: what matplotlib's font lacks is no loss.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_STYLE)
-        matplotlib.rcParams["svg.hashsalt"] = salt
+        settings.update(_STYLE, **{"svg.hashsalt": salt})
         yield
 
 
 def _chart(key: str, width: int, height: int, draw: Callable[[Figure], None], description: str) -> Tree.Element:
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     written = io.BytesIO()
@@ -265,13 +264,15 @@ def _chart(key: str, width: int, height: int, draw: Callable[[Figure], None], de
         # The SVG backend counts 72 dots an inch, so that a point is a CSS pixel of the viewBox.
         figure = Figure(figsize=(width / 72, height / 72), dpi=72)
         draw(figure)
-        FigureCanvasSVG(figure).print_svg(written, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+        figure.savefig(written, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     svg = Tree.fromstring(written.getvalue())  # noqa: S314  (written by matplotlib a line above)
     return _for_page(svg, key, width, height, legible(description, 500))
 
 
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
-_FONT = re.compile(r"font: ([0-9.]+)px [^;]*")
+# Versions of matplotlib differ: one shorthand, or size and family apart.
+_FONT = re.compile(r"font: ([0-9.]+px) [^;]*")
+_FONT_FAMILY = re.compile(r"font-family: [^;]*;? ?")
 _TARGET = re.compile(r"#([A-Za-z_][\w.-]*)")
 
 
@@ -279,7 +280,8 @@ def _for_page(svg: Tree.Element, key: str, width: int, height: int, description:
     used = {name for part in svg.iter() for name in _references(part)}
     for parent in list(svg.iter()):
         for child in list(parent):
-            if child.tag.endswith("}metadata"):
+            # A style element inside would hold for the whole page.
+            if child.tag.endswith(("}metadata", "}style")):
                 parent.remove(child)
     for part in svg.iter():
         _adapt(part, key, used)
@@ -316,7 +318,7 @@ def _adapt(part: Tree.Element, key: str, used: set[str]) -> None:
         elif plain == "href" or "url(" in value:
             value = _TARGET.sub(rf"#{key}-\1", value)
         elif plain == "style":
-            value = _FONT.sub(r"font-size: \1px", _COLOUR.sub(_variable, value))
+            value = _FONT_FAMILY.sub("", _FONT.sub(r"font-size: \1", _COLOUR.sub(_variable, value)))
         attributes[plain] = value
     part.attrib = attributes
 

@@ -179,7 +179,8 @@ class Item:
     other
         Conditions that lie on no cell, e.g. ``mobility=3``.
     weights
-        Weight in each phase, in label units; nan where it has none. Empty when unknown.
+        Weight in each phase, in label units; nan where it has none. Empty when unknown. A pattern has a weight for
+        each of its contents: it gives their spread, the root mean square.
     match_counts
         Matching positions in each phase. Empty when unknown.
     significance
@@ -196,6 +197,11 @@ class Item:
     match_counts: tuple[int, ...] = field(converter=_integers)
     significance: float | None = None
     note: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is a pattern of any content, so that its weights are spreads without a sign."""
+        return self.kind == "pattern" and not any(self.cells.values()) and not self.other
 
 
 @define(frozen=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Literal
 from xml.etree.ElementTree import Element
 
 from glem.core.report.boards import draw_board
 from glem.core.report.data import DiscoveryReport, Item
-from glem.core.report.markup import element, number, scroll_table, signed, whole
+from glem.core.report.markup import breakable, data_table, element, number, signed, whole
 
 __all__ = ["draw_item", "phase_bars", "weight_table"]
 
@@ -16,7 +17,10 @@ _BAR_STEP = 10.0
 _BAR_HEIGHT = 40.0
 
 
-def phase_bars(values: Sequence[float], phases: Sequence[str], what: str, *, signs: bool) -> Element:
+Quantity = Literal["weight", "spread", "matches"]
+
+
+def phase_bars(values: Sequence[float], phases: Sequence[str], quantity: Quantity) -> Element:
     """Draw one bar per phase around the zero line; it stretches to the width of its place.
 
     Parameters
@@ -25,10 +29,8 @@ def phase_bars(values: Sequence[float], phases: Sequence[str], what: str, *, sig
         One per phase; nan draws no bar.
     phases
         Their names.
-    what
-        Name of the quantity, for those who hear the page.
-    signs
-        Whether the values are weights, with a sign, or counts.
+    quantity
+        What the bars are: weights have a sign and its colours, the others only a size.
     """
     finite = [value for value in values if math.isfinite(value)]
     high, low = max([0.0, *finite]), min([0.0, *finite])
@@ -36,24 +38,20 @@ def phase_bars(values: Sequence[float], phases: Sequence[str], what: str, *, sig
     width = _BAR_STEP * max(len(values), 1)
     bars = []
     for place, (value, phase) in enumerate(zip(values, phases, strict=True)):
-        text = "none" if not math.isfinite(value) else signed(value) if signs else whole(int(value))
-        size = abs(value) * unit if math.isfinite(value) else 0.0
-        bars.append(
-            element(
-                "g",
-                element("title", f"{phase}: {text}"),
-                # The whole column answers to the pointer, not only the bar.
-                element("rect", x=place * _BAR_STEP, y=0, width=_BAR_STEP, height=_BAR_HEIGHT, fill="transparent"),
-                element(
-                    "rect",
-                    x=place * _BAR_STEP + 1.2,
-                    y=(high - max(value, 0.0)) * unit if size else high * unit,
-                    width=_BAR_STEP - 2.4,
-                    height=max(size, 0.6) if size else 0.0,
-                    class_=("positive" if value >= 0 else "negative") if signs else "bar",
-                ),
+        left = place * _BAR_STEP
+        # The whole column answers to the pointer, not only the bar.
+        column = element("rect", x=left, y=0, width=_BAR_STEP, height=_BAR_HEIGHT, fill="transparent")
+        bar = None
+        if math.isfinite(value) and value:
+            bar = element(
+                "rect",
+                x=left + 0.12 * _BAR_STEP,
+                y=(high - max(value, 0.0)) * unit,
+                width=0.76 * _BAR_STEP,
+                height=max(abs(value) * unit, 0.6),
+                class_=_bar_class(value, quantity),
             )
-        )
+        bars.append(element("g", element("title", f"{phase}: {_text(value, quantity)}"), column, bar))
     zero = element("line", x1=0, y1=high * unit, x2=width, y2=high * unit, class_="zero")
     return element(
         "svg",
@@ -63,17 +61,32 @@ def phase_bars(values: Sequence[float], phases: Sequence[str], what: str, *, sig
         preserveAspectRatio="none",
         class_="bars",
         role="img",
-        aria_label=f"Bar chart: {what} by phase, {_span(finite, signs)}",
+        aria_label=f"Bar chart: {quantity} by phase, {_span(finite, quantity)}",
     )
 
 
-def _span(finite: Sequence[float], signs: bool) -> str:
+def _bar_class(value: float, quantity: Quantity) -> str:
+    if quantity == "weight":
+        return "positive" if value > 0 else "negative"
+    return "size" if quantity == "spread" else "bar"
+
+
+def _text(value: float, quantity: Quantity) -> str:
+    if not math.isfinite(value):
+        return "–"
+    if quantity == "matches":
+        return whole(int(value))
+    return signed(value) if quantity == "weight" else number(value, 2)
+
+
+def _span(finite: Sequence[float], quantity: Quantity) -> str:
     if not finite:
         return "none"
     low, high = min(finite), max(finite)
-    if signs:
-        return signed(low) if low == high else f"{signed(low)} to {signed(high)}"
-    return f"at most {_short(high)}"
+    if quantity == "matches":
+        return f"up to {_short(high)}"
+    ends = dict.fromkeys((_text(low, quantity), _text(high, quantity)))
+    return " to ".join(ends)
 
 
 def _short(count: float) -> str:
@@ -83,15 +96,15 @@ def _short(count: float) -> str:
     return whole(int(count))
 
 
-def _bars_row(label: str, values: Sequence[float], report: DiscoveryReport, *, signs: bool) -> list[Element]:
+def _labelled_bars(values: Sequence[float], phases: Sequence[str], quantity: Quantity) -> tuple[Element, Element]:
     finite = [value for value in values if math.isfinite(value)]
     head = element(
         "div",
-        element("span", label),
-        element("span", _span(finite, signs), class_="span"),
+        element("span", quantity),
+        element("span", _span(finite, quantity), class_="span"),
         class_="bars-head",
     )
-    return [head, phase_bars(values, report.phases, label, signs=signs)]
+    return head, phase_bars(values, phases, quantity)
 
 
 def draw_item(item: Item, rank: int, report: DiscoveryReport) -> Element:
@@ -101,47 +114,56 @@ def draw_item(item: Item, rank: int, report: DiscoveryReport) -> Element:
         facts.append(f"{report.significance_name} {signed(item.significance, 3)}")
     if item.match_counts:
         facts.append(f"{whole(sum(item.match_counts))} matches")
-    charts = []
-    if item.weights:
-        charts += _bars_row("weight", item.weights, report, signs=True)
-    if item.match_counts:
-        charts += _bars_row("matches", item.match_counts, report, signs=False)
-    if charts and len(report.phases) > 1:
-        ends = (element("span", report.phases[0]), element("span", report.phases[-1]))
-        charts.append(element("div", *ends, class_="bars-ends"))
-    board = draw_board(item, report.layout, report.glyphs) if report.layout is not None and item.cells else None
-    chips = [element("li", condition) for condition in item.other]
     return element(
         "li",
         element(
             "header",
             element("span", str(rank), class_="rank", aria_hidden="true"),
-            element("h3", item.name),
+            element("h3", *breakable(item.name)),
             element("p", " · ".join(facts), class_="item-facts") if facts else None,
         ),
-        element(
-            "div",
-            board,
-            element("div", *charts, class_="item-charts") if charts else None,
-            class_="item-body" if board is not None else "item-body boardless",
-        ),
-        element("ul", *chips, class_="chips", aria_label="Further conditions") if chips else None,
+        element("div", _conditions(item, report), _bars(item, report), class_="item-body"),
         element("p", item.note, class_="note") if item.note else None,
         class_="item",
     )
 
 
+def _conditions(item: Item, report: DiscoveryReport) -> Element | None:
+    board = draw_board(item, report.layout, report.glyphs) if report.layout is not None and item.cells else None
+    chips = [element("li", *breakable(condition)) for condition in item.other]
+    if board is None and not chips:
+        return None
+    listed = element("ul", *chips, class_="chips", aria_label="Conditions beside the board") if chips else None
+    return element("div", board, listed, class_="conditions")
+
+
+def _bars(item: Item, report: DiscoveryReport) -> Element | None:
+    charts: list[Element] = []
+    if item.weights:
+        charts += _labelled_bars(item.weights, report.phases, "spread" if item.is_open else "weight")
+    if item.match_counts:
+        charts += _labelled_bars(item.match_counts, report.phases, "matches")
+    if not charts:
+        return None
+    if len(report.phases) > 1:
+        ends = (element("span", report.phases[0]), element("span", report.phases[-1]))
+        charts.append(element("div", *ends, class_="bars-ends"))
+    return element("div", *charts, class_="item-charts")
+
+
 def weight_table(items: Sequence[Item], report: DiscoveryReport, caption: str) -> Element:
     """Weights and match counts of all items by phase, as a table that scrolls inside itself."""
+    columns: tuple[tuple[Quantity, Callable[[Item], Sequence[float]]], ...] = (
+        ("weight", lambda item: () if item.is_open else item.weights),
+        ("spread", lambda item: item.weights if item.is_open else ()),
+        ("matches", lambda item: item.match_counts),
+    )
     rows = []
     for item in items:
-        for label, texts in (
-            ("weight", [signed(weight) if math.isfinite(weight) else "–" for weight in item.weights]),
-            ("matches", [whole(count) for count in item.match_counts]),
-        ):
-            if texts:
-                name = element("th", f"{item.name} ", element("small", label), scope="row")
-                rows.append(element("tr", name, *(element("td", text) for text in texts)))
-    head = element("tr", element("th", "phase", scope="col"), *(element("th", one, scope="col") for one in report.phases))
-    table = element("table", element("caption", caption), element("thead", head), element("tbody", *rows))
-    return scroll_table(table, caption)
+        for quantity, values_of in columns:
+            if values := values_of(item):
+                name = element("th", f"{item.name} ", element("small", quantity), scope="row")
+                rows.append(element("tr", name, *(element("td", _text(value, quantity)) for value in values)))
+    phases = (element("th", phase, scope="col") for phase in report.phases)
+    head = element("tr", element("th", "phase", scope="col"), *phases)
+    return data_table(caption, element("thead", head), element("tbody", *rows))

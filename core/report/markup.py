@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterable
 from xml.etree import ElementTree as Tree
 
-__all__ = ["Child", "document", "element", "extend", "legible", "number", "scroll_table", "signed", "whole"]
+__all__ = ["Child", "breakable", "data_table", "document", "element", "extend", "legible", "number", "signed", "whole"]
 
 Child = Tree.Element | str | None
 
@@ -28,7 +29,9 @@ def number(value: float, digits: int = 3) -> str:
     """Format a number to ``digits`` significant digits, integers above that whole, a dash for none."""
     if not math.isfinite(value):
         return "–"
-    magnitude = math.floor(math.log10(abs(value))) if value else 0
+    if value == 0:
+        return "0"
+    magnitude = math.floor(math.log10(abs(value)))
     text = f"{value:,.{max(digits - 1 - magnitude, 0)}f}" if -6 < magnitude < 15 else f"{value:.{digits - 1}e}"
     return text.replace("-", "−")
 
@@ -72,9 +75,16 @@ def extend(parent: Tree.Element, children: Iterable[Child]) -> Tree.Element:
     return parent
 
 
-def scroll_table(table: Tree.Element, label: str) -> Tree.Element:
-    """Let a table scroll inside itself, by keyboard too, and never the page."""
-    return element("div", table, class_="scroll", tabindex="0", role="region", aria_label=label)
+def breakable(text: str) -> list[Child]:
+    """Return a name of many parts that a narrow line may break after its joints."""
+    parts = re.split(r"(?<=[_=.])(?=.)", text)
+    return [child for part in parts for child in (element("wbr"), part)][1:]
+
+
+def data_table(caption: str, *parts: Child, class_: str | None = None) -> Tree.Element:
+    """Build a table with a caption that scrolls inside itself, by keyboard too, and never the page."""
+    table = element("table", element("caption", element("span", caption)), *parts, class_=class_)
+    return element("div", table, class_="scroll", tabindex="0", role="region", aria_label=caption)
 
 
 def document(root: Tree.Element) -> str:

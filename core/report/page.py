@@ -13,9 +13,11 @@ from glem.core.report.boards import board_legend, draw_cell_map, greatest_value,
 from glem.core.report.charts import calibration_chart, error_chart, learning_chart, line_swatch, model_styles
 from glem.core.report.data import DiscoveryReport, Item, PhaseErrors
 from glem.core.report.items import draw_item, weight_table
-from glem.core.report.markup import Child, document, element, number, scroll_table, signed, whole
+from glem.core.report.markup import Child, data_table, document, element, number, signed, whole
 
 __all__ = ["render", "write_report"]
+
+_SHOWN_AT_ONCE = 12
 
 # Nothing may be fetched and no script may run, whatever a name in a stranger's file says.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -44,10 +46,7 @@ def render(report: DiscoveryReport) -> str:
         )
         if section is not None
     ]
-    links = [
-        element("li", element("a", _heading(section), href=f"#{section.get('id')}"))
-        for section in sections
-    ]
+    links = [element("li", element("a", _heading(section), href=f"#{section.get('id')}")) for section in sections]
     body = element(
         "body",
         element(
@@ -60,7 +59,7 @@ def render(report: DiscoveryReport) -> str:
             class_="page-head",
         ),
         element("main", *sections),
-        element("footer", element("p", "Written by glem. This file stands alone: it loads nothing and runs no script.")),
+        element("footer", "Written by glem. This file stands alone: it loads nothing and runs no script."),
     )
     return document(element("html", _head(report), body, lang="en"))
 
@@ -170,14 +169,7 @@ def _error_table(errors: PhaseErrors) -> Element:
     )
     head = element("tr", *(element("th", name, scope="col") for name in ("phase", "all", *errors.phases)))
     caption = f"Root mean square error in {errors.unit} by phase, the least of each column in bold"
-    table = element(
-        "table",
-        element("caption", caption),
-        element("thead", head),
-        element("tbody", *rows),
-        element("tfoot", counts),
-    )
-    return scroll_table(table, caption)
+    return data_table(caption, element("thead", head), element("tbody", *rows), element("tfoot", counts))
 
 
 def _cell_maps(report: DiscoveryReport) -> Element | None:
@@ -202,17 +194,21 @@ def _items(report: DiscoveryReport, items: Sequence[Item], name: str, title: str
     if not items:
         return None
     lead = (
-        f"The first {len(items)}, most important first. Bars run over the phases; every card has its own scale, "
-        f"printed above its bars. Weights are in {report.unit}."
+        "Most important first. Bars run over the phases; every card has its own scale, printed above its bars. "
+        f"Weights are in {report.unit}."
     )
+    if any(item.is_open for item in items):
+        lead += " A pattern has a weight for each of its contents: the bars show their spread, root mean square."
     legend = board_legend(items, report.glyphs) if report.layout is not None else None
     cards = [draw_item(item, rank + 1, report) for rank, item in enumerate(items)]
+    shown, more = cards[:_SHOWN_AT_ONCE], cards[_SHOWN_AT_ONCE:]
     return _section(
         name,
         title,
         _paragraph(lead),
         legend,
-        element("ol", *cards, class_="items"),
+        element("ol", *shown, class_="items"),
+        _details(f"{len(more)} more {name}", element("ol", *more, class_="items")) if more else None,
         _details("All numbers as a table", weight_table(items, report, f"{title}: weight and matches by phase")),
     )
 
@@ -230,11 +226,10 @@ def _calibration(report: DiscoveryReport) -> Element | None:
         caption = f"Calibration of {one.model}, in {one.unit}"
         head = element("tr", *(element("th", text, scope="col") for text in ("predicted", "observed", "positions")))
         rows = [
-            element("tr", element("td", number(predicted)), element("td", number(observed)), element("td", whole(count)))
+            element("tr", *(element("td", text) for text in (number(predicted), number(observed), whole(count))))
             for predicted, observed, count in one.filled
         ]
-        table = element("table", element("caption", caption), element("thead", head), element("tbody", *rows))
-        tables.append(scroll_table(table, caption))
+        tables.append(data_table(caption, element("thead", head), element("tbody", *rows)))
     return _section(
         "calibration",
         "Calibration",
@@ -278,12 +273,10 @@ def _stroke(role: str, dashes: str | None) -> Element:
 def _facts(report: DiscoveryReport) -> Element | None:
     if not report.facts:
         return None
-    rows = [
-        element("tr", element("th", name, scope="row"), element("td", text)) for name, text in report.facts.items()
-    ]
-    caption = "What this report was made from"
-    table = element("table", element("caption", caption), element("tbody", *rows), class_="facts")
-    return _section("facts", "Facts", scroll_table(table, caption))
+    rows = [element("tr", element("th", name, scope="row"), element("td", text)) for name, text in report.facts.items()]
+    return _section(
+        "facts", "Facts", data_table("What this report was made from", element("tbody", *rows), class_="facts")
+    )
 
 
 def _how_to_read(report: DiscoveryReport) -> Element | None:

@@ -70,7 +70,7 @@ def _pattern(name: str, squares: str, random: np.random.Generator) -> Item:
         weights=random.uniform(1, 4) * (0.3 + np.sin(np.pi * LATE)) + random.normal(0, 0.1, 13),
         match_counts=8 * np.asarray(COUNTS),
         significance=random.uniform(0.2, 0.6),
-        note=f"{3 ** len(squares.split()):,} weights a phase, spread shown; strongest: all corners own.",
+        note=f"{3 ** len(squares.split()):,} contents in each phase.",
     )
 
 
@@ -101,18 +101,17 @@ def example_report() -> DiscoveryReport:
     )
     predicted = np.linspace(-48, 48, 25)
     bins = (60_000 * np.exp(-0.5 * (predicted / 17) ** 2)).astype(int)
+    noise = 14 / np.sqrt(bins / 100 + 1)
     calibrations = [
-        Calibration(name, predicted, slope * predicted + random.normal(0, 14, 25) / np.sqrt(bins / 100 + 1), bins, "discs")
+        Calibration(name, predicted, slope * predicted + random.normal(0, noise), bins, "discs")
         for name, slope in (("patterns", 1.0), ("mined configurations", 0.93), ("mobility", 1.04))
     ]
     rows, columns = np.divmod(np.arange(64), 8)
     edge = np.maximum(abs(rows - 3.5), abs(columns - 3.5)) / 3.5
     corner = (abs(rows - 3.5) + abs(columns - 3.5)) / 7
+    beside_corner = (corner > 0.65) & (corner < 0.9)
     maps = [
-        CellMap(
-            f"{phase} discs",
-            4 * corner**6 * (1 - 0.3 * late) * 2.2 - 2.6 * (1 - late) * ((corner > 0.65) & (corner < 0.9)) * edge + 0.4 * late,
-        )
+        CellMap(phase, corner**6 * (9 - 2.5 * late) - 2.6 * (1 - late) * beside_corner * edge + 0.4 * late)
         for phase, late in zip(PHASES, LATE, strict=True)
     ]
     return DiscoveryReport(
@@ -121,9 +120,9 @@ def example_report() -> DiscoveryReport:
         layout=BoardLayout(8, 8),
         summary=(
             "From 137,548 games, 7.9 million positions were labelled with the final disc difference. Of 1,034,112 "
-            "configurations with at least 200 matches, 104,220 are related to the label beyond chance and were fitted "
-            "in 13 phases; Logistello's 46 pattern instances were fitted beside them. On games kept out of the fit, the "
-            "patterns predict the result within 16.5 discs, root mean square."
+            "configurations with at least 200 matches, 104,220 are related to the label beyond chance and were "
+            "fitted in 13 phases; Logistello's 46 pattern instances were fitted beside them. On games kept out of "
+            "the fit, the patterns predict the result within 17.5 discs, root mean square."
         ),
         facts={
             "Game": "Othello, 64 cells, 13 phases by disc count",
@@ -140,14 +139,16 @@ def example_report() -> DiscoveryReport:
         errors=errors,
         calibrations=calibrations,
         configurations=[
-            _configuration(name, other, rank, random) for rank, (name, other) in enumerate((*CONFIGURATIONS, *CONFIGURATIONS))
+            _configuration(name, other, rank, random)
+            for rank, (name, other) in enumerate((*CONFIGURATIONS, *CONFIGURATIONS))
         ],
         patterns=[_pattern(name, squares, random) for name, squares in PATTERNS.items()],
         unit="discs",
         how_to_read=(
-            "A configuration is a set of conditions that must all hold, for instance that a corner and the square next to "
-            "it are the side to move's own. Its weight is what it adds to the evaluation when it is active.\n\n"
-            "A pattern is a set of squares; each of its contents has a weight of its own, and the bars show their spread."
+            "A configuration is a set of conditions that must all hold, for instance that a corner and the square "
+            "next to it are the side to move's own. Its weight is what it adds to the evaluation when it is active."
+            "\n\nA pattern is a set of squares; each of its contents has a weight of its own, and the bars show "
+            "their spread."
         ),
         cell_maps=maps,
         cell_map_title="What an own disc on each square is worth against an opponent's, by phase.",
