@@ -9,7 +9,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,14 +96,16 @@ def open_bounded(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) ->
         file = source.open("rb")
     except OSError as error:
         raise BadInputError(f"{source}: cannot be opened: {error.strerror or error}") from error
-    with file:
-        suffix = source.suffix.lower()
-        stream: IO[bytes] = file
-        if suffix == ".gz":
-            stream = gzip.GzipFile(fileobj=file)  # type: ignore[assignment] # typeshed: GzipFile is no IO[bytes]
-        elif suffix == ".xz":
-            stream = lzma.LZMAFile(file)  # type: ignore[assignment] # typeshed: LZMAFile is no IO[bytes]
+    with file, _unpacked(file, source.suffix.lower()) as stream:
         yield BoundedFile(source, stream, max_bytes)
+
+
+def _unpacked(file: IO[bytes], suffix: str) -> IO[bytes]:
+    if suffix == ".gz":
+        return cast(IO[bytes], gzip.GzipFile(fileobj=file))
+    if suffix == ".xz":
+        return cast(IO[bytes], lzma.LZMAFile(file))
+    return file
 
 
 @contextlib.contextmanager
@@ -113,10 +115,10 @@ def open_packed(path: Path) -> Iterator[IO[bytes]]:
     with path.open("wb") as file:
         if suffix == ".gz":
             with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
-                yield packed  # type: ignore[misc] # typeshed: GzipFile is no IO[bytes]
+                yield cast(IO[bytes], packed)
         elif suffix == ".xz":
             with lzma.LZMAFile(file, "wb") as packed:
-                yield packed  # type: ignore[misc] # typeshed: LZMAFile is no IO[bytes]
+                yield cast(IO[bytes], packed)
         else:
             yield file
 
@@ -161,9 +163,7 @@ def _split(data: bytes, first_number: int, lines: int) -> Iterator[LineBlock]:
         )
 
 
-def line_blocks(
-    path: str | os.PathLike[str], *, lines: int, max_bytes: int = MAX_BYTES
-) -> Iterator[LineBlock]:
+def line_blocks(path: str | os.PathLike[str], *, lines: int, max_bytes: int = MAX_BYTES) -> Iterator[LineBlock]:
     """Read a text file in blocks of whole lines; a missing newline at the end is forgiven.
 
     When the file breaks off (a damaged archive), the whole lines before the damage come first, then the error.

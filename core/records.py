@@ -87,9 +87,10 @@ class GameRecords:
 
     def __attrs_post_init__(self) -> None:
         count = len(self.offsets) - 1
-        if count < 0 or self.offsets[0] != 0 or self.offsets[-1] != len(self.moves) or np.any(np.diff(self.offsets) < 0):
+        ends = (0, len(self.moves))
+        if count < 0 or (self.offsets[0], self.offsets[-1]) != ends or np.any(np.diff(self.offsets) < 0):
             raise BadInputError(f"offsets of game records must rise from 0 to the {len(self.moves)} moves")
-        columns = {
+        columns: dict[str, NDArray[Any]] = {
             "score": self.score,
             "theoretical_score": self.theoretical_score,
             "theoretical_ply": self.theoretical_ply,
@@ -106,7 +107,7 @@ class GameRecords:
     def from_moves(
         cls, moves: NDArray[Any], offsets: NDArray[np.int64], score: NDArray[np.float32] | None = None, **columns: Any
     ) -> GameRecords:
-        """Records without theoretical scores, and without scores if none are given; other fields by name."""
+        """Make records without theoretical scores, and without scores if none are given; other fields by name."""
         count = len(offsets) - 1
         return cls(
             moves=moves,
@@ -133,11 +134,11 @@ class GameRecords:
         return np.diff(self.offsets)
 
     def moves_of(self, game: int) -> NDArray[Any]:
-        """Recorded moves of one game."""
+        """Return the recorded moves of one game."""
         return self.moves[self.offsets[game] : self.offsets[game + 1]]
 
     def select(self, chosen: NDArray[Any] | slice) -> GameRecords:
-        """Some of the games, by mask [G], indices or slice; problems and their number stay."""
+        """Pick some of the games, by mask [G], indices or slice; problems and their number stay."""
         indices = np.arange(len(self))[chosen]
         lengths = self.lengths[indices]
         offsets = np.zeros(len(indices) + 1, np.int64)
@@ -170,9 +171,9 @@ class GameRecords:
         names: dict[str, tuple[str, ...]] = {}
         for column in dict.fromkeys(name for part in parts for name in part.extra):
             values = [_column_or_missing(part, column, parts) for part in parts]
-            known = [part.names.get(column) for part in parts]
-            if any(known):
-                values, names[column] = _united(values, known)
+            names_of_parts = [part.names.get(column) for part in parts]
+            if any(names_of_parts):
+                values, names[column] = _united(values, names_of_parts)
             extra[column] = np.concatenate(values)
         return GameRecords(
             moves=np.concatenate([part.moves for part in parts]),
@@ -207,8 +208,8 @@ def _united(
     union = dict.fromkeys(distinct[0])
     renumbered = list(values)
     if len(distinct) > 1:
-        for names in distinct[1:]:
-            union.update(dict.fromkeys(names))
+        for further in distinct[1:]:
+            union.update(dict.fromkeys(further))
         place = {name: index for index, name in enumerate(union)}
         for part, names in enumerate(known):
             if names:
@@ -234,7 +235,7 @@ class ReadRecords(Protocol):
     """Reader of one format of game records."""
 
     def __call__(
-        self, path: Path, *, skip_bad: bool, chunk_games: int, max_bytes: int
+        self, game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_bytes: int
     ) -> Iterator[GameRecords]:
         """Read, check and hand out the games of a file, at most ``chunk_games`` at once.
 
@@ -248,7 +249,7 @@ class ReadPositions(Protocol):
     """Reader of one format of scored positions."""
 
     def __call__(
-        self, path: Path, *, skip_bad: bool, chunk_positions: int, max_bytes: int
+        self, game: Game, path: Path, /, *, skip_bad: bool, chunk_positions: int, max_bytes: int
     ) -> Iterator[ScoredPositions]:
         """Read, check and hand out the positions of a file, at most ``chunk_positions`` at once."""
 
@@ -292,9 +293,7 @@ class PositionFormat:
 _Format = TypeVar("_Format", RecordFormat, PositionFormat)
 
 
-def _choose(
-    formats: Mapping[str, _Format], path: Path, name: str | None, game: str, kind: str
-) -> _Format:
+def _choose(formats: Mapping[str, _Format], path: Path, name: str | None, game: str, kind: str) -> _Format:
     if name is not None:
         return formats[name]
     suffix = bare_suffix(path)
@@ -373,7 +372,7 @@ def _records(
 ) -> Iterator[GameRecords]:
     try:
         chosen = _choose(game.record_formats, path, name, game.name, "record")
-        yield from chosen.read(path, skip_bad=skip_bad, chunk_games=chunk_games, max_bytes=max_bytes)
+        yield from chosen.read(game, path, skip_bad=skip_bad, chunk_games=chunk_games, max_bytes=max_bytes)
     except BadInputError as error:
         if not skip_bad:
             raise
@@ -400,7 +399,7 @@ def _positions(
 ) -> Iterator[ScoredPositions]:
     try:
         chosen = _choose(game.position_formats, path, name, game.name, "position")
-        yield from chosen.read(path, skip_bad=skip_bad, chunk_positions=chunk_positions, max_bytes=max_bytes)
+        yield from chosen.read(game, path, skip_bad=skip_bad, chunk_positions=chunk_positions, max_bytes=max_bytes)
     except BadInputError as error:
         if not skip_bad:
             raise

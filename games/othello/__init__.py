@@ -3,9 +3,65 @@
 from __future__ import annotations
 
 from glem.core.game import BoardLayout, Game
-from glem.games.othello import notation, rules
+from glem.core.records import PositionFormat, RecordFormat
+from glem.games.othello import logbook, notation, obf, rules, scored_positions, transcripts, wthor
 
 __all__ = ["OTHELLO"]
+
+_RECORD_FORMATS = (
+    RecordFormat(
+        name="wthor",
+        description="Database of the French federation, with names from .JOU and .TRN files beside it.",
+        suffixes=(".wtb",),
+        read=wthor.read_wthor,
+        recognizes=wthor.recognizes,
+    ),
+    RecordFormat(
+        name="logbook",
+        description="Logistello's opening book: +d3-c3+c4: -04 10.",
+        suffixes=(".gam",),
+        read=logbook.read_logbook,
+        recognizes=logbook.recognizes,
+    ),
+    RecordFormat(
+        name="transcripts",
+        description="One game a line, f5d6c3, with or without a score for black.",
+        suffixes=(),
+        read=transcripts.read_transcripts,
+        recognizes=transcripts.recognizes_transcripts,
+    ),
+    RecordFormat(
+        name="table",
+        description="Table with a header line and a column of transcripts.",
+        suffixes=(".csv", ".tsv"),
+        read=transcripts.read_table,
+        recognizes=transcripts.recognizes_table,
+    ),
+)
+
+_POSITION_FORMATS = (
+    PositionFormat(
+        name="obf",
+        description="Positions with the scores of their moves; the label is the best of them.",
+        suffixes=(".obf",),
+        read=obf.read_obf_labels,
+        recognizes=obf.recognizes,
+    ),
+    PositionFormat(
+        name="positions",
+        description="64 squares, the side to move and its score, one position a line.",
+        suffixes=(),
+        read=scored_positions.read_position_lines,
+        recognizes=scored_positions.recognizes_lines,
+    ),
+    PositionFormat(
+        name="table",
+        description="Table with a header line, a column of positions and one of scores.",
+        suffixes=(".csv", ".tsv"),
+        read=scored_positions.read_position_table,
+        recognizes=scored_positions.recognizes_table,
+    ),
+)
 
 OTHELLO = Game(
     name="othello",
@@ -31,5 +87,8 @@ OTHELLO = Game(
     symmetry_count=8,
     perft_counts_ended=True,
     layout=BoardLayout(rows=8, columns=8),
+    pass_move=rules.PASS,
+    record_formats={known.name: known for known in _RECORD_FORMATS},
+    position_formats={known.name: known for known in _POSITION_FORMATS},
 )
 """The game as the registry knows it."""

@@ -1,0 +1,212 @@
+"""OBF, the format of Edax and of the FFO endgame suite: a position and the scores of its moves, one a line.
+
+``<64 squares> X; E1:+0; F8:-2;`` with the squares a1, b1, ... h8, the side to move, and for each move the score from
+the side to move's view, the empty squares counted for the winner. ``--`` is the pass; where the pass is not legal it
+is a filler that some programs write, and skipped. Lines that begin with ``%`` are comments.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+from glem.core.files import atomic_path
+from glem.core.game import Game
+from glem.core.operations import position_at
+from glem.core.record_files import MAX_BYTES, line_blocks, open_packed
+from glem.core.records import CHUNK_SIZE, ScoredPositions
+from glem.games.othello.notation import format_position, format_square, parse_position, parse_square
+from glem.games.othello.rules import PASS, Position, legal_moves
+
+__all__ = ["SolvedPositions", "read_obf", "read_obf_labels", "recognizes", "write_obf"]
+
+_FIRST_LINE = re.compile(rb"\s*(?:%[^\n]*\n\s*)*[-._XxOo*BbWw]{64}\s*[XxOo*BbWw]\s*;")
+_MOVE_SCORE = re.compile(r"\s*([A-Ha-h][1-8]|--|[Pp][AaSs])\s*:\s*([+-]?\d{1,4}(?:\.\d{1,4})?)\s*", re.ASCII)
+
+
+@define(frozen=True, eq=False)
+class SolvedPositions:
+    """N positions with scores of T moves in all.
+
+    Parameters
+    ----------
+    positions
+        Position of columns [N].
+    black_to_move
+        bool [N]: whether the side to move is black in the file; the rules do not care.
+    moves
+        uint8 [T]: squares, 64 for the pass, of all positions one after the other.
+    scores
+        float32 [T]: score of each move from the side to move's view, the empty squares counted for the winner.
+    offsets
+        int64 [N + 1]: the moves of position ``i`` are ``moves[offsets[i]:offsets[i + 1]]``, in the file's order.
+    problems
+        One line per skipped line of the file.
+    """
+
+    positions: Any
+    black_to_move: NDArray[np.bool_]
+    moves: NDArray[np.uint8]
+    scores: NDArray[np.float32]
+    offsets: NDArray[np.int64]
+    problems: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.black_to_move)
+
+    @property
+    def best_score(self) -> NDArray[np.float32]:
+        """Highest score of each position: float32 [N], nan where no move has one."""
+        best = np.full(len(self), np.nan, np.float32)
+        scored = np.diff(self.offsets) > 0
+        if scored.any():
+            best[scored] = np.maximum.reduceat(self.scores, self.offsets[:-1][scored])
+        return best
+
+
+def recognizes(head: bytes) -> bool:
+    """Whether the first bytes of a file look like this format."""
+    return _FIRST_LINE.match(head) is not None
+
+
+_Line: TypeAlias = tuple[Position, bool, list[tuple[int, float]]]
+"""Position, whether black is to move, and moves with their scores."""
+
+
+def _parse_line(text: str, game: Game) -> _Line:
+    board, *entries = text.split(";")
+    position: Position = parse_position(board)
+    black_to_move = board.split()[-1][-1] in "Xx*Bb"
+    buffer = np.zeros(game.max_moves, np.int32)
+    legal = set(buffer[: legal_moves(position, buffer, 0)].tolist())
+    moves: dict[int, float] = {}
+    for entry in entries:
+        if not entry.strip():
+            continue
+        match = _MOVE_SCORE.fullmatch(entry)
+        if match is None:
+            raise BadInputError(f"{entry.strip()[:20]!a} is no move with its score, like E1:+4")
+        move, score = parse_square(match[1]), float(match[2])
+        low, high = game.score_bounds
+        if move == PASS and PASS not in legal:
+            continue
+        if move not in legal:
+            raise BadInputError(f"{match[1]} is no legal move there")
+        if move in moves:
+            raise BadInputError(f"{match[1]} has two scores")
+        if not low <= score <= high:
+            raise BadInputError(f"the score {match[2]} of {match[1]} is not between {low} and {high}")
+        moves[move] = score
+    return position, black_to_move, list(moves.items())
+
+
+def read_obf(
+    game: Game,
+    path: str | os.PathLike[str],
+    *,
+    skip_bad: bool = False,
+    chunk_positions: int = CHUNK_SIZE,
+    max_bytes: int = MAX_BYTES,
+) -> Iterator[SolvedPositions]:
+    """Read positions with the scores of their moves, also from ``.gz`` and ``.xz``.
+
+    Parameters
+    ----------
+    game
+        Othello.
+    path
+        The file. A line may have no scores.
+    skip_bad
+        Leave bad lines out and tell them in ``problems``.
+    chunk_positions
+        Most positions in one chunk.
+    max_bytes
+        Limit on the unpacked size.
+
+    Raises
+    ------
+    BadInputError
+        The file cannot be read, has no positions, or has a bad line and ``skip_bad`` is false: it is not of this
+        form, scores an illegal move or one move twice, or a score is out of range.
+    """
+    source = Path(path)
+    found = False
+    for block in line_blocks(source, lines=chunk_positions, max_bytes=max_bytes):
+        rows: list[_Line] = []
+        problems: list[str] = []
+        for line in range(len(block.starts)):
+            text = block.text(line)
+            if not text.strip() or text.lstrip().startswith("%"):
+                continue
+            try:
+                rows.append(_parse_line(text, game))
+            except BadInputError as error:
+                problem = f"{source}:{block.first_number + line}: {error}"
+                if not skip_bad:
+                    raise BadInputError(problem) from None
+                problems.append(problem)
+        found = found or bool(rows or problems)
+        yield _in_columns(game, rows, tuple(problems))
+    if not found:
+        raise BadInputError(f"{source}: no positions; expected lines like <64 squares> X; E1:+4; F8:-2;")
+
+
+def _in_columns(game: Game, rows: list[_Line], problems: tuple[str, ...]) -> SolvedPositions:
+    scored = [entry for _, _, moves in rows for entry in moves]
+    return SolvedPositions(
+        positions=game.position_type(
+            np.array([position.own for position, _, _ in rows], np.uint64),
+            np.array([position.opponent for position, _, _ in rows], np.uint64),
+        ),
+        black_to_move=np.array([black for _, black, _ in rows], np.bool_),
+        moves=np.array([move for move, _ in scored], np.uint8),
+        scores=np.array([score for _, score in scored], np.float32),
+        offsets=np.cumsum([0, *(len(moves) for _, _, moves in rows)], dtype=np.int64),
+        problems=problems,
+    )
+
+
+def read_obf_labels(
+    game: Game,
+    path: str | os.PathLike[str],
+    *,
+    skip_bad: bool = False,
+    chunk_positions: int = CHUNK_SIZE,
+    max_bytes: int = MAX_BYTES,
+) -> Iterator[ScoredPositions]:
+    """Read positions labelled with the best score among their moves; those without any score are left out."""
+    for chunk in read_obf(game, path, skip_bad=skip_bad, chunk_positions=chunk_positions, max_bytes=max_bytes):
+        label = chunk.best_score
+        known = ~np.isnan(label)
+        positions = game.position_type(*(column[known] for column in chunk.positions))
+        yield ScoredPositions(positions, label[known], chunk.problems)
+
+
+def write_obf(path: str | os.PathLike[str], solved: SolvedPositions) -> None:
+    """Write positions with the scores of their moves, in the given order.
+
+    Parameters
+    ----------
+    path
+        Replaced only when all is written; packed if it ends in ``.gz`` or ``.xz``.
+    solved
+        What to write.
+    """
+    with atomic_path(path) as temporary, open_packed(temporary) as file:
+        for row in range(len(solved)):
+            position = position_at(solved.positions, row)
+            entries = slice(int(solved.offsets[row]), int(solved.offsets[row + 1]))
+            scored = "".join(
+                f" {format_square(int(move)).upper()}:{score:+g};"
+                for move, score in zip(solved.moves[entries], solved.scores[entries], strict=True)
+            )
+            board = format_position(position, black_to_move=bool(solved.black_to_move[row]))
+            file.write(f"{board};{scored}\n".encode("ascii"))
