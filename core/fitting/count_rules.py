@@ -167,8 +167,6 @@ def _expansion(kinds: NDArray[np.uint8], owners: NDArray[np.int64], centres: NDA
     levels = np.unique(owner)
     slopes = np.unique(owner[is_linear])
     rows = np.concatenate([weight, weight[is_linear]])
-    columns = np.concatenate(
-        [np.searchsorted(levels, owner), len(levels) + np.searchsorted(slopes, owner[is_linear])]
-    )
+    columns = np.concatenate([np.searchsorted(levels, owner), len(levels) + np.searchsorted(slopes, owner[is_linear])])
     values = np.concatenate([np.ones(len(weight)), centres.ravel()[weight[is_linear]]])
     return sparse.csr_array((values, (rows, columns)), shape=(phases * items, len(levels) + len(slopes)))

@@ -300,7 +300,7 @@ class Design:
         return [segment for segment in found if len(segment)]
 
     def pass_arguments(self, block: int) -> tuple[Any, ...]:
-        """What the kernels of :mod:`glem.core.fitting.passes` want to know of a block."""
+        """Arguments that all kernels of :mod:`glem.core.fitting.passes` take first, for a block."""
         rows = self.blocks[block]
         return (
             rows.indices,
@@ -428,10 +428,7 @@ def _make_block(
     order = np.argsort(phases, kind="stable").astype(np.int64)
     targets = np.empty(count, np.int64)
     targets[order] = np.arange(count)
-    if patterns is not None:
-        indices = patterns.indices(values, targets=targets)
-    else:
-        indices = np.empty((0, count), np.uint16)
+    indices = np.empty((0, count), np.uint16) if patterns is None else patterns.indices(values, targets=targets)
     row_starts, ids = np.zeros(1, np.int64), np.zeros(0, np.int32)
     if configurations is not None:
         starts, found = configurations(values)

@@ -120,7 +120,7 @@ class FileCheckpoint:
             raise BadInputError(f"{os.fspath(self.path)} is no checkpoint ({error}); remove it to start anew") from None
         if str(state.pop("fingerprint", "")) != self.fingerprint:
             raise BadInputError(
-                f"{os.fspath(self.path)} belongs to a fit of other positions, weights or settings; remove it to start anew"
+                f"{os.fspath(self.path)} belongs to a fit of other positions or settings; remove it to start anew"
             )
         return state
 
@@ -226,8 +226,8 @@ class Fitter(abc.ABC):
         """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Constructor arguments by name."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters if name != "self"}
+        """Give the constructor arguments by name."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **parameters: Any) -> Self:
         """Change constructor arguments."""

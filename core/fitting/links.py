@@ -48,7 +48,7 @@ class Link:
         return self.span * 0.5 * (1 + np.tanh(x / 2)) + self.low
 
     def derivative(self, sums: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Derivative g'(x) at each sum of weights."""
+        """Compute g'(x) at each sum of weights, in float64."""
         x = np.asarray(sums, np.float64)
         if not self.span:
             return np.ones_like(x)

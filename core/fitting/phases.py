@@ -59,9 +59,7 @@ class PhaseWeights:
     def sums(self, design: Design, jobs: int = 1) -> NDArray[np.float32]:
         """Sum of active weights of every position of a design: float32 [N], in the order in which it was built."""
         scales = np.array(design.linear.scales, np.float64)
-        weights = np.concatenate(
-            [self.patterns, self.configurations, self.linear * scales, self.bias[:, None]], axis=1
-        )
+        weights = np.concatenate([self.patterns, self.configurations, self.linear * scales, self.bias[:, None]], axis=1)
         return design.sums(weights, jobs)
 
     def predict(self, design: Design, jobs: int = 1) -> NDArray[np.float64]:
@@ -84,13 +82,13 @@ def neighbours(phase_count: int, smoothing: float | Sequence[float]) -> list[tup
         raise BadInputError(f"smoothing is {smoothing}, every factor must be between 0 and 1")
     targets = []
     for phase in range(phase_count):
-        sources = [Source(phase, 1.0)]
-        for distance, factor in enumerate(factors, start=1):
-            for other in (phase - distance, phase + distance):
-                # A factor of 1 would make the neighbour's held-out positions the phase's own.
-                if factor and 0 <= other < phase_count:
-                    sources.append(Source(other, min(float(factor), 1 - 1e-6)))
-        targets.append(tuple(sorted(sources)))
+        beside = [
+            Source(other, float(factor), own=False)
+            for distance, factor in enumerate(factors, start=1)
+            for other in (phase - distance, phase + distance)
+            if factor and 0 <= other < phase_count
+        ]
+        targets.append(tuple(sorted([Source(phase, 1.0), *beside])))
     return targets
 
 

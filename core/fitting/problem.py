@@ -33,10 +33,14 @@ _SLAB_ROWS = 1 << 15
 
 
 class Source(NamedTuple):
-    """A phase whose positions take part in the fit of a target, each with ``factor`` times its weight."""
+    """A phase whose positions take part in the fit of a target, each with ``factor`` times its weight.
+
+    Validation looks at the sources that are ``own``.
+    """
 
     phase: int
     factor: float
+    own: bool = True
 
 
 class Errors(NamedTuple):
@@ -93,8 +97,7 @@ class LeastSquares:
     l2
         Strength of the penalty, in positions.
     targets
-        For every weight vector the phases whose positions are fitted; by default each phase by itself. Validation
-        looks at the sources with factor 1 only.
+        For every weight vector the phases whose positions are fitted; by default each phase by itself.
     expansion
         Sparse matrix B [targets * items, parameters] (scipy CSR), the identity by default.
     jobs
@@ -145,12 +148,12 @@ class LeastSquares:
                 for segment in self.design.segments(source.phase):
                     rows = self.design.positions_of(segment)
                     label = np.asarray(labels[rows], np.float32)
-                    weight = np.ones(len(rows), np.float32) if weights is None else np.asarray(weights[rows], np.float32)
+                    weight = np.asarray(1.0 if weights is None else weights[rows], np.float32)
                     known = ~np.isnan(label)
                     held = np.zeros(len(rows), bool) if held_out is None else np.asarray(held_out[rows], bool)
                     label_parts.append(np.where(known, label, np.float32(0)))
                     weight_parts.append(np.where(known & ~held, weight * np.float32(source.factor), np.float32(0)))
-                    held_parts.append(np.where(known & held & (source.factor == 1.0), weight, np.float32(0)))
+                    held_parts.append(np.where(known & held & source.own, weight, np.float32(0)))
                     for start in range(segment.start, segment.stop, _SLAB_ROWS):
                         stop = min(start + _SLAB_ROWS, segment.stop)
                         pieces.append(_Piece(Segment(segment.block, start, stop), first))
@@ -195,8 +198,8 @@ class LeastSquares:
         def count(pieces: list[_Piece]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
             if not pieces:
                 return np.zeros(items), np.zeros(items)
-            last = pieces[-1].first + len(pieces[-1].segment)
-            return self.design.count_items([piece.segment for piece in pieces], self._row_weights[pieces[0].first : last])
+            rows = slice(pieces[0].first, pieces[-1].first + len(pieces[-1].segment))
+            return self.design.count_items([piece.segment for piece in pieces], self._row_weights[rows])
 
         for match, square in ordered_map(self.jobs, count, by_target):
             matches.append(match)
@@ -419,7 +422,7 @@ class LeastSquares:
         return self.link.code, np.float64(self.link.span), np.float64(self.link.low)
 
     def _summed(self, work: Callable[[slice], tuple[float, ...]]) -> tuple[float, ...]:
-        """Sums of what a function gives for ranges of rows, always cut and added in one order."""
+        """Add up what a function gives for ranges of rows, always cut and added in one order."""
         parts = [slice(start, start + _SLAB_ROWS) for start in range(0, self.row_count, _SLAB_ROWS)]
         return tuple(np.sum(list(ordered_map(self.jobs, work, parts)), axis=0).tolist())
 
