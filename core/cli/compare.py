@@ -1,0 +1,40 @@
+"""``glem compare``."""
+
+from __future__ import annotations
+
+import click
+
+from glem.core.cli.display import print_json, print_table
+
+__all__ = ["command"]
+
+
+@click.command("compare")
+@click.argument("first", type=click.Path(dir_okay=False))
+@click.argument("second", type=click.Path(dir_okay=False))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(first: str, second: str, as_json: bool) -> None:
+    """Compare the weights of two evaluation files of one game."""
+    from glem.core.evaluation import LinearEvaluation
+    from glem.core.evaluation_files import compare_evaluations
+
+    comparison = compare_evaluations(LinearEvaluation.load(first), LinearEvaluation.load(second))
+    if as_json:
+        print_json(
+            {
+                "equal": comparison.equal,
+                "differences": comparison.differences,
+                "weights": {
+                    name: dict(zip(("rms_difference", "largest_difference", "correlation"), figures, strict=True))
+                    for name, figures in comparison.weights.items()
+                },
+            }
+        )
+        return
+    for name in comparison.differences:
+        click.echo(f"not comparable: {name}")
+    print_table(
+        "the evaluations are equal" if comparison.equal else "Weights that belong to the same items",
+        ("weights", "rms difference", "largest", "correlation"),
+        [(name, *(f"{figure:.6g}" for figure in figures)) for name, figures in comparison.weights.items()],
+    )

@@ -1,0 +1,155 @@
+"""``glem fit``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import click
+
+from glem.core.cli.display import display_progress, print_json
+
+__all__ = ["command"]
+
+
+@click.command("fit")
+@click.argument("positions", type=click.Path(dir_okay=False))
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="Evaluation file to write (.npz).")
+@click.option("--patterns", help="Pattern set; the game's first by default, `none` for none.")
+@click.option("--configurations", type=click.Path(dir_okay=False), help="Mined configurations (.npz) to use as well.")
+@click.option("--all-active", is_flag=True, help="Count all active configurations, not only the most specific.")
+@click.option("--linear/--no-linear", default=True, show_default=True, help="Let the game's linear features enter.")
+@click.option("--method", type=click.Choice(["conjugate", "descent"]), default="conjugate", show_default=True)
+@click.option("--iterations", type=click.IntRange(1), help="Most iterations; 60, or 250 for descent, by default.")
+@click.option(
+    "--link",
+    type=click.Choice(["identity", "sigmoid", "logistic"]),
+    default="identity",
+    show_default=True,
+    help="Link function; `logistic` turns labels into 0.9, 0.5 and 0.1.",
+)
+@click.option("--l2", type=click.FloatRange(0), default=4.0, show_default=True, help="Penalty, in positions.")
+@click.option(
+    "--smoothing",
+    type=click.FloatRange(0, 1),
+    default=0.25,
+    show_default=True,
+    help="Factor for positions of adjacent phases.",
+)
+@click.option("--count-rules", is_flag=True, help="Tie rarely matched weights of neighbouring phases together.")
+@click.option(
+    "--validation",
+    type=click.FloatRange(0, 0.9),
+    default=0.05,
+    show_default=True,
+    help="Share of games for early stopping; 0 fits to the last iteration.",
+)
+@click.option("--seed", default=0, show_default=True, help="Chooses the validation games.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="processors", help="Threads.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    positions: str,
+    output: str,
+    patterns: str | None,
+    configurations: str | None,
+    all_active: bool,
+    linear: bool,
+    method: str,
+    iterations: int | None,
+    link: str,
+    l2: float,
+    smoothing: float,
+    count_rules: bool,
+    validation: float,
+    seed: int,
+    jobs: int,
+    as_json: bool,
+) -> None:
+    """Fit an evaluation to scored POSITIONS (Parquet).
+
+    Interrupted or killed, the same command continues; the state of the unfinished fit lies beside the output in
+    a folder that ends in .work.
+    """
+    import numpy as np
+    from attrs import evolve
+
+    from glem.core.configurations import ConfigurationSet
+    from glem.core.errors import BadInputError
+    from glem.core.fitting import ConjugateGradient, CountRules, GradientDescent
+    from glem.core.fitting.links import link_of, result_labels
+    from glem.core.learning import load_learning
+    from glem.core.patterns import PatternSet
+    from glem.core.positions import PositionSet
+    from glem.core.training import FitSettings, Terms, train
+
+    progress = display_progress()
+    scored = PositionSet.read(positions)
+    learning = load_learning(scored.game.name)
+    chosen: Any = None
+    if patterns != "none" and (patterns is not None or learning.pattern_sets):
+        name = patterns if patterns is not None else next(iter(learning.pattern_sets))
+        if name not in learning.pattern_sets:
+            raise BadInputError(
+                f"{scored.game.name} has no pattern set {name!r}; it has: {', '.join(learning.pattern_sets) or 'none'}"
+            )
+        chosen = PatternSet.from_names(learning.features, learning.pattern_sets[name])
+    terms = Terms(
+        patterns=chosen,
+        configurations=None if configurations is None else ConfigurationSet.load(configurations),
+        most_specific=not all_active,
+        linear=learning.linear if linear else (),
+    )
+    if link == "logistic":
+        scored = evolve(scored, label=result_labels(scored.label))
+    bound = max(abs(score) for score in scored.game.score_bounds)
+    patience = 5 if validation else None
+    settings = FitSettings(
+        ConjugateGradient(iterations=iterations or 60, patience=patience)
+        if method == "conjugate"
+        else GradientDescent(iterations=iterations or 250),
+        link=link_of(link, bound),
+        l2=l2,
+        smoothing=smoothing,
+        count_rules=CountRules() if count_rules else None,
+    )
+    held_out = scored.held_out_mask(validation, seed) if validation else None
+    work = Path(f"{output}.work")
+    training = train(
+        scored,
+        learning,
+        terms,
+        settings,
+        held_out=held_out,
+        work=work,
+        provenance={
+            "positions": f"{len(scored):,} from {', '.join(scored.sources)}"[:2000],
+            "labels": scored.label_kind,
+            "fitter": repr(settings.fitter),
+            "l2": f"{l2:g}",
+            "smoothing": f"{smoothing:g}",
+            "count rules": str(count_rules),
+            "validation": f"{validation:g} of the games, seed {seed}",
+        },
+        jobs=jobs,
+        progress=progress,
+    )
+    training.evaluation.save(output)
+    shutil.rmtree(work, ignore_errors=True)
+    results = training.weights.results
+    curves = [
+        {
+            "training": np.sqrt(result.training_errors),
+            "validation": np.sqrt(result.held_out_errors),
+            "best": result.best_iteration,
+            "reason": result.reason,
+        }
+        for result in results
+    ]
+    if as_json:
+        print_json({"output": output, "positions": len(scored), "fits": curves})
+        return
+    for name, result in zip(learning.phases.names if len(results) > 1 else ("all phases",), results, strict=True):
+        click.echo(f"{name:>10}: {str(result).splitlines()[-1]}, {result.reason}")
+    click.echo(f"wrote {output}")

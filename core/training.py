@@ -1,0 +1,233 @@
+"""From a position set to a fitted evaluation: builds the design, fits the phases, puts the weights together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.configurations import ConfigurationSet
+from glem.core.errors import BadInputError
+from glem.core.evaluation import LinearEvaluation
+from glem.core.fitting import ConjugateGradient, CountRules, Design, Fitter, LinearTerms, Link, PhaseWeights, fit_phases
+from glem.core.fitting.design import ActiveConfigurations
+from glem.core.fitting.links import IDENTITY
+from glem.core.learning import Learning
+from glem.core.matching import ConfigurationMatcher
+from glem.core.patterns import PatternSet
+from glem.core.positions import PositionSet
+from glem.core.progress import SILENT, Progress
+
+__all__ = ["FitSettings", "Terms", "Training", "train", "value_chunks"]
+
+CHUNK = 1 << 17
+"""Positions whose feature values are in memory at a time."""
+
+
+@define(frozen=True)
+class Terms:
+    """What an evaluation is made of; at least one kind.
+
+    Parameters
+    ----------
+    patterns
+        Pattern set.
+    configurations
+        Configurations, of which only the most specific active ones count if ``most_specific``.
+    classes
+        int32 [C]: configurations of equal number share a weight; None gives each its own.
+    linear
+        Names of features that enter linearly.
+    """
+
+    patterns: PatternSet | None = None
+    configurations: ConfigurationSet | None = None
+    classes: NDArray[np.int32] | None = None
+    most_specific: bool = True
+    linear: tuple[str, ...] = ()
+
+
+@define(frozen=True)
+class FitSettings:
+    """How weights are fitted.
+
+    Parameters
+    ----------
+    fitter
+        Any :class:`~glem.core.fitting.Fitter`.
+    link
+        Link function.
+    l2
+        Penalty on squared weights, in positions: a weight with as many matches is halved.
+    smoothing
+        Factor for positions of adjacent phases (GLEM, section 5.2).
+    count_rules
+        Count rules of GLEM, section 5.2, or None.
+    """
+
+    fitter: Fitter
+    link: Link = IDENTITY
+    l2: float = 1.0
+    smoothing: float | tuple[float, ...] = 0.0
+    count_rules: CountRules | None = None
+
+    @classmethod
+    def default(cls) -> FitSettings:
+        """Conjugate gradient with early stopping."""
+        return cls(ConjugateGradient(iterations=60, patience=5), l2=4.0, smoothing=0.25)
+
+
+@define(frozen=True, eq=False)
+class Training:
+    """A fitted evaluation and how the fit went.
+
+    Parameters
+    ----------
+    evaluation
+        The evaluation.
+    weights
+        Weights by phase with match counts, plan and results. Configuration columns are classes.
+    """
+
+    evaluation: LinearEvaluation
+    weights: PhaseWeights
+
+
+def value_chunks(
+    learning: Learning, positions: Any, chunk: int = CHUNK
+) -> Iterator[tuple[NDArray[np.int16], NDArray[np.uint8]]]:
+    """Feature values int16 [n, F] and phases uint8 [n] of a position of columns, chunk by chunk."""
+    for start in range(0, len(positions[0]), chunk):
+        part = type(positions)(*(column[start : start + chunk] for column in positions))
+        yield learning.features.values(part), learning.phases.of(part)
+
+
+def _active_classes(terms: Terms) -> ActiveConfigurations | None:
+    if terms.configurations is None:
+        return None
+    matcher = ConfigurationMatcher(terms.configurations)
+    most_specific, classes = terms.most_specific, terms.classes
+
+    def active(values: NDArray[np.int16]) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+        starts, found = matcher.active(values, most_specific=most_specific)
+        if classes is None:
+            return starts, found
+        # Ids must ascend inside a row: sort by (row, class) as one number.
+        count = int(classes.max(initial=-1)) + 1
+        rows = np.repeat(np.arange(len(values), dtype=np.int64), np.diff(starts))
+        keys = rows * count + classes[found]
+        keys.sort()
+        return starts, (keys - rows * count).astype(np.int32)
+
+    return active
+
+
+def train(
+    positions: PositionSet,
+    learning: Learning,
+    terms: Terms,
+    settings: FitSettings | None = None,
+    *,
+    held_out: NDArray[np.bool_] | None = None,
+    work: Path | None = None,
+    stream: Path | None = None,
+    provenance: dict[str, str] | None = None,
+    jobs: int = 1,
+    progress: Progress = SILENT,
+) -> Training:
+    """Fit an evaluation to scored positions.
+
+    Parameters
+    ----------
+    positions
+        N scored positions.
+    learning
+        Features and phases of their game.
+    terms
+        What the evaluation is made of.
+    settings
+        How to fit; :meth:`FitSettings.default` by default.
+    held_out
+        bool [N]: positions for early stopping, not fitted.
+    work
+        Folder for the state of an unfinished fit; the same call continues there after a kill.
+    stream
+        Folder for the design's arrays where they are larger than memory; the caller removes it.
+    provenance
+        Kept in the evaluation.
+    jobs
+        Threads; they change no result.
+    progress
+        Display.
+
+    Raises
+    ------
+    BadInputError
+        No terms, no positions, positions of another game, or what :func:`~glem.core.fitting.fit_phases` raises.
+    """
+    chosen = settings if settings is not None else FitSettings.default()
+    if positions.game.name != learning.game.name:
+        raise BadInputError(f"positions of {positions.game.name} do not fit features of {learning.game.name}")
+    if terms.patterns is None and terms.configurations is None and not terms.linear:
+        raise BadInputError("an evaluation needs patterns, configurations or linear features")
+    if len(positions) == 0:
+        raise BadInputError("there are no positions to fit")
+    phase_count = len(learning.phases)
+    class_count = 0
+    if terms.configurations is not None:
+        class_count = len(terms.configurations) if terms.classes is None else int(terms.classes.max(initial=-1)) + 1
+    design = Design.build(
+        value_chunks(learning, positions.positions),
+        phase_count=phase_count,
+        patterns=terms.patterns,
+        configurations=_active_classes(terms),
+        configuration_count=class_count,
+        linear=LinearTerms.from_names(learning.features, terms.linear),
+        folder=stream,
+        jobs=jobs,
+        progress=progress,
+    )
+    weights = fit_phases(
+        design,
+        positions.label,
+        weights=positions.weight,
+        held_out=held_out,
+        fitter=chosen.fitter,
+        link=chosen.link,
+        l2=chosen.l2,
+        smoothing=chosen.smoothing,
+        count_rules=chosen.count_rules,
+        checkpoint=work,
+        jobs=jobs,
+        progress=progress,
+    )
+    return Training(_evaluation(learning, terms, weights, chosen, provenance or {}), weights)
+
+
+def _evaluation(
+    learning: Learning, terms: Terms, weights: PhaseWeights, settings: FitSettings, provenance: dict[str, str]
+) -> LinearEvaluation:
+    own = weights.configurations if terms.classes is None else weights.configurations[:, terms.classes]
+    return LinearEvaluation(
+        learning=learning,
+        bias=weights.bias.astype(np.float32),
+        link=settings.link,
+        patterns=terms.patterns,
+        pattern_weights=weights.patterns.astype(np.float32),
+        configurations=terms.configurations,
+        configuration_weights=own.astype(np.float32),
+        most_specific=terms.most_specific,
+        linear=tuple(learning.features.index(name) for name in terms.linear),
+        linear_weights=weights.linear.astype(np.float32),
+        provenance=provenance,
+    )
+
+
+def empty_phases(learning: Learning, positions: Any) -> Sequence[str]:
+    """Names of the phases that no position belongs to."""
+    counts = np.bincount(learning.phases.of(positions), minlength=len(learning.phases))
+    return [name for name, count in zip(learning.phases.names, counts, strict=True) if count == 0]
