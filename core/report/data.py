@@ -331,4 +331,4 @@ def to_json(report: DiscoveryReport) -> dict[str, Any]:
             return value._asdict()
         return value
 
-    return asdict(report, value_serializer=plain, retain_collection_types=False)
+    return asdict(report, value_serializer=plain)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 from xml.etree.ElementTree import Element
 
 from glem.core.report.boards import draw_board
 from glem.core.report.data import DiscoveryReport, Item
-from glem.core.report.markup import breakable, data_table, element, number, signed, whole
+from glem.core.report.markup import aligned, breakable, data_table, element, number, signed, whole
 
 __all__ = ["draw_item", "phase_bars", "weight_table"]
 
@@ -152,18 +152,20 @@ def _bars(item: Item, report: DiscoveryReport) -> Element | None:
 
 
 def weight_table(items: Sequence[Item], report: DiscoveryReport, caption: str) -> Element:
-    """Weights and match counts of all items by phase, as a table that scrolls inside itself."""
-    columns: tuple[tuple[Quantity, Callable[[Item], Sequence[float]]], ...] = (
-        ("weight", lambda item: () if item.is_open else item.weights),
-        ("spread", lambda item: item.weights if item.is_open else ()),
-        ("matches", lambda item: item.match_counts),
-    )
-    rows = []
+    """Weights and match counts of all items by phase."""
+    groups = []
     for item in items:
-        for quantity, values_of in columns:
-            if values := values_of(item):
-                name = element("th", f"{item.name} ", element("small", quantity), scope="row")
-                rows.append(element("tr", name, *(element("td", _text(value, quantity)) for value in values)))
-    phases = (element("th", phase, scope="col") for phase in report.phases)
-    head = element("tr", element("th", "phase", scope="col"), *phases)
-    return data_table(caption, element("thead", head), element("tbody", *rows))
+        lines = {
+            "spread" if item.is_open else "weight": aligned(item.weights),
+            "matches": [whole(count) for count in item.match_counts],
+        }
+        filled = [(quantity, texts) for quantity, texts in lines.items() if texts]
+        rows = []
+        for place, (quantity, texts) in enumerate(filled):
+            name = element("th", *breakable(item.name), scope="rowgroup", rowspan=len(filled)) if place == 0 else None
+            numbers = (element("td", text) for text in texts)
+            rows.append(element("tr", name, element("td", quantity, class_="quantity"), *numbers))
+        groups.append(element("tbody", *rows))
+    heads = [element("th", phase, scope="col") for phase in report.phases]
+    head = element("tr", element("th", "phase", scope="col"), element("td"), *heads)
+    return data_table(caption, element("thead", head), *groups)

@@ -8,11 +8,24 @@ import unicodedata
 from collections.abc import Iterable
 from xml.etree import ElementTree as Tree
 
-__all__ = ["Child", "breakable", "data_table", "document", "element", "extend", "legible", "number", "signed", "whole"]
+__all__ = [
+    "Child",
+    "aligned",
+    "breakable",
+    "data_table",
+    "document",
+    "element",
+    "extend",
+    "legible",
+    "number",
+    "signed",
+    "whole",
+]
 
 Child = Tree.Element | str | None
 
 _LONGEST_TEXT = 20_000
+_LONGEST_ATTRIBUTE = 2_000
 _REORDERING = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -36,6 +49,17 @@ def number(value: float, digits: int = 3) -> str:
     return text.replace("-", "−")
 
 
+def aligned(values: Iterable[float], digits: int = 3) -> list[str]:
+    """Format numbers to equally many decimals, ``digits`` significant ones in the greatest; a dash for none."""
+    listed = list(values)
+    greatest = max((abs(value) for value in listed if math.isfinite(value)), default=0.0)
+    decimals = max(digits - 1 - math.floor(math.log10(greatest)), 0) if greatest else 0
+    if not decimals < 12 or greatest >= 1e15:
+        return [number(value, digits) for value in listed]
+    texts = [f"{value:,.{decimals}f}" if math.isfinite(value) else "–" for value in listed]
+    return [text.replace("-", "−") for text in texts]
+
+
 def signed(value: float, digits: int = 2) -> str:
     """Format a number with its sign."""
     return f"+{number(value, digits)}" if value > 0 else number(value, digits)
@@ -48,7 +72,7 @@ def whole(value: int) -> str:
 
 def _attribute(value: str | float) -> str:
     if isinstance(value, str):
-        return legible(value)
+        return legible(value, _LONGEST_ATTRIBUTE)
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
@@ -77,7 +101,7 @@ def extend(parent: Tree.Element, children: Iterable[Child]) -> Tree.Element:
 
 def breakable(text: str) -> list[Child]:
     """Return a name of many parts that a narrow line may break after its joints."""
-    parts = re.split(r"(?<=[_=.])(?=.)", text)
+    parts = re.split(r"(?<=[_,;/.])(?=\S)", text)
     return [child for part in parts for child in (element("wbr"), part)][1:]
 
 

@@ -13,7 +13,7 @@ from glem.core.report.boards import board_legend, draw_cell_map, greatest_value,
 from glem.core.report.charts import calibration_chart, error_chart, learning_chart, line_swatch, model_styles
 from glem.core.report.data import DiscoveryReport, Item, PhaseErrors
 from glem.core.report.items import draw_item, weight_table
-from glem.core.report.markup import Child, data_table, document, element, number, signed, whole
+from glem.core.report.markup import Child, aligned, data_table, document, element, number, signed, whole
 
 __all__ = ["render", "write_report"]
 
@@ -143,33 +143,25 @@ def _errors(report: DiscoveryReport) -> Element | None:
 
 
 def _error_table(errors: PhaseErrors) -> Element:
-    columns = list(zip(*errors.models.values(), strict=True))
-    least = [min((value for value in column if math.isfinite(value)), default=math.nan) for column in columns]
-    overall = {name: errors.overall(name) for name in errors.models}
-    least_overall = min((value for value in overall.values() if math.isfinite(value)), default=math.nan)
-
-    def cell(value: float, best: float) -> Element:
-        text = number(value)
-        return element("td", element("strong", text) if value == best else text)
-
-    rows = [
-        element(
-            "tr",
-            element("th", name, scope="row"),
-            cell(overall[name], least_overall),
-            *(cell(value, best) for value, best in zip(values, least, strict=True)),
-        )
-        for name, values in errors.models.items()
+    rows = {name: (errors.overall(name), *values) for name, values in errors.models.items()}
+    least = [
+        min((value for value in column if math.isfinite(value)), default=math.nan)
+        for column in zip(*rows.values(), strict=True)
     ]
-    counts = element(
-        "tr",
-        element("th", "positions", scope="row"),
-        element("td", whole(sum(errors.counts))),
-        *(element("td", whole(count)) for count in errors.counts),
-    )
+
+    def cell(text: str, is_least: bool) -> Element:
+        return element("td", element("strong", text) if is_least else text)
+
+    body = []
+    for name, values in rows.items():
+        marks = (value == best for value, best in zip(values, least, strict=True))
+        cells = (cell(text, mark) for text, mark in zip(aligned(values), marks, strict=True))
+        body.append(element("tr", element("th", name, scope="row"), *cells))
     head = element("tr", *(element("th", name, scope="col") for name in ("phase", "all", *errors.phases)))
+    counts = (element("td", whole(count)) for count in (sum(errors.counts), *errors.counts))
+    foot = element("tr", element("th", "positions", scope="row"), *counts)
     caption = f"Root mean square error in {errors.unit} by phase, the least of each column in bold"
-    return data_table(caption, element("thead", head), element("tbody", *rows), element("tfoot", counts))
+    return data_table(caption, element("thead", head), element("tbody", *body), element("tfoot", foot))
 
 
 def _cell_maps(report: DiscoveryReport) -> Element | None:
@@ -223,12 +215,11 @@ def _calibration(report: DiscoveryReport) -> Element | None:
     ]
     tables = []
     for one in filled:
-        caption = f"Calibration of {one.model}, in {one.unit}"
         head = element("tr", *(element("th", text, scope="col") for text in ("predicted", "observed", "positions")))
-        rows = [
-            element("tr", *(element("td", text) for text in (number(predicted), number(observed), whole(count))))
-            for predicted, observed, count in one.filled
-        ]
+        predicted, observed, counts = zip(*one.filled, strict=True)
+        columns = (aligned(predicted), aligned(observed), [whole(count) for count in counts])
+        rows = [element("tr", *(element("td", text) for text in row)) for row in zip(*columns, strict=True)]
+        caption = f"Calibration of {one.model}, in {one.unit}"
         tables.append(data_table(caption, element("thead", head), element("tbody", *rows)))
     return _section(
         "calibration",
