@@ -28,7 +28,10 @@ __all__ = ["read_position_lines", "read_position_table", "recognizes_lines", "re
 
 _GOOD, _BLANK, _NO_BOARD, _NO_SIDE = 0, 1, 2, 3
 _EMPTY, _BLACK, _WHITE, _OTHER = 0, 1, 2, 255
-_COLUMNS: Mapping[str, tuple[str, ...]] = {"position": ("obf", "position", "board"), "score": ("score", "value", "label")}
+_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "position": ("obf", "position", "board"),
+    "score": ("score", "value", "label"),
+}
 _FIRST_BOARD = re.compile(rb"\s*[-._XxOo*BbWw#0]{64}(?:[\s;,XxOoBbWw*]|$)")
 
 

@@ -1,0 +1,136 @@
+"""Reading strangers' files: packed, cut, damaged, endless."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from glem.core import record_files
+from glem.core.errors import BadInputError
+from glem.core.record_files import bare_suffix, line_blocks, open_bounded, open_packed
+
+PACKINGS: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}
+
+
+def read_lines(path: Path, lines: int = 3) -> list[tuple[int, bytes]]:
+    """Number and text of every line; the blocks keep their promises."""
+    found = []
+    for block in line_blocks(path, lines=lines):
+        assert 0 < len(block.starts) <= lines
+        for line, (start, end) in enumerate(zip(block.starts, block.ends, strict=True)):
+            found.append((block.first_number + line, block.data[start:end].tobytes()))
+    return found
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    text=st.lists(st.sampled_from([b"\n", b"a", b"bc", b"\r\n", b"\0", b"defghij"]), max_size=30).map(b"".join),
+    packing=st.sampled_from(list(PACKINGS)),
+    lines=st.integers(1, 5),
+    piece=st.integers(1, 9),
+)
+def test_blocks_hold_every_line_once(
+    tmp_path_factory: pytest.TempPathFactory, text: bytes, packing: str, lines: int, piece: int
+) -> None:
+    path = tmp_path_factory.mktemp("lines") / f"text{packing}"
+    path.write_bytes(PACKINGS[packing](text))
+    expected = text.removesuffix(b"\n").split(b"\n") if text else []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(record_files, "_PIECE", piece)
+        assert read_lines(path, lines) == list(enumerate(expected, 1))
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_pack_and_unpack(tmp_path: Path, packing: str) -> None:
+    path = tmp_path / f"text{packing}"
+    for _ in range(2):
+        with open_packed(path) as file:
+            file.write(b"abc" * 1000)
+    again = tmp_path / f"again{packing}"
+    with open_packed(again) as file:
+        file.write(b"abc" * 1000)
+    assert again.read_bytes() == path.read_bytes()
+    with open_bounded(path) as bounded:
+        assert bounded.read(4) == b"abca"
+        assert bounded.read(10_000) == (b"abc" * 1000)[4:]
+        assert bounded.read(1) == b""
+
+
+def test_two_archives_in_one_file_are_read_through(tmp_path: Path) -> None:
+    for packing in (".gz", ".xz"):
+        path = tmp_path / f"text{packing}"
+        path.write_bytes(PACKINGS[packing](b"one\n") + PACKINGS[packing](b"two\n"))
+        assert read_lines(path) == [(1, b"one"), (2, b"two")]
+
+
+@pytest.mark.parametrize("packing", [".gz", ".xz"])
+def test_a_cut_archive_gives_its_lines_and_then_an_error(tmp_path: Path, packing: str) -> None:
+    path = tmp_path / f"text{packing}"
+    content = "".join(f"{number * number % 1009}\n" for number in range(20_000)).encode()
+    packed = PACKINGS[packing](content)
+    path.write_bytes(packed[: len(packed) * 3 // 4])
+    found = []
+    with pytest.raises(BadInputError, match="damaged or truncated archive") as caught:
+        for block in line_blocks(path, lines=100):
+            found += [block.text(line) for line in range(len(block.starts))]
+    assert str(path) in str(caught.value)
+    assert found == content.decode().split("\n")[: len(found)]
+
+
+@pytest.mark.parametrize("packing", [".gz", ".xz"])
+def test_what_is_no_archive(tmp_path: Path, packing: str) -> None:
+    path = tmp_path / f"text{packing}"
+    path.write_bytes(b"plain text\n")
+    with pytest.raises(BadInputError, match="damaged or truncated archive"):
+        read_lines(path)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), packing=st.sampled_from([".gz", ".xz"]))
+def test_damaged_archives(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, packing: str) -> None:
+    content = bytearray(PACKINGS[packing](b"f5d6c3d3c4\n" * 50))
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path = tmp_path_factory.mktemp("damaged") / f"text{packing}"
+    path.write_bytes(content)
+    try:
+        lines = read_lines(path, 10)
+    except BadInputError as error:
+        assert "\n" not in str(error)
+    else:
+        # Damage to a gzip header's time or an unused bit is no damage to the text.
+        assert [text for _, text in lines] == [b"f5d6c3d3c4"] * 50
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_the_unpacked_size_is_bounded(tmp_path: Path, packing: str) -> None:
+    path = tmp_path / f"bomb{packing}"
+    path.write_bytes(PACKINGS[packing](b"ab\n" * 1_000_000))
+    with pytest.raises(BadInputError, match="more than the limit of 2,000,000 bytes"):
+        list(line_blocks(path, lines=1000, max_bytes=2_000_000))
+    assert sum(len(block.starts) for block in line_blocks(path, lines=1000, max_bytes=3_000_000)) == 1_000_000
+
+
+def test_a_line_without_end(tmp_path: Path) -> None:
+    path = tmp_path / "line.gz"
+    path.write_bytes(gzip.compress(b"first\n" + bytes(40_000_000)))
+    with pytest.raises(BadInputError, match=r"line\.gz:2: no line end within 1,048,576 bytes"):
+        list(line_blocks(path, lines=10))
+
+
+def test_what_cannot_be_opened(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "absent"):
+        with pytest.raises(BadInputError, match="cannot be opened"), open_bounded(path):
+            pass
+
+
+def test_bare_suffix() -> None:
+    assert bare_suffix("WTH_1990.WTB.gz") == ".wtb"
+    assert bare_suffix("a.b.txt") == ".txt"
+    assert bare_suffix("games.xz") == ""
