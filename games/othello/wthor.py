@@ -277,7 +277,7 @@ def _check_games(
         if known:
             _check_range(bad, f"the {column.replace('_', ' ')} number", chunk[column], len(known) - 1)
     # A record that is bad already is replayed as an empty game: its moves may be no squares.
-    written[bad.mask] = False
+    written = written & ~bad.mask[:, None]
     lengths = np.count_nonzero(written, axis=1)
     offsets = np.zeros(len(chunk) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
