@@ -33,7 +33,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import types
-from numba.core.errors import NumbaError
+from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.extending import intrinsic
 from numba.extending import overload as numba_overload
 
@@ -68,6 +68,16 @@ _primitives: set[Callable[..., Any]] = set()
 _CACHE_ENTRY = re.compile(r"\w+-[0-9a-f]{16}(-[a-z]+)*")
 _UNUSED_CACHE_DAYS = 30
 _SECONDS_PER_DAY = 86400
+
+
+# Parts of numba's accounts of a failed compilation.
+_CALLEE = re.compile(r"type\(CPUDispatcher\(<function (\w+) at")
+_PLACE = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
+_OWN_PLACE = re.compile(r"[\\/](numba|core)[\\/]\w+(/\w+)*\.py$")
+_STAGE = re.compile(
+    r">>>|Failed in|No implementation of|There are \d+ cand|- Of which|Overload (in|of)|With argument|Rejected as"
+    r"|TypingError: Failed|- Resolution|During"
+)
 
 
 class UncompilableError(PluginError):
@@ -172,7 +182,7 @@ def _explaining(dispatcher: Any) -> Any:
     def compile_or_explain(*arguments: Any, **named: Any) -> Any:
         try:
             return compile_for_arguments(*arguments, **named)
-        except NumbaError as error:
+        except (NumbaError, UnsupportedBytecodeError) as error:
             raise UncompilableError(_explanation(dispatcher.py_func, str(error))) from error
 
     # numba's call path looks this name up on the instance, so that the fast path of a compiled call stays as it is.
@@ -180,15 +190,22 @@ def _explaining(dispatcher: Any) -> Any:
     return dispatcher
 
 
-_PLACE = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
-_STAGE = re.compile(
-    r"^(Failed in|During|- Resolution|There are|Enable|This is not|To see|<source|\^|[|+-]+$|File |\s*$)"
-)
-
-
 def _explanation(function: Callable[..., Any], account: str) -> str:
-    name = f"{function.__module__}.{function.__qualname__}"
-    return f"{name} cannot be compiled: {account}"
+    """One line out of numba's account, which tells of the callers first and of the innermost place last."""
+    inner = _CALLEE.search(account)
+    name = inner[1] if inner is not None else f"{function.__module__}.{function.__qualname__}"
+    lines = [line.strip() for line in account.splitlines()]
+    reason = ""
+    for line in lines:
+        if line.startswith(">>>") and "Operations(" not in line:
+            reason = f"numba knows no {line.removeprefix('>>> ')}"
+        elif line and not _STAGE.match(line):
+            reason = line.removesuffix(" Raised from None").rstrip(".")
+        if reason:
+            break
+    places = ((match["file"], match["line"]) for match in _PLACE.finditer(account))
+    place = next((f" ({file}:{line})" for file, line in places if not _OWN_PLACE.search(file)), "")
+    return f"{name} cannot be compiled: {reason or lines[0]}{place}"
 
 
 @overload

@@ -24,7 +24,7 @@ _SPLIT_PLIES = 3
 _LEAST_SPLIT_DEPTH = 7
 
 
-def _number_of_moves(rules: Any, position: Any, moves: Any, start: int) -> int:
+def _number_of_moves(rules: Any, position: Any, moves: Any, start: np.int64) -> Any:
     """Count the legal moves, by listing them behind ``start`` where the game cannot do it otherwise."""
     if "count_moves" in rules:
         return count_moves(rules, position)
@@ -39,8 +39,15 @@ def _overload_number_of_moves(rules: Any, position: Any, moves: Any, start: Any)
 
 
 def _count_leaves(
-    rules: Any, columns: Any, moves: Any, first: int, last: int, depth: int, block: int, ended: int
-) -> int:
+    rules: Any,
+    columns: Any,
+    moves: Any,
+    first: np.int64,
+    last: np.int64,
+    depth: np.int64,
+    block: np.int64,
+    ended: np.int64,
+) -> np.int64:
     """Count the leaves ``depth`` plies below the positions in rows ``first`` to ``last``; later rows are scratch."""
     leaves = np.int64(0)
     for block_start in range(first, last, block):

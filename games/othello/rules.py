@@ -151,7 +151,8 @@ def play(position: Position, move: int) -> Position:
 
 def is_over(position: Position) -> bool:
     """Whether neither side can move."""
-    return mobility(position.own, position.opponent) == _ZERO and mobility(position.opponent, position.own) == _ZERO
+    own, opponent = position.own, position.opponent
+    return bool(mobility(own, opponent) == _ZERO and mobility(opponent, own) == _ZERO)
 
 
 def final_score(position: Position) -> int:

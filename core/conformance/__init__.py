@@ -1,0 +1,17 @@
+"""The conformance suite: whether a plugin keeps the promises of the interface. Plugin authors run it on their own.
+
+>>> check_game(load_game("my_game")).require()
+"""
+
+from glem.core.conformance.learning import check_features, check_learning, check_phases
+from glem.core.conformance.report import CheckResult, ConformanceReport
+from glem.core.conformance.rules import check_game
+
+__all__ = [
+    "CheckResult",
+    "ConformanceReport",
+    "check_features",
+    "check_game",
+    "check_learning",
+    "check_phases",
+]

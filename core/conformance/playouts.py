@@ -1,0 +1,140 @@
+"""Random games in plain Python, played with suspicion: the positions that the conformance checks look at."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+
+from glem.core.conformance.report import BrokenPromise, OpenCheck
+from glem.core.game import Game
+
+__all__ = ["GUARD", "GUARD_ROWS", "Sample", "list_moves", "play_sample", "same", "show"]
+
+GUARD = -1_234_567
+"""Value in the move buffer around the room that the rules may write to."""
+
+GUARD_ROWS = 8
+"""Number of guards before and behind that room."""
+
+
+@define
+class Sample:
+    """Positions of random games, in order of play.
+
+    Row ``i`` of every list belongs to one position: the position itself, its legal moves in the order of the
+    rules, the move played there (None at the end of a game) and the moves that led there.
+    """
+
+    positions: list[Any] = field(factory=list)
+    legal: list[list[int]] = field(factory=list)
+    played: list[int | None] = field(factory=list)
+    history: list[tuple[int, ...]] = field(factory=list)
+
+    @property
+    def ends(self) -> list[int]:
+        """Rows of the positions without moves."""
+        return [row for row, moves in enumerate(self.legal) if not moves]
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two positions are equal, field by field; a plugin's own ``==`` is not asked."""
+    return len(one) == len(other) and all(
+        np.array_equal(a, b) and np.asarray(a).dtype == np.asarray(b).dtype for a, b in zip(one, other, strict=True)
+    )
+
+
+def show(game: Game, position: Any, history: tuple[int, ...] | None = None) -> str:
+    """Text of a position for an error; the plugin's own formatting may be what is broken."""
+    try:
+        text = game.format_position(position)
+    except Exception:  # noqa: BLE001 - a stranger's code may raise anything
+        text = repr(position)
+    if history is None:
+        return text
+    try:
+        moves = " ".join(game.format_move(move) for move in history)
+    except Exception:  # noqa: BLE001 - a stranger's code may raise anything
+        moves = " ".join(map(str, history))
+    return f"{text}\nafter {moves or 'no move'}"
+
+
+def guarded_buffer(game: Game) -> NDArray[np.int32]:
+    """Move buffer with guards on both sides of the room for ``max_moves``."""
+    return np.full(game.max_moves + 2 * GUARD_ROWS, GUARD, np.int32)
+
+
+def list_moves(game: Game, position: Any, where: str) -> list[int]:
+    """Legal moves of a position from the plain rules.
+
+    Raises
+    ------
+    BrokenPromise
+        Too many or repeated moves, moves out of range, or a write outside the room. The text ends in ``where``.
+    """
+    buffer = guarded_buffer(game)
+    count = game.legal_moves(position, buffer, GUARD_ROWS)
+    return moves_in(game, buffer, count, where)
+
+
+def moves_in(game: Game, buffer: NDArray[np.int32], count: Any, where: str) -> list[int]:
+    """Read the moves in a guarded buffer, checked; see :func:`list_moves`."""
+    if not isinstance(count, int | np.integer) or isinstance(count, bool):
+        raise BrokenPromise(f"legal_moves returned {count!r}, expected the number of moves, in\n{where}")
+    if not 0 <= count <= game.max_moves:
+        raise BrokenPromise(f"legal_moves returned {count}, expected 0 to max_moves = {game.max_moves}, in\n{where}")
+    if np.any(buffer[:GUARD_ROWS] != GUARD) or np.any(buffer[GUARD_ROWS + game.max_moves :] != GUARD):
+        raise BrokenPromise(f"legal_moves wrote outside start to start + max_moves = {game.max_moves}, in\n{where}")
+    moves = [int(move) for move in buffer[GUARD_ROWS : GUARD_ROWS + count]]
+    for move in moves:
+        if not 0 <= move < game.move_count:
+            raise BrokenPromise(f"move {move} is not in range(move_count = {game.move_count}), in\n{where}")
+    if len(set(moves)) != len(moves):
+        raise BrokenPromise(f"legal_moves lists a move twice: {moves}, in\n{where}")
+    return moves
+
+
+def play_sample(game: Game, games: int, seed: int, sample: Sample, check: OpenCheck) -> None:
+    """Play random games into ``sample``, with every check that needs the game's course.
+
+    What has been played when a promise breaks stays in the sample.
+    """
+    generator = random.Random(seed)  # noqa: S311 - no secret depends on it
+    for _ in range(games):
+        position = game.initial_position
+        history: tuple[int, ...] = ()
+        while True:
+            where = show(game, position, history)
+            moves = list_moves(game, position, where)
+            check.expect(bool(game.is_over(position)) == (not moves), _disagreement(moves, where))
+            sample.positions.append(position)
+            sample.legal.append(moves)
+            sample.history.append(history)
+            sample.played.append(None)
+            if not moves:
+                break
+            if len(history) >= game.max_plies:
+                raise BrokenPromise(f"a game goes on after max_plies = {game.max_plies} plies, in\n{where}")
+            move = generator.choice(moves)
+            sample.played[-1] = move
+            following = game.play(position, move)
+            if type(following) is not game.position_type:
+                raise BrokenPromise(
+                    f"play({move}) returned a {type(following).__name__}, expected a {game.position_type.__name__}, "
+                    f"in\n{where}"
+                )
+            for name, value, expected in zip(game.position_type._fields, following, game.initial_position, strict=True):
+                if not isinstance(value, np.generic) or value.dtype != expected.dtype:
+                    raise BrokenPromise(
+                        f"play({move}) gives field {name!r} the {type(value).__name__} {value!r}, expected a numpy "
+                        f"{expected.dtype} as in the initial position, in\n{where}"
+                    )
+            position = following
+            history = (*history, move)
+
+
+def _disagreement(moves: list[int], where: str) -> str:
+    return f"legal_moves finds {len(moves)} moves, is_over says {'no' if moves == [] else 'yes'}, in\n{where}"
