@@ -1,89 +1,392 @@
-"""Configurations: conjunctions of relations, many of them in flat arrays (GLEM, section 2)."""
+"""Configurations: conjunctions of relations ``feature == value`` (GLEM, section 2), millions of them in flat arrays."""
 
 from __future__ import annotations
 
+import json
+import os
+import zipfile
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import define
-from numpy.typing import NDArray
+from attrs import define, field
+from numpy.typing import ArrayLike, NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.features import AtomicFeatures, Relation
+from glem.core.files import atomic_path
+from glem.core.kernels import kernel, mix
 
-__all__ = ["ConfigurationSet", "RelationTable"]
+__all__ = ["ConfigurationSet", "RelationTable", "close_under_symmetry", "symmetry_classes"]
+
+_FORMAT = "glem configurations 1"
+_MEMBERS = ("header", "table_features", "table_values", "relations", "sizes", "match_counts")
+_MAXIMUM_BYTES = 1 << 36
+"""Largest unpacked file that :meth:`ConfigurationSet.load` reads: two billion relations."""
 
 
 @define(frozen=True, eq=False)
 class RelationTable:
-    """Relations ``feature == value``; the row is the relation's id.
+    """The relations that configurations are made of; a relation's id is its row.
 
     Parameters
     ----------
     features
-        int32 [R]: feature indices.
+        int32 array [R]: feature indices, ascending.
     values
-        int16 [R]. Rows are in ascending order of (feature, value).
+        int16 array [R]: values, ascending within a feature.
     """
 
-    features: NDArray[np.int32]
-    values: NDArray[np.int16]
+    features: NDArray[np.int32] = field(converter=lambda array: np.ascontiguousarray(array, np.int32))
+    values: NDArray[np.int16] = field(converter=lambda array: np.ascontiguousarray(array, np.int16))
+
+    def __attrs_post_init__(self) -> None:
+        if self.features.ndim != 1 or self.features.shape != self.values.shape:
+            raise BadInputError(
+                f"a relation table needs two equally long columns, not {self.features.shape} and {self.values.shape}"
+            )
+        if len(self) > 65535:
+            raise BadInputError(f"{len(self)} relations are more than 65,535; choose fewer features or more matches")
+        key = self.features.astype(np.int64) * 65536 + self.values
+        if (self.features < 0).any() or (np.diff(key) <= 0).any():
+            raise BadInputError("the relations of a table must be distinct and ordered by feature and value")
 
     def __len__(self) -> int:
         return len(self.features)
 
+    def __getitem__(self, relation: int) -> Relation:
+        return Relation(int(self.features[relation]), int(self.values[relation]))
+
+    def find(self, features: ArrayLike, values: ArrayLike) -> NDArray[np.int64]:
+        """Ids of the given relations, -1 for those that the table does not hold: int64 array of the common shape."""
+        keys = self.features.astype(np.int64) * 65536 + self.values
+        wanted = np.asarray(features, np.int64) * 65536 + np.asarray(values, np.int64)
+        if not len(keys):
+            return np.full(wanted.shape, -1, np.int64)
+        places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[places] == wanted, places, -1)
+
 
 @define(frozen=True, eq=False)
 class ConfigurationSet:
-    """Configurations over one table of relations.
+    """Many configurations, with the number of positions that each of them matches.
 
     Parameters
     ----------
     table
         The relations.
     relations
-        uint16 [T]: relation ids of all configurations, ascending inside each.
+        uint16 array [T]: relation ids, one configuration after the other, ascending inside each.
     offsets
-        int64 [C + 1]: configuration ``c`` is ``relations[offsets[c]:offsets[c + 1]]``.
+        int64 array [C + 1]: configuration ``i`` is ``relations[offsets[i] : offsets[i + 1]]``.
     match_counts
-        int64 [C]: positions in which each is active.
+        int64 array [C].
     position_count
-        Number of positions that were looked at.
+        Number of positions that were counted.
+    incomplete
+        Why configurations are missing that ought to be there (a limit was reached); empty when none are.
     """
 
     table: RelationTable
-    relations: NDArray[np.uint16]
-    offsets: NDArray[np.int64]
-    match_counts: NDArray[np.int64]
+    relations: NDArray[np.uint16] = field(converter=lambda array: np.ascontiguousarray(array, np.uint16))
+    offsets: NDArray[np.int64] = field(converter=lambda array: np.ascontiguousarray(array, np.int64))
+    match_counts: NDArray[np.int64] = field(converter=lambda array: np.ascontiguousarray(array, np.int64))
     position_count: int
+    incomplete: str = ""
+
+    def __attrs_post_init__(self) -> None:
+        if self.offsets.shape != (len(self.match_counts) + 1,) or self.offsets[0] != 0:
+            raise BadInputError(f"{len(self.match_counts)} configurations need as many offsets and one more, from 0 on")
+        if self.offsets[-1] != len(self.relations) or (np.diff(self.offsets) <= 0).any():
+            raise BadInputError("the offsets of configurations must ascend to the number of relations in all of them")
+        if len(self.relations) and int(self.relations.max()) >= len(self.table):
+            raise BadInputError(f"a configuration has relation {self.relations.max()}, the table {len(self.table)} relations")
+        rises = self.relations[1:] > self.relations[:-1]
+        rises[self.offsets[1:-1] - 1] = True
+        if not rises.all():
+            raise BadInputError("the relations of a configuration must ascend")
+
+    @classmethod
+    def from_relations(
+        cls,
+        table: RelationTable,
+        configurations: Sequence[Sequence[int]],
+        match_counts: ArrayLike | None = None,
+        position_count: int = 0,
+    ) -> ConfigurationSet:
+        """Make a set of a list of configurations, each a list of relation ids in any order; for small sets and tests."""
+        ordered = [sorted(configuration) for configuration in configurations]
+        offsets = np.concatenate([[0], np.cumsum([len(configuration) for configuration in ordered], dtype=np.int64)])
+        flat = [relation for configuration in ordered for relation in configuration]
+        counts = np.zeros(len(ordered), np.int64) if match_counts is None else match_counts
+        return cls(table, np.array(flat, np.uint16), offsets, np.asarray(counts, np.int64), position_count)
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def relations_of(self, configuration: int) -> NDArray[np.uint16]:
-        """Relation ids of one configuration."""
-        return self.relations[self.offsets[configuration] : self.offsets[configuration + 1]]
+        return len(self.match_counts)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Number of relations of each configuration: int64 [C]."""
+        """int64 array [C]: number of relations in each configuration."""
         return np.diff(self.offsets)
 
-    def select(self, chosen: NDArray[Any]) -> ConfigurationSet:
-        """Configurations of a mask [C] or of indices, in that order."""
-        indices = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
-        if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < len(self):
-            raise BadInputError(f"an index is outside of 0..{len(self) - 1}")
-        sizes = self.sizes[indices]
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        places = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.offsets[indices], sizes)
+    def relations_of(self, place: int) -> NDArray[np.uint16]:
+        """Relation ids of one configuration, ascending."""
+        return self.relations[self.offsets[place] : self.offsets[place + 1]]
+
+    def select(self, chosen: ArrayLike) -> ConfigurationSet:
+        """Only some configurations, by boolean mask [C] or by indices in the wanted order; the table stays."""
+        chosen = np.asarray(chosen)
+        if chosen.dtype == np.bool_:
+            if chosen.shape != (len(self),):
+                raise BadInputError(f"a mask over {len(self)} configurations cannot have the shape {chosen.shape}")
+            chosen = np.flatnonzero(chosen)
+        indices = np.ascontiguousarray(chosen, np.int64)
+        if len(indices) and not (0 <= indices.min() and indices.max() < len(self)):
+            raise BadInputError(f"an index is outside 0..{len(self) - 1}")
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.sizes[indices])])
+        relations = np.empty(offsets[-1], np.uint16)
+        _copy_chosen(self.relations, self.offsets, indices, offsets, relations)
         return ConfigurationSet(
-            self.table, self.relations[places], offsets, self.match_counts[indices], self.position_count
+            self.table, relations, offsets, self.match_counts[indices], self.position_count, self.incomplete
         )
 
-    def describe(self, configuration: int, features: AtomicFeatures) -> str:
-        """Text of a configuration, e.g. ``a1=own b2=empty``."""
-        return " ".join(
-            features.describe(Relation(int(self.table.features[relation]), int(self.table.values[relation])))
-            for relation in self.relations_of(configuration)
+    def describe(self, place: int, features: AtomicFeatures) -> str:
+        """Text of a configuration, e.g. ``a1=own b1=empty``."""
+        return " ".join(features.describe(self.table[int(relation)]) for relation in self.relations_of(place))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write an ``.npz`` file, whole or not at all."""
+        header = {"format": _FORMAT, "position_count": int(self.position_count), "incomplete": self.incomplete}
+        with atomic_path(path) as temporary, temporary.open("wb") as file:
+            np.savez(
+                file,
+                header=np.frombuffer(json.dumps(header).encode(), np.uint8),
+                table_features=self.table.features,
+                table_values=self.table.values,
+                relations=self.relations,
+                sizes=self.sizes.astype(np.uint16),
+                match_counts=self.match_counts,
+            )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ConfigurationSet:
+        """Read a file that :meth:`save` wrote.
+
+        Raises
+        ------
+        BadInputError
+            The file is missing, damaged, of another kind, or larger than any machine holds.
+        """
+        try:
+            arrays = _read_members(path)
+            header = json.loads(arrays["header"].tobytes())
+            if header["format"] != _FORMAT:
+                raise BadInputError(f"{path}: the format is {header['format']!r}, this glem reads {_FORMAT!r}")
+            offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(arrays["sizes"], dtype=np.int64)])
+            table = RelationTable(arrays["table_features"], arrays["table_values"])
+            count = int(header["position_count"])
+            loaded = cls(table, arrays["relations"], offsets, arrays["match_counts"], count, str(header["incomplete"]))
+        except BadInputError as error:
+            text = str(error)
+            raise error if text.startswith(str(path)) else BadInputError(f"{path}: {text}") from None
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+            raise BadInputError(f"{path} is no file of configurations: {error}") from error
+        if len(loaded) and not (0 <= loaded.match_counts.min() and loaded.match_counts.max() <= count):
+            raise BadInputError(f"{path}: a match count is outside 0..{count}, the number of positions")
+        return loaded
+
+
+def _read_members(path: str | os.PathLike[str]) -> Mapping[str, NDArray[Any]]:
+    with zipfile.ZipFile(path) as archive:
+        if sorted(archive.namelist()) != sorted(f"{name}.npy" for name in _MEMBERS):
+            raise BadInputError(f"{path} is no file of configurations: it holds {archive.namelist()[:8]}")
+        if sum(member.file_size for member in archive.infolist()) > _MAXIMUM_BYTES:
+            raise BadInputError(f"{path} unpacks to more than {_MAXIMUM_BYTES} bytes")
+    with np.load(path, allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in _MEMBERS}
+    for name, array in arrays.items():
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            raise BadInputError(f"{path}: {name} must be one column of integers, not {array.dtype} {array.shape}")
+    return arrays
+
+
+@kernel
+def _copy_chosen(relations: Any, offsets: Any, chosen: Any, new_offsets: Any, new_relations: Any) -> None:
+    for place in range(chosen.shape[0]):
+        source = offsets[chosen[place]]
+        target = new_offsets[place]
+        for k in range(new_offsets[place + 1] - target):
+            new_relations[target + k] = relations[source + k]
+
+
+# --------------------------------------------------------------------------------------------- symmetry
+
+
+def symmetry_classes(configurations: ConfigurationSet, symmetries: NDArray[np.intp] | None) -> NDArray[np.int32]:
+    """Tell which configurations are images of each other under the board's symmetries, so that they share a weight.
+
+    Parameters
+    ----------
+    configurations
+        Any set; images that it does not hold do no harm.
+    symmetries
+        Array [S, F] as in :class:`~glem.core.features.AtomicFeatures`, or None for a game without symmetries.
+
+    Returns
+    -------
+    classes
+        int32 array [C]: equal for images of each other, numbered from 0 by first appearance.
+    """
+    table, images = _relation_images(configurations.table, symmetries)
+    ids = table.find(configurations.table.features, configurations.table.values)
+    relations = ids.astype(np.uint16)[configurations.relations]
+    canonical = np.empty_like(relations)
+    _least_images(relations, configurations.offsets, images, canonical)
+    return _number_equal(canonical, configurations.offsets)
+
+
+def close_under_symmetry(
+    configurations: ConfigurationSet, symmetries: NDArray[np.intp] | None
+) -> tuple[ConfigurationSet, NDArray[np.int64]]:
+    """Add every image of every configuration that the set does not hold yet.
+
+    Parameters
+    ----------
+    configurations
+        Any set without duplicates.
+    symmetries
+        Array [S, F] as in :class:`~glem.core.features.AtomicFeatures`, or None for a game without symmetries.
+
+    Returns
+    -------
+    closed
+        The set followed by the missing images, over a table that holds their relations too. The match count of an
+        added configuration is 0, as nobody counted it (:func:`glem.core.mining.count_matches` does).
+    origin
+        int64 array [C']: index of the configuration that each one is an image of; its own for the old ones.
+    """
+    table, images = _relation_images(configurations.table, symmetries)
+    ids = table.find(configurations.table.features, configurations.table.values)
+    relations = ids.astype(np.uint16)[configurations.relations]
+    count = len(configurations)
+    copies = [relations]
+    for image in images[1:]:
+        copy = image[relations]
+        _sort_each(copy, configurations.offsets)
+        copies.append(copy)
+    sizes = np.tile(configurations.sizes, len(images))
+    everything = ConfigurationSet(
+        table,
+        np.concatenate(copies),
+        np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]),
+        np.concatenate([configurations.match_counts, np.zeros(len(sizes) - count, np.int64)]),
+        configurations.position_count,
+        configurations.incomplete,
+    )
+    classes = _number_equal(everything.relations, everything.offsets)
+    _, first = np.unique(classes, return_index=True)
+    if len(first) and np.count_nonzero(first < count) != count:
+        raise BadInputError("the set holds a configuration twice; remove duplicates before closing it")
+    first.sort()
+    return everything.select(first), first % max(count, 1)
+
+
+def _relation_images(
+    table: RelationTable, symmetries: NDArray[np.intp] | None
+) -> tuple[RelationTable, NDArray[np.uint16]]:
+    """Table closed under symmetry, and the image of each of its relations: uint16 [S, R']."""
+    if symmetries is None:
+        identity = np.arange(len(table), dtype=np.uint16)[None]
+        return table, identity
+    symmetries = np.asarray(symmetries)
+    if len(table) and int(table.features.max()) >= symmetries.shape[1]:
+        raise BadInputError(
+            f"a relation has feature {table.features.max()}, the symmetries are over {symmetries.shape[1]} features"
         )
+    features = symmetries[:, table.features].astype(np.int64)
+    keys = np.unique(features * 65536 + table.values)
+    values = (keys + 32768) % 65536 - 32768
+    closed = RelationTable((keys - values) // 65536, values)
+    images = np.stack([closed.find(symmetry[closed.features], closed.values) for symmetry in symmetries])
+    if (images < 0).any():
+        raise BadInputError("the symmetries are no group: an image of an image is missing")
+    return closed, images.astype(np.uint16)
+
+
+@kernel
+def _insertion_sort(relations: Any, start: Any, end: Any) -> None:
+    for place in range(start + np.int64(1), end):
+        moving = relations[place]
+        hole = place
+        while hole > start and relations[hole - np.int64(1)] > moving:
+            relations[hole] = relations[hole - np.int64(1)]
+            hole -= np.int64(1)
+        relations[hole] = moving
+
+
+@kernel
+def _sort_each(relations: Any, offsets: Any) -> None:
+    for place in range(offsets.shape[0] - 1):
+        _insertion_sort(relations, offsets[place], offsets[place + 1])
+
+
+@kernel
+def _least_images(relations: Any, offsets: Any, images: Any, canonical: Any) -> None:
+    """Lexicographically least image of each configuration: equal exactly for those of one orbit."""
+    image = np.zeros(max(1, images.shape[1]), np.uint16)
+    for place in range(offsets.shape[0] - 1):
+        start = offsets[place]
+        size = offsets[place + 1] - start
+        for symmetry in range(images.shape[0]):
+            for k in range(size):
+                image[k] = images[symmetry, relations[start + k]]
+            _insertion_sort(image, np.int64(0), size)
+            less = symmetry == 0
+            if not less:
+                for k in range(size):
+                    if image[k] != canonical[start + k]:
+                        less = image[k] < canonical[start + k]
+                        break
+            if less:
+                canonical[start : start + size] = image[:size]
+
+
+def _number_equal(relations: NDArray[np.uint16], offsets: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Number the distinct configurations by first appearance: int32 [C], equal for equal ones."""
+    count = len(offsets) - 1
+    buckets = np.full(1 << max(4, (2 * count).bit_length()), -1, np.int32)
+    classes = np.empty(count, np.int32)
+    representatives = np.empty(count, np.int64)
+    _fill_buckets(relations, offsets, buckets, representatives, classes)
+    return classes
+
+
+@kernel
+def _fill_buckets(relations: Any, offsets: Any, buckets: Any, representatives: Any, classes: Any) -> None:
+    found = np.int32(0)
+    mask = np.int64(buckets.shape[0] - 1)
+    for place in range(offsets.shape[0] - 1):
+        start = offsets[place]
+        size = offsets[place + 1] - start
+        key = np.uint64(size)
+        for k in range(size):
+            key = mix(key ^ np.uint64(relations[start + k]))
+        bucket = np.int64(key & np.uint64(mask))
+        while True:
+            known = buckets[bucket]
+            if known < 0:
+                buckets[bucket] = found
+                representatives[found] = place
+                classes[place] = found
+                found += np.int32(1)
+                break
+            other = offsets[representatives[known]]
+            equal = offsets[representatives[known] + 1] - other == size
+            k = np.int64(0)
+            while equal and k < size:
+                equal = relations[other + k] == relations[start + k]
+                k += np.int64(1)
+            if equal:
+                classes[place] = known
+                break
+            bucket = (bucket + np.int64(1)) & mask

@@ -1,0 +1,99 @@
+"""Finished parts of a search in a folder, so that a killed run goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from glem.core.errors import BadInputError
+from glem.core.files import atomic_path
+from glem.core.mining.mined import Part
+
+__all__ = ["MiningCheckpoint"]
+
+_HEADER = "run.json"
+
+
+class MiningCheckpoint:
+    """Folder with one file per finished part and a header that says which run they belong to.
+
+    Parameters
+    ----------
+    folder
+        Made if absent.
+    settings
+        What the result depends on, for people; compared with the folder's.
+    data
+        Arrays that the result depends on; their digest is compared.
+
+    Raises
+    ------
+    BadInputError
+        The folder holds the parts of another run, or something else.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], settings: Mapping[str, Any], data: tuple[Any, ...]) -> None:
+        self.folder = Path(folder)
+        digest = hashlib.blake2b(digest_size=16)
+        for array in data:
+            digest.update(f"{array.dtype} {array.shape};".encode())
+            digest.update(np.ascontiguousarray(array).data)
+        # Through JSON once, so that a tuple equals the list that comes back from the file.
+        wanted = json.loads(json.dumps({**settings, "data": digest.hexdigest()}))
+        header = self.folder / _HEADER
+        if header.exists():
+            self._compare(header, wanted)
+            return
+        if self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
+            raise BadInputError(f"{self.folder} is neither empty nor the checkpoint of a search; choose another folder")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with atomic_path(header) as temporary:
+            temporary.write_text(json.dumps(wanted, indent=1))
+
+    def _compare(self, header: Path, wanted: Mapping[str, Any]) -> None:
+        try:
+            found = json.loads(header.read_text())
+            different = sorted(name for name in {*wanted, *found} if wanted.get(name) != found.get(name))
+        except (OSError, ValueError, TypeError) as error:
+            raise BadInputError(f"{header} is damaged ({error}); remove the folder {self.folder}") from error
+        if different:
+            changes = ", ".join(f"{name} {found.get(name)} instead of {wanted.get(name)}" for name in different)
+            raise BadInputError(
+                f"{self.folder} holds the parts of another run: {changes}; remove it or choose another folder"
+            )
+
+    def _file(self, first: int) -> Path:
+        return self.folder / f"part-{first:05d}.npz"
+
+    def load(self, first: int) -> Part | None:
+        """Return the finished part of the first relation at this place of the search's order; None when there is none.
+
+        A damaged file counts as none: the part is searched again.
+        """
+        try:
+            with np.load(self._file(first), allow_pickle=False) as arrays:
+                part = Part(arrays["relation"], arrays["depth"], arrays["count"])
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            return None
+        kinds = (part.relation.dtype, part.depth.dtype, part.count.dtype)
+        shapes = {part.relation.shape, part.depth.shape, part.count.shape}
+        return part if kinds == (np.uint16, np.uint8, np.uint32) and shapes == {(len(part),)} else None
+
+    def store(self, first: int, part: Part) -> None:
+        """Write a finished part, whole or not at all."""
+        with atomic_path(self._file(first)) as temporary, temporary.open("wb") as file:
+            np.savez(file, relation=part.relation, depth=part.depth, count=part.count)
+
+    def remove(self) -> None:
+        """Remove the folder's files and the folder, when the result is safe elsewhere."""
+        for file in self.folder.glob("part-*.npz"):
+            file.unlink(missing_ok=True)
+        (self.folder / _HEADER).unlink(missing_ok=True)
+        self.folder.rmdir()

@@ -1,0 +1,124 @@
+"""What a search finds, in the order in which it found it: seven bytes a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+
+from glem.core.configurations import ConfigurationSet, RelationTable
+from glem.core.kernels import kernel
+
+__all__ = ["MinedConfigurations", "Part"]
+
+
+@define(frozen=True, eq=False)
+class Part:
+    """All configurations found below one first relation, in preorder.
+
+    A configuration of ``d`` relations has those of the last configuration of ``d - 1`` relations before it, and
+    ``relation`` besides.
+
+    Parameters
+    ----------
+    relation
+        uint16 array [C]: the relation that comes last in the order of the search.
+    depth
+        uint8 array [C]: number of relations.
+    count
+        uint32 array [C]: positions matched.
+    """
+
+    relation: NDArray[np.uint16]
+    depth: NDArray[np.uint8]
+    count: NDArray[np.uint32]
+
+    def __len__(self) -> int:
+        return len(self.relation)
+
+    def first(self, limit: int) -> Part:
+        """At most ``limit`` configurations of this part; every one comes after those it extends."""
+        return self if len(self) <= limit else Part(self.relation[:limit], self.depth[:limit], self.count[:limit])
+
+    @staticmethod
+    def concatenate(pieces: Sequence[Part]) -> Part:
+        """Join successive pieces of one part."""
+        return Part(
+            np.concatenate([piece.relation for piece in pieces]),
+            np.concatenate([piece.depth for piece in pieces]),
+            np.concatenate([piece.count for piece in pieces]),
+        )
+
+
+@define(frozen=True, eq=False)
+class MinedConfigurations:
+    """The result of a search before it is laid out as a :class:`~glem.core.configurations.ConfigurationSet`.
+
+    Parameters
+    ----------
+    table
+        The relations.
+    parts
+        One part per first relation that was searched, rarest first.
+    position_count
+        Number of positions that were counted.
+    incomplete
+        Why configurations are missing; empty when none are.
+    """
+
+    table: RelationTable
+    parts: tuple[Part, ...] = field(converter=tuple)
+    position_count: int
+    incomplete: str = ""
+
+    def __len__(self) -> int:
+        return sum(len(part) for part in self.parts)
+
+    def size_counts(self) -> NDArray[np.int64]:
+        """Number of configurations of 0, 1, 2, ... relations: int64 array."""
+        counts = np.zeros(256, np.int64)
+        for part in self.parts:
+            counts += np.bincount(part.depth, minlength=256)
+        return counts[: int(np.flatnonzero(counts).max(initial=0)) + 1]
+
+    def flatten(self) -> ConfigurationSet:
+        """Lay the configurations out one after the other, in the order of the search."""
+        count = len(self)
+        offsets = np.zeros(count + 1, np.int64)
+        match_counts = np.empty(count, np.int64)
+        start = 0
+        for part in self.parts:
+            offsets[start + 1 : start + 1 + len(part)] = part.depth
+            match_counts[start : start + len(part)] = part.count
+            start += len(part)
+        np.cumsum(offsets, out=offsets)
+        relations = np.empty(offsets[-1], np.uint16)
+        deepest = max((int(part.depth.max(initial=0)) for part in self.parts), default=0)
+        paths = np.zeros((deepest + 1, deepest + 1), np.uint16)
+        start = 0
+        for part in self.parts:
+            _lay_out(part.relation, part.depth, np.int64(offsets[start]), paths, relations)
+            start += len(part)
+        return ConfigurationSet(self.table, relations, offsets, match_counts, self.position_count, self.incomplete)
+
+
+@kernel
+def _lay_out(relation: Any, depth: Any, start: Any, paths: Any, relations: Any) -> None:
+    """Write each configuration's relations in ascending order; ``paths[d]`` is the sorted prefix of ``d`` relations."""
+    end = start
+    for place in range(relation.shape[0]):
+        size = np.int64(depth[place])
+        added = relation[place]
+        k = size - np.int64(1)
+        while k > np.int64(0) and paths[size - np.int64(1), k - np.int64(1)] > added:
+            paths[size, k] = paths[size - np.int64(1), k - np.int64(1)]
+            k -= np.int64(1)
+        paths[size, k] = added
+        for j in range(k):
+            paths[size, j] = paths[size - np.int64(1), j]
+        for j in range(size):
+            relations[end + j] = paths[size, j]
+        end += size
