@@ -29,7 +29,7 @@ def _glyph(glyph: Glyph, left: float, top: float) -> list[Element]:
     if glyph.shape == "ring":
         return [cell, element("circle", cx=middle_x, cy=middle_y, r=_CELL * 0.16, class_="ring")]
     if glyph.shape == "text":
-        letters = element("text", glyph.text, x=middle_x, y=middle_y, class_="letters " + glyph.tone)
+        letters = element("text", glyph.text[:2], x=middle_x, y=middle_y, class_="letters " + glyph.tone)
         return [cell, letters]
     return [cell]
 

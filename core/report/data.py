@@ -36,6 +36,23 @@ def _texts(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(str(value) for value in values)
 
 
+# The type checkers take no generic converter, hence one for each class of parts.
+def _curves(curves: Iterable[LearningCurve]) -> tuple[LearningCurve, ...]:
+    return tuple(curves)
+
+
+def _calibrations(calibrations: Iterable[Calibration]) -> tuple[Calibration, ...]:
+    return tuple(calibrations)
+
+
+def _items(items: Iterable[Item]) -> tuple[Item, ...]:
+    return tuple(items)
+
+
+def _maps(maps: Iterable[CellMap]) -> tuple[CellMap, ...]:
+    return tuple(maps)
+
+
 def _cells(cells: Mapping[int, str]) -> dict[int, str]:
     return {int(cell): str(value) for cell, value in sorted(cells.items())}
 
@@ -292,14 +309,14 @@ class DiscoveryReport:
     summary: str
     facts: Mapping[str, str]
     phases: tuple[str, ...] = field(converter=_texts)
-    curves: tuple[LearningCurve, ...] = field(converter=tuple)
+    curves: tuple[LearningCurve, ...] = field(converter=_curves)
     errors: PhaseErrors
-    calibrations: tuple[Calibration, ...] = field(converter=tuple)
-    configurations: tuple[Item, ...] = field(converter=tuple)
-    patterns: tuple[Item, ...] = field(converter=tuple)
+    calibrations: tuple[Calibration, ...] = field(converter=_calibrations)
+    configurations: tuple[Item, ...] = field(converter=_items)
+    patterns: tuple[Item, ...] = field(converter=_items)
     unit: str
     how_to_read: str | None = None
-    cell_maps: tuple[CellMap, ...] = field(default=(), converter=tuple)
+    cell_maps: tuple[CellMap, ...] = field(default=(), converter=_maps)
     cell_map_title: str = ""
     significance_name: str = "significance"
     glyphs: Mapping[str, Glyph] = DEFAULT_GLYPHS
