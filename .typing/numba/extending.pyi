@@ -1,0 +1,6 @@
+from collections.abc import Callable
+from typing import Any
+
+# An intrinsic is called without the typing context that its definition takes.
+def intrinsic(definition: Callable[..., Any], /) -> Callable[..., Any]: ...
+def __getattr__(name: str) -> Any: ...
