@@ -65,7 +65,11 @@ def _pattern(name: str, squares: str, random: np.random.Generator) -> Item:
     return Item(
         kind="pattern",
         name=name,
-        cells={_cell(square): "" for square in squares.split()},
+        # One pattern stands for all of its contents, the others show the content that matters most.
+        cells={
+            _cell(square): "" if name == "diagonal_4" else str(random.choice(["own", "own", "opponent", "empty"]))
+            for square in squares.split()
+        },
         other=(),
         weights=random.uniform(1, 4) * (0.3 + np.sin(np.pi * LATE)) + random.normal(0, 0.1, 13),
         match_counts=8 * np.asarray(COUNTS),
