@@ -190,7 +190,7 @@ def _items(report: DiscoveryReport, items: Sequence[Item], name: str, title: str
         f"Weights are in {report.unit}."
     )
     if any(item.is_open for item in items):
-        lead += " A pattern has a weight for each of its contents: the bars show their spread, root mean square."
+        lead += " Where a pattern shows no content, its bars are the spread of all its weights, root mean square."
     legend = board_legend(items, report.glyphs) if report.layout is not None else None
     cards = [draw_item(item, rank + 1, report) for rank, item in enumerate(items)]
     shown, more = cards[:_SHOWN_AT_ONCE], cards[_SHOWN_AT_ONCE:]
