@@ -9,7 +9,7 @@ maps a pattern onto itself, it exchanges entries of the table, and each such orb
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from attrs import define, field
@@ -19,7 +19,18 @@ from glem.core.errors import BadInputError
 from glem.core.features import AtomicFeatures, Relation
 from glem.core.kernels import kernel
 
-__all__ = ["MAX_TABLE_SIZE", "Instance", "Pattern", "PatternSet", "digits_of", "images_of", "self_images"]
+__all__ = [
+    "MAX_TABLE_SIZE",
+    "Instance",
+    "Pattern",
+    "PatternSet",
+    "check_pattern",
+    "count_matches",
+    "images_of",
+    "permuted_entries",
+    "relations_of",
+    "self_images",
+]
 
 MAX_TABLE_SIZE = 1 << 16
 """Entries that a dense table may have, so that an index fits into 16 bits; larger patterns are sparse."""
@@ -73,46 +84,67 @@ def self_images(features: AtomicFeatures, base: Sequence[int]) -> list[tuple[int
     return found
 
 
-def digits_of(entry: int, cardinalities: Sequence[int]) -> tuple[int, ...]:
-    """Digits of a mixed-radix table index, most significant first."""
-    digits = []
-    for cardinality in reversed(cardinalities):
-        entry, digit = divmod(entry, cardinality)
-        digits.append(digit)
-    return tuple(reversed(digits))
+def permuted_entries(
+    entries: NDArray[np.int64], base: Sequence[int], image: Sequence[int], cardinalities: Sequence[int]
+) -> NDArray[np.int64]:
+    """Find the table entries that stand for the same feature values when the pattern is read in another order.
+
+    Parameters
+    ----------
+    entries
+        int64 [n]: mixed-radix indices, the values of the features ``base`` from the most significant digit on.
+    base, image
+        The pattern's features, and the same features in the order of one of its :func:`self_images`.
+    cardinalities
+        Number of values of each feature.
+    """
+    digits: dict[int, NDArray[np.int64]] = {}
+    rest = entries
+    for feature, cardinality in zip(reversed(base), reversed(cardinalities), strict=True):
+        rest, digits[feature] = np.divmod(rest, cardinality)
+    permuted = np.zeros_like(entries)
+    for feature, cardinality in zip(image, cardinalities, strict=True):
+        permuted = permuted * cardinality + digits[feature]
+    return permuted
+
+
+def relations_of(features: AtomicFeatures, pattern: Pattern, entry: int) -> tuple[Relation, ...]:
+    """Relations, on the base instance, of an entry of a pattern's table."""
+    relations = []
+    for feature in reversed(pattern.features):
+        entry, digit = divmod(entry, features[feature].cardinality)
+        relations.append(Relation(feature, features[feature].low + digit))
+    return tuple(reversed(relations))
 
 
 def _fold(features: AtomicFeatures, base: tuple[int, ...], cardinalities: list[int]) -> NDArray[np.int64]:
     """Rank of the orbit of each table entry under the symmetries that map the pattern onto itself: int64 [size]."""
-    size = int(np.prod(cardinalities, dtype=np.int64))
-    entries = np.arange(size)
-    smallest = entries
-    digits = np.empty((len(base), size), np.int64)
-    rest = entries
-    for place in range(len(base) - 1, -1, -1):
-        rest, digits[place] = np.divmod(rest, cardinalities[place])
-    for image in self_images(features, base)[1:]:
-        # Seen through the image, the place of feature image[j] holds the digit of base feature j.
-        permuted = np.zeros(size, np.int64)
-        for feature, cardinality in zip(image, cardinalities, strict=True):
-            permuted = permuted * cardinality + digits[base.index(feature)]
-        smallest = np.minimum(smallest, permuted)
+    entries = np.arange(int(np.prod(cardinalities, dtype=np.int64)))
+    orders = self_images(features, base)
+    smallest = np.minimum.reduce([permuted_entries(entries, base, image, cardinalities) for image in orders])
     return np.unique(smallest, return_inverse=True)[1].astype(np.int64)
+
+
+class _Tables(NamedTuple):
+    """Patterns as the kernel sees them: the features of each instance, their ranges, and the folded tables."""
+
+    members: NDArray[np.int64]
+    member_starts: NDArray[np.int64]
+    lows: NDArray[np.int64]
+    cardinalities: NDArray[np.int64]
+    folds: NDArray[np.uint16]
+    fold_starts: NDArray[np.int64]
 
 
 @kernel
 def _fill_indices(
     values: Any,
-    members: Any,
-    member_starts: Any,
-    lows: Any,
-    cardinalities: Any,
-    folds: Any,
-    fold_starts: Any,
+    tables: Any,
     targets: Any,
     indices: Any,
 ) -> None:
     """Write the folded index of every instance: instance by instance over blocks of rows, which vectorizes."""
+    members, member_starts, folds, fold_starts = tables.members, tables.member_starts, tables.folds, tables.fold_starts
     count = values.shape[1]
     index = np.empty(_BLOCK, np.int32)
     for start in range(0, count, _BLOCK):
@@ -121,8 +153,8 @@ def _fill_indices(
             index[: end - start] = 0
             for place in range(member_starts[instance], member_starts[instance + 1]):
                 feature = members[place]
-                low = np.int32(lows[feature])
-                cardinality = np.int32(cardinalities[feature])
+                low = np.int32(tables.lows[feature])
+                cardinality = np.int32(tables.cardinalities[feature])
                 column = values[feature]
                 for row in range(start, end):
                     index[row - start] = index[row - start] * cardinality + (np.int32(column[row]) - low)
@@ -134,7 +166,7 @@ def _fill_indices(
 
 @kernel
 def count_matches(
-    indices: Any, group_starts: Any, offsets: Any, weights: Any, start: int, stop: int, matches: Any, squares: Any
+    indices: Any, group_starts: Any, offsets: Any, weights: Any, start: Any, stop: Any, matches: Any, squares: Any
 ) -> None:
     """Add, for every weight, the rows in which it is active and the sum of its squared multiplicities.
 
@@ -212,7 +244,7 @@ class PatternSet:
     weight_sizes: NDArray[np.int64] = field(init=False, repr=False)
     weight_starts: NDArray[np.int64] = field(init=False, repr=False)
     _folds: tuple[NDArray[np.int64], ...] = field(init=False, repr=False)
-    _kernel_arguments: tuple[NDArray[Any], ...] = field(init=False, repr=False)
+    _tables: _Tables = field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         if len({pattern.name for pattern in self.patterns}) != len(self.patterns):
@@ -220,7 +252,7 @@ class PatternSet:
         folds = []
         instances: list[Instance] = []
         for place, pattern in enumerate(self.patterns):
-            cardinalities = _check_pattern(self.features, pattern)
+            cardinalities = check_pattern(self.features, pattern)
             size = int(np.prod(cardinalities, dtype=object))
             if size > MAX_TABLE_SIZE:
                 raise BadInputError(
@@ -240,8 +272,8 @@ class PatternSet:
         members = [feature for instance in instances for feature in instance.features]
         member_starts = np.cumsum([0, *(len(instance.features) for instance in instances)])
         self._set(
-            "_kernel_arguments",
-            (
+            "_tables",
+            _Tables(
                 np.array(members, np.int64),
                 member_starts.astype(np.int64),
                 np.array([feature.low for feature in self.features.features], np.int64),
@@ -334,7 +366,7 @@ class PatternSet:
             out = np.empty((len(self.instances), count), np.uint16)
         if out.shape != (len(self.instances), count) or targets.shape != (count,):
             raise BadInputError(f"indices of {count} positions do not fit into {out.shape} at {targets.shape}")
-        _fill_indices(columns, *self._kernel_arguments, np.ascontiguousarray(targets, np.int64), out)
+        _fill_indices(columns, self._tables, np.ascontiguousarray(targets, np.int64), out)
         return out
 
     def _checked(self, values: NDArray[np.int16]) -> NDArray[np.int16]:
@@ -396,16 +428,11 @@ class PatternSet:
         """Pattern name and relations, on the base instance, of the configuration behind a weight."""
         place, entry = self.locate(weight)
         pattern = self.patterns[place]
-        cardinalities = [self.features[feature].cardinality for feature in pattern.features]
-        relations = tuple(
-            Relation(feature, self.features[feature].low + digit)
-            for feature, digit in zip(pattern.features, digits_of(entry, cardinalities), strict=True)
-        )
-        return pattern.name, relations
+        return pattern.name, relations_of(self.features, pattern, entry)
 
 
-def _check_pattern(features: AtomicFeatures, pattern: Pattern) -> list[int]:
-    """Cardinalities of a pattern's features, after a look at what the symmetries do to them."""
+def check_pattern(features: AtomicFeatures, pattern: Pattern) -> list[int]:
+    """Cardinalities of a pattern's features; :class:`BadInputError` where features or symmetries do not fit."""
     if not pattern.features or len(set(pattern.features)) != len(pattern.features):
         raise BadInputError(f"pattern {pattern.name!r} is empty or names a feature twice")
     for feature in pattern.features:

@@ -17,6 +17,8 @@ __all__ = ["GradientDescent"]
 Vector = NDArray[np.float64]
 
 _POWER_STEPS = 8
+# Momentum may overshoot at first, but never by as much.
+_DIVERGED = 1e3
 
 
 class GradientDescent(Fitter):
@@ -88,7 +90,7 @@ class GradientDescent(Fitter):
         with progress("gradient descent", self.iterations) as task:
             while True:
                 errors, gradient = problem.errors_and_gradient(parameters)
-                if not np.isfinite(errors.training):
+                if monitor.training_errors and not errors.training <= _DIVERGED * monitor.training_errors[0]:
                     raise BadInputError(f"descent diverges with step size {step_size:g}: make it smaller")
                 task.note(f"error {errors.training**0.5:.3f}")
                 if monitor.record(errors, parameters):

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.features import AtomicFeatures
-from glem.core.fitting.passes import sum_weights
+from glem.core.fitting.passes import Rows, sum_weights
 from glem.core.fitting.threads import ordered_map
 from glem.core.kernels import kernel
 from glem.core.patterns import PatternSet, count_matches
@@ -142,7 +142,7 @@ class Segment:
 
 
 @kernel
-def _sort_rows(starts: Any, ids: Any, order: Any, sorted_starts: Any, sorted_ids: Any) -> int:
+def _sort_rows(starts: Any, ids: Any, order: Any, sorted_starts: Any, sorted_ids: Any) -> Any:
     """Copy CSR rows in another order; the largest id, or -2 where ids descend in a row, or are negative."""
     place = np.int64(0)
     largest = np.int64(-1)
@@ -163,7 +163,7 @@ def _sort_rows(starts: Any, ids: Any, order: Any, sorted_starts: Any, sorted_ids
 
 @kernel
 def _count_configurations(
-    row_starts: Any, configurations: Any, weights: Any, start: int, stop: int, matches: Any, squares: Any
+    row_starts: Any, configurations: Any, weights: Any, start: Any, stop: Any, matches: Any, squares: Any
 ) -> None:
     """As :func:`glem.core.patterns.count_matches`, for configurations in CSR rows with ascending ids."""
     for row in range(start, stop):
@@ -299,15 +299,15 @@ class Design:
         ]
         return [segment for segment in found if len(segment)]
 
-    def pass_arguments(self, block: int) -> tuple[Any, ...]:
-        """Arguments that all kernels of :mod:`glem.core.fitting.passes` take first, for a block."""
-        rows = self.blocks[block]
-        return (
-            rows.indices,
+    def rows(self, block: int) -> Rows:
+        """Arguments of the passes for a block."""
+        own = self.blocks[block]
+        return Rows(
+            own.indices,
             self.offsets,
-            rows.row_starts,
-            rows.configurations,
-            rows.linear,
+            own.row_starts,
+            own.configurations,
+            own.linear,
             np.int64(self.layout.configuration_start),
             np.int64(self.layout.linear_start),
         )
@@ -403,7 +403,7 @@ class Design:
             phase, segment = item
             sums = np.empty(len(segment), np.float32)
             start, stop = np.int64(segment.start), np.int64(segment.stop)
-            sum_weights(*self.pass_arguments(segment.block), by_phase[phase], start, stop, sums)
+            sum_weights(self.rows(segment.block), by_phase[phase], start, stop, sums)
             total[self.positions_of(segment)] = sums
 
         pieces = [(phase, segment) for phase in range(self.phase_count) for segment in self.segments(phase)]

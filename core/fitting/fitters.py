@@ -6,6 +6,7 @@ import abc
 import inspect
 import os
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -114,9 +115,10 @@ class FileCheckpoint:
         if not self.path.exists():
             return None
         try:
-            with np.load(self.path, allow_pickle=False) as file:
+            # numpy would leave a damaged file open if it opened it itself.
+            with self.path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 state = {name: file[name] for name in file.files}
-        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        except (OSError, ValueError, EOFError, KeyError, TypeError, zipfile.BadZipFile, zlib.error) as error:
             raise BadInputError(f"{os.fspath(self.path)} is no checkpoint ({error}); remove it to start anew") from None
         if str(state.pop("fingerprint", "")) != self.fingerprint:
             raise BadInputError(

@@ -3,46 +3,58 @@
 Rows are worked on in blocks that stay in the cache between the two halves; inside a block the pattern columns
 come four at a time, each with its own slice of the weights. Sums and gradients are float32, errors float64.
 A kernel runs over one range of rows of one block of a design and holds no lock, so that threads work on several.
-
-The arguments that all passes share, in this order:
-
-indices, offsets
-    uint16 [I, n] and int64 [I]: weight of instance i in row k is ``offsets[i] + indices[i, k]``.
-row_starts, configurations
-    int64 [n + 1] and int32 [nnz]: active configurations by row; ``row_starts`` has one entry where there are none.
-linear
-    float32 [L, n].
-configuration_start, linear_start
-    int64: where these parts begin in a weight vector, whose last entry is the bias.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glem.core.kernels import kernel
 
-__all__ = ["add_gradient", "errors_along", "pass_over", "residuals_at", "sum_weights"]
+__all__ = ["LinkTerms", "Rows", "add_gradient", "errors_along", "pass_over", "residuals_at", "sum_weights"]
 
 _BLOCK = 4096
 
 
+class Rows(NamedTuple):
+    """One block of a design as the kernels see it.
+
+    Parameters
+    ----------
+    indices, offsets
+        uint16 [I, n] and int64 [I]: weight of instance i in row k is ``offsets[i] + indices[i, k]``.
+    row_starts, configurations
+        int64 [n + 1] and int32 [nnz]: active configurations by row; ``row_starts`` has one entry where there are none.
+    linear
+        float32 [L, n].
+    configuration_start, linear_start
+        Where these parts begin in a weight vector, whose last entry is the bias.
+    """
+
+    indices: NDArray[np.uint16]
+    offsets: NDArray[np.int64]
+    row_starts: NDArray[np.int64]
+    configurations: NDArray[np.int32]
+    linear: NDArray[np.float32]
+    configuration_start: np.int64
+    linear_start: np.int64
+
+
+class LinkTerms(NamedTuple):
+    """``g(x) = span / (1 + exp(-x)) + low``, or the identity where ``sigmoid`` is 0."""
+
+    sigmoid: np.int64
+    span: np.float64
+    low: np.float64
+
+
 @kernel(inline=True)
-def _predict_block(
-    indices: Any,
-    offsets: Any,
-    row_starts: Any,
-    configurations: Any,
-    linear: Any,
-    configuration_start: int,
-    linear_start: int,
-    weights: Any,
-    start: int,
-    rows: int,
-    sums: Any,
-) -> None:
+def _predict_block(design: Any, weights: Any, start: Any, rows: Any, sums: Any) -> None:
+    indices, offsets, row_starts = design.indices, design.offsets, design.row_starts
+    configurations, linear, linear_start = design.configurations, design.linear, design.linear_start
     bias = weights[weights.shape[0] - 1]
     for row in range(rows):
         sums[row] = bias
@@ -64,7 +76,7 @@ def _predict_block(
             sums[row] += weights_0[index_0[row]]
         column += 1
     if row_starts.shape[0] > 1:
-        own = weights[configuration_start:linear_start]
+        own = weights[design.configuration_start : linear_start]
         for row in range(rows):
             total = np.float32(0)
             for place in range(row_starts[start + row], row_starts[start + row + 1]):
@@ -78,19 +90,9 @@ def _predict_block(
 
 
 @kernel(inline=True)
-def _scatter_block(
-    indices: Any,
-    offsets: Any,
-    row_starts: Any,
-    configurations: Any,
-    linear: Any,
-    configuration_start: int,
-    linear_start: int,
-    gradient: Any,
-    start: int,
-    rows: int,
-    residuals: Any,
-) -> None:
+def _scatter_block(design: Any, gradient: Any, start: Any, rows: Any, residuals: Any) -> None:
+    indices, offsets, row_starts = design.indices, design.offsets, design.row_starts
+    configurations, linear, linear_start = design.configurations, design.linear, design.linear_start
     columns = indices.shape[0]
     column = 0
     while column + 4 <= columns:
@@ -111,7 +113,7 @@ def _scatter_block(
             gradient_0[index_0[row]] += residuals[row]
         column += 1
     if row_starts.shape[0] > 1:
-        own = gradient[configuration_start:linear_start]
+        own = gradient[design.configuration_start : linear_start]
         for row in range(rows):
             residual = residuals[row]
             for place in range(row_starts[start + row], row_starts[start + row + 1]):
@@ -129,44 +131,38 @@ def _scatter_block(
 
 
 @kernel(inline=True)
-def _residual(label: Any, total: Any, sigmoid: int, span: float, low: float) -> Any:
+def _residual(label: Any, total: Any, link: Any) -> Any:
     """D = r - g(x) and the slope g'(x)."""
-    if sigmoid == 0:
+    if link.sigmoid == 0:
         return np.float64(label) - np.float64(total), 1.0
     share = 1.0 / (1.0 + np.exp(-np.float64(total)))
-    return np.float64(label) - (span * share + low), span * share * (1.0 - share)
+    return np.float64(label) - (link.span * share + link.low), link.span * share * (1.0 - share)
 
 
 @kernel
 def pass_over(
-    indices: Any,
-    offsets: Any,
-    row_starts: Any,
-    configurations: Any,
-    linear: Any,
-    configuration_start: int,
-    linear_start: int,
+    design: Any,
     weights: Any,
-    start: int,
-    stop: int,
+    start: Any,
+    stop: Any,
     labels: Any,
     row_weights: Any,
     held_weights: Any,
-    sigmoid: int,
-    span: float,
-    low: float,
+    link: Any,
     gradient: Any,
 ) -> Any:
     """Both halves of a pass over rows ``start`` to ``stop``.
 
     Parameters
     ----------
+    design
+        A block of rows, :class:`Rows`.
     weights
         float32 [items].
     labels, row_weights, held_weights
         float32 [stop - start]: label r, weight in training, weight in validation.
-    sigmoid, span, low
-        The link.
+    link
+        The link, :class:`LinkTerms`.
     gradient
         float32 [items], to which ``sum_k weight_k g'(x_k) D_k h_ik`` is added: GLEM eq. (2) without -2/N.
 
@@ -180,117 +176,37 @@ def pass_over(
     sums = np.empty(_BLOCK, np.float32)
     for block in range(start, stop, _BLOCK):
         rows = min(block + _BLOCK, stop) - block
-        _predict_block(
-            indices,
-            offsets,
-            row_starts,
-            configurations,
-            linear,
-            configuration_start,
-            linear_start,
-            weights,
-            block,
-            rows,
-            sums,
-        )
+        _predict_block(design, weights, block, rows, sums)
         first = block - start
         for row in range(rows):
-            difference, slope = _residual(labels[first + row], sums[row], sigmoid, span, low)
+            difference, slope = _residual(labels[first + row], sums[row], link)
             weight = np.float64(row_weights[first + row])
             error += weight * difference * difference
             held_error += np.float64(held_weights[first + row]) * difference * difference
             sums[row] = np.float32(weight * difference * slope)
-        _scatter_block(
-            indices,
-            offsets,
-            row_starts,
-            configurations,
-            linear,
-            configuration_start,
-            linear_start,
-            gradient,
-            block,
-            rows,
-            sums,
-        )
+        _scatter_block(design, gradient, block, rows, sums)
     return error, held_error
 
 
 @kernel
-def sum_weights(
-    indices: Any,
-    offsets: Any,
-    row_starts: Any,
-    configurations: Any,
-    linear: Any,
-    configuration_start: int,
-    linear_start: int,
-    weights: Any,
-    start: int,
-    stop: int,
-    sums: Any,
-) -> None:
+def sum_weights(design: Any, weights: Any, start: Any, stop: Any, sums: Any) -> None:
     """First half: write the sum of active weights of rows ``start`` to ``stop`` into float32 [stop - start]."""
     for block in range(start, stop, _BLOCK):
         rows = min(block + _BLOCK, stop) - block
-        _predict_block(
-            indices,
-            offsets,
-            row_starts,
-            configurations,
-            linear,
-            configuration_start,
-            linear_start,
-            weights,
-            block,
-            rows,
-            sums[block - start : block - start + rows],
-        )
+        _predict_block(design, weights, block, rows, sums[block - start : block - start + rows])
 
 
 @kernel
-def add_gradient(
-    indices: Any,
-    offsets: Any,
-    row_starts: Any,
-    configurations: Any,
-    linear: Any,
-    configuration_start: int,
-    linear_start: int,
-    gradient: Any,
-    start: int,
-    stop: int,
-    residuals: Any,
-) -> None:
+def add_gradient(design: Any, gradient: Any, start: Any, stop: Any, residuals: Any) -> None:
     """Second half: add the residuals of rows ``start`` to ``stop``, float32 [stop - start], to their weights."""
     for block in range(start, stop, _BLOCK):
         rows = min(block + _BLOCK, stop) - block
-        _scatter_block(
-            indices,
-            offsets,
-            row_starts,
-            configurations,
-            linear,
-            configuration_start,
-            linear_start,
-            gradient,
-            block,
-            rows,
-            residuals[block - start : block - start + rows],
-        )
+        _scatter_block(design, gradient, block, rows, residuals[block - start : block - start + rows])
 
 
 @kernel
 def errors_along(
-    sums: Any,
-    steps: Any,
-    length: float,
-    labels: Any,
-    row_weights: Any,
-    held_weights: Any,
-    sigmoid: int,
-    span: float,
-    low: float,
+    sums: Any, steps: Any, length: Any, labels: Any, row_weights: Any, held_weights: Any, link: Any
 ) -> Any:
     """Errors at ``sums + length * steps``, and how they change with the length.
 
@@ -310,7 +226,7 @@ def errors_along(
     for row in range(sums.shape[0]):
         step = np.float64(steps[row])
         total = np.float64(sums[row]) + length * step
-        difference, rise = _residual(labels[row], total, sigmoid, span, low)
+        difference, rise = _residual(labels[row], total, link)
         weight = np.float64(row_weights[row])
         error += weight * difference * difference
         held_error += np.float64(held_weights[row]) * difference * difference
@@ -321,16 +237,7 @@ def errors_along(
 
 @kernel
 def residuals_at(
-    sums: Any,
-    steps: Any,
-    length: float,
-    labels: Any,
-    row_weights: Any,
-    held_weights: Any,
-    sigmoid: int,
-    span: float,
-    low: float,
-    residuals: Any,
+    sums: Any, steps: Any, length: Any, labels: Any, row_weights: Any, held_weights: Any, link: Any, residuals: Any
 ) -> Any:
     """Move ``sums`` by ``length * steps`` in place and write ``weight g'(x) D`` of each row.
 
@@ -343,7 +250,7 @@ def residuals_at(
     held_error = 0.0
     for row in range(sums.shape[0]):
         sums[row] = np.float32(np.float64(sums[row]) + length * np.float64(steps[row]))
-        difference, rise = _residual(labels[row], sums[row], sigmoid, span, low)
+        difference, rise = _residual(labels[row], sums[row], link)
         weight = np.float64(row_weights[row])
         error += weight * difference * difference
         held_error += np.float64(held_weights[row]) * difference * difference

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.fitting.design import Design, Segment
 from glem.core.fitting.links import IDENTITY, Link
-from glem.core.fitting.passes import add_gradient, errors_along, pass_over, residuals_at, sum_weights
+from glem.core.fitting.passes import LinkTerms, add_gradient, errors_along, pass_over, residuals_at, sum_weights
 from glem.core.fitting.threads import ordered_map
 
 __all__ = ["Along", "Errors", "LeastSquares", "Source"]
@@ -280,7 +280,7 @@ class LeastSquares:
             [parameters]: ``sum_k weight_k g' D_k h_ik - l2 w_i``.
         """
         weights = self.weights_of(parameters).astype(np.float32)
-        link = self._link_arguments
+        link = self._link_terms
 
         def work(slab: _Slab) -> tuple[float, float, NDArray[np.float32]]:
             gradient = np.zeros(weights.shape[1], np.float32)
@@ -288,14 +288,14 @@ class LeastSquares:
             for piece in slab.pieces:
                 rows = slice(piece.first, piece.first + len(piece.segment))
                 one, other = pass_over(
-                    *self.design.pass_arguments(piece.segment.block),
+                    self.design.rows(piece.segment.block),
                     weights[slab.target],
                     np.int64(piece.segment.start),
                     np.int64(piece.segment.stop),
                     self._labels[rows],
                     self._row_weights[rows],
                     self._held_weights[rows],
-                    *link,
+                    link,
                     gradient,
                 )
                 error += one
@@ -318,7 +318,7 @@ class LeastSquares:
         def work(slab: _Slab) -> None:
             for piece in slab.pieces:
                 sum_weights(
-                    *self.design.pass_arguments(piece.segment.block),
+                    self.design.rows(piece.segment.block),
                     weights[slab.target],
                     np.int64(piece.segment.start),
                     np.int64(piece.segment.stop),
@@ -338,7 +338,7 @@ class LeastSquares:
         direction: Vector,
     ) -> Along:
         """Look at the objective at ``parameters + length * direction``, whose rows sum to ``sums + length * steps``."""
-        link = self._link_arguments
+        link = self._link_terms
 
         def work(rows: slice) -> tuple[float, float, float, float]:
             result: tuple[float, float, float, float] = errors_along(
@@ -348,7 +348,7 @@ class LeastSquares:
                 self._labels[rows],
                 self._row_weights[rows],
                 self._held_weights[rows],
-                *link,
+                link,
             )
             return result
 
@@ -371,7 +371,7 @@ class LeastSquares:
         residuals
             float32 [rows]: ``weight_k g' D_k`` there, for :meth:`gradient`.
         """
-        link = self._link_arguments
+        link = self._link_terms
         residuals = np.empty(self.row_count, np.float32)
 
         def work(rows: slice) -> tuple[float, float]:
@@ -382,7 +382,7 @@ class LeastSquares:
                 self._labels[rows],
                 self._row_weights[rows],
                 self._held_weights[rows],
-                *link,
+                link,
                 residuals[rows],
             )
             return result
@@ -398,7 +398,7 @@ class LeastSquares:
             gradient = np.zeros(items, np.float32)
             for piece in slab.pieces:
                 add_gradient(
-                    *self.design.pass_arguments(piece.segment.block),
+                    self.design.rows(piece.segment.block),
                     gradient,
                     np.int64(piece.segment.start),
                     np.int64(piece.segment.stop),
@@ -418,8 +418,8 @@ class LeastSquares:
         return -self.gradient(residuals, direction)
 
     @property
-    def _link_arguments(self) -> tuple[np.int64, np.float64, np.float64]:
-        return self.link.code, np.float64(self.link.span), np.float64(self.link.low)
+    def _link_terms(self) -> LinkTerms:
+        return LinkTerms(self.link.code, np.float64(self.link.span), np.float64(self.link.low))
 
     def _summed(self, work: Callable[[slice], tuple[float, ...]]) -> tuple[float, ...]:
         """Add up what a function gives for ranges of rows, always cut and added in one order."""

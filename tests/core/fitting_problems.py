@@ -1,0 +1,79 @@
+"""Small designs for the tests of fitting, with every kind of item, and their dense matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.features import AtomicFeatures
+from glem.core.fitting import Design, LinearTerms
+from glem.core.patterns import PatternSet
+from tests.oracles.fitting import dense_matrix
+
+PHASES = 4
+CONFIGURATIONS = 30
+NAMES = {"corner": ("a1", "b1", "a2", "b2"), "diagonal": ("a4", "b3", "c2", "d1"), "edge": ("a1", "b1", "c1")}
+
+
+@define(frozen=True, eq=False)
+class Small:
+    """A small design, its dense matrix [N, items] and the phase of each row."""
+
+    design: Design
+    matrix: NDArray[np.float64]
+    phases: NDArray[np.int64]
+
+
+def small_design(
+    features: AtomicFeatures,
+    count: int = 700,
+    *,
+    seed: int = 0,
+    patterns: bool = True,
+    configurations: bool = True,
+    linear: Sequence[str] = ("mobility", "disc_difference"),
+    chunks: int = 3,
+    folder: Path | None = None,
+    jobs: int = 1,
+) -> Small:
+    """Random feature values; configuration c is active where the squares c and c + 1 are alike, ten ids share three."""
+    generator = np.random.default_rng(seed)
+    values = np.zeros((len(features), count), np.int16)
+    for place, feature in enumerate(features.features):
+        values[place] = generator.integers(feature.low, feature.high + 1, count)
+    values[:64][generator.random((64, count)) < 0.5] = 0
+    phases = generator.integers(0, PHASES, count)
+    edges = np.linspace(0, count, chunks + 1).astype(int)
+
+    def parts() -> Iterator[tuple[Any, Any]]:
+        for start, stop in pairwise(edges):
+            yield values.T[start:stop], phases[start:stop]
+
+    def active(rows: Any) -> tuple[Any, Any]:
+        alike = rows[:, : CONFIGURATIONS + 9] == rows[:, 1 : CONFIGURATIONS + 10]
+        ids = [
+            sorted(min(c, CONFIGURATIONS - 1) if c < CONFIGURATIONS else c % 3 for c in np.flatnonzero(row))
+            for row in alike
+        ]
+        starts = np.concatenate([[0], np.cumsum([len(row) for row in ids])])
+        return starts, np.array([c for row in ids for c in row], np.int64)
+
+    design = Design.build(
+        parts(),
+        phase_count=PHASES,
+        patterns=PatternSet.from_names(features, NAMES) if patterns else None,
+        configurations=active if configurations else None,
+        configuration_count=CONFIGURATIONS if configurations else 0,
+        linear=LinearTerms.from_names(features, linear),
+        folder=folder,
+        jobs=jobs,
+    )
+    matrix, found = dense_matrix(design)
+    np.testing.assert_array_equal(found, phases)
+    return Small(design, matrix, phases)

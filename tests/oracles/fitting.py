@@ -1,0 +1,128 @@
+"""Fitting done the long way: dense matrices, dictionaries, and GLEM's formulas read line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.features import AtomicFeatures
+from glem.core.fitting.design import Design
+from glem.core.fitting.links import Link
+
+Matrix = NDArray[np.float64]
+
+
+def pattern_orbits(features: AtomicFeatures, base: Sequence[int]) -> dict[tuple[int, ...], frozenset[tuple[int, ...]]]:
+    """For every assignment of values to a pattern's features all assignments that must share its weight.
+
+    An assignment is a tuple of values in the order of ``base``. A symmetry that maps the set of features onto
+    itself carries the value of each feature to another one.
+    """
+    symmetries = features.symmetries if features.symmetries is not None else [range(len(features))]
+    own = [symmetry for symmetry in symmetries if {int(symmetry[feature]) for feature in base} == set(base)]
+    ranges = [range(features[feature].low, features[feature].high + 1) for feature in base]
+    orbits = {}
+    for assignment in product(*ranges):
+        images = set()
+        for symmetry in own:
+            moved = {int(symmetry[feature]): value for feature, value in zip(base, assignment, strict=True)}
+            images.add(tuple(moved[feature] for feature in base))
+        orbits[assignment] = frozenset(images)
+    return orbits
+
+
+def dense_matrix(design: Design) -> tuple[Matrix, NDArray[np.int64]]:
+    """Matrix [N, items] of a design, rows in the order in which it was built, and the phase of each row."""
+    matrix = np.zeros((len(design), design.layout.item_count))
+    phases = np.zeros(len(design), np.int64)
+    for block in design.blocks:
+        for row, number in enumerate(block.order):
+            for instance, offset in enumerate(design.offsets):
+                matrix[number, offset + block.indices[instance, row]] += 1
+            if len(block.row_starts) > 1:
+                for place in range(block.row_starts[row], block.row_starts[row + 1]):
+                    matrix[number, design.layout.configuration_start + block.configurations[place]] += 1
+            for term in range(design.layout.linear):
+                matrix[number, design.layout.linear_start + term] = block.linear[term, row]
+            matrix[number, design.layout.bias] = 1
+            phases[number] = np.searchsorted(block.phase_starts, row, side="right") - 1
+    return matrix, phases
+
+
+def objective(
+    matrix: Matrix, labels: Matrix, row_weights: Matrix, penalties: Matrix, link: Link, weights: Matrix
+) -> float:
+    """``sum_k weight_k (r_k - g(x_k))^2 + sum_i penalty_i w_i^2``."""
+    differences = labels - link(matrix @ weights)
+    return float(row_weights @ differences**2 + penalties @ weights**2)
+
+
+def least_squares(matrix: Matrix, labels: Matrix, row_weights: Matrix, penalties: Matrix) -> Matrix:
+    """Weights of least norm that minimize the objective with the identity link, by an orthogonal decomposition."""
+    roots = np.sqrt(row_weights)
+    stacked = np.vstack([matrix * roots[:, None], np.diag(np.sqrt(penalties))])
+    right = np.concatenate([labels * roots, np.zeros(len(penalties))])
+    return np.linalg.lstsq(stacked, right, rcond=None)[0]
+
+
+def descent(
+    matrix: Matrix, labels: Matrix, link: Link, step_size: float, momentum: float, iterations: int
+) -> list[float]:
+    """GLEM section 5.1 with N replaced by the number of k where h_ik is not 0: mean squared errors."""
+    weights = np.zeros(matrix.shape[1])
+    step = np.zeros_like(weights)
+    errors = []
+    for _ in range(iterations + 1):
+        sums = matrix @ weights
+        differences = labels - link(sums)
+        errors.append(float(np.mean(differences**2)))
+        for item in range(len(weights)):
+            count = np.count_nonzero(matrix[:, item])
+            gradient = -2 / max(count, 1) * np.sum(link.derivative(sums) * differences * matrix[:, item])
+            step[item] = -step_size * gradient + momentum * step[item]
+        weights = weights + step
+    return errors
+
+
+def rule_kinds(counts: Sequence[float], own: float, few: float, linear: float | None) -> list[str]:
+    """What GLEM section 5.2 gives one configuration in each phase, for its match counts by phase.
+
+    ``own``, ``zero``, ``linear 3-5`` for one line over phases 3 to 5, ``merged 2-3`` for one weight over those
+    phases, ``with 4`` for the weight of phase 4.
+    """
+    between = [few < count < own for count in counts]
+    kinds = ["own" if count >= own else "zero" for count in counts]
+    phase = 0
+    while phase < len(counts):
+        if not between[phase]:
+            phase += 1
+            continue
+        run = [phase]
+        while run[-1] + 1 < len(counts) and between[run[-1] + 1]:
+            run.append(run[-1] + 1)
+        phase = run[-1] + 1
+        total = sum(counts[member] for member in run)
+        if linear is not None and total >= linear and len(run) >= 2:
+            groups, name = [run], "linear"
+        elif total >= own:
+            groups, name = [[]], "merged"
+            for member in run:
+                rest = sum(counts[later] for later in run if later >= member)
+                if sum(counts[earlier] for earlier in groups[-1]) >= own and rest >= own:
+                    groups.append([])
+                groups[-1].append(member)
+        else:
+            neighbours = [
+                place for place in (run[0] - 1, run[-1] + 1) if 0 <= place < len(counts) and counts[place] >= own
+            ]
+            best = max(neighbours, key=lambda place: (counts[place], -place), default=None)
+            for member in run:
+                kinds[member] = "zero" if best is None else f"with {best}"
+            continue
+        for group in groups:
+            for member in group:
+                kinds[member] = f"{name} {group[0]}-{group[-1]}"
+    return kinds
