@@ -28,7 +28,10 @@ from glem.games.othello.rules import PASS, Position, legal_moves
 
 __all__ = ["SolvedPositions", "read_obf", "read_obf_labels", "recognizes", "write_obf"]
 
-_FIRST_LINE = re.compile(rb"\s*(?:%[^\n]*\n\s*)*[-._XxOo*BbWw]{64}\s*[XxOo*BbWw]\s*;")
+_FIRST_LINE = re.compile(
+    rb"\s*(?:%[^\n]*\n\s*)*[-._XxOo*BbWw]{64}[ \t]*[XxOo*BbWw][ \t]*;[ \t]*(?:[A-Ha-h][1-8]|--|[Pp][AaSs]|\r?\n|$)"
+)
+_LONGEST_BOARD = 100
 _MOVE_SCORE = re.compile(r"\s*([A-Ha-h][1-8]|--|[Pp][AaSs])\s*:\s*([+-]?\d{1,4}(?:\.\d{1,4})?)\s*", re.ASCII)
 
 
@@ -83,8 +86,11 @@ _Line: TypeAlias = tuple[Position, bool, list[tuple[int, float]]]
 
 def _parse_line(text: str, game: Game) -> _Line:
     board, *entries = text.split(";")
-    position: Position = parse_position(board)
-    black_to_move = board.split()[-1][-1] in "Xx*Bb"
+    # A message must not quote a line of a megabyte; what is longer than this is no position either way.
+    position: Position = parse_position(board.strip()[:_LONGEST_BOARD])
+    # A board alone has black to move; a 65th character, blank before it or not, is the side.
+    written = "".join(board.split())
+    black_to_move = len(written) == 64 or written[64] in "Xx*Bb#●"
     buffer = np.zeros(game.max_moves, np.int32)
     legal = set(buffer[: legal_moves(position, buffer, 0)].tolist())
     moves: dict[int, float] = {}

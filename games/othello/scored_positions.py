@@ -32,7 +32,7 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "position": ("obf", "position", "board"),
     "score": ("score", "value", "label"),
 }
-_FIRST_BOARD = re.compile(rb"\s*[-._XxOo*BbWw#0]{64}(?:[\s;,XxOoBbWw*]|$)")
+_FIRST_BOARD = re.compile(rb"\s*[-._XxOo*BbWw#0]{64}[ \t]*[XxOo*BbWw]?[ \t,;]*[+-]?\d")
 
 
 def _content_table(black: bytes, white: bytes, empty: bytes) -> NDArray[np.uint8]:

@@ -296,7 +296,8 @@ def test_the_whole_database(shared: Path, othello: Game) -> None:
     assert records.lengths[unfinished].min() == 25
     assert np.median(records.lengths[unfinished]) == 47
     assert (records.theoretical_ply == -1).sum() == 34
-    assert (records.extra["stored_score"] == records.theoretical_score).sum() == 17_282
+    # The file has 32 more, in games that end before 24 empty squares and so have no theoretical score here.
+    assert (records.extra["stored_score"] == records.theoretical_score).sum() == 17_250
     years, counts = np.unique(records.extra["year"], return_counts=True)
     assert dict(zip(years.tolist(), counts.tolist(), strict=True))[1990] == 2986
     assert len(records.names["black_player"]) == len(records.names["white_player"]) == 4448

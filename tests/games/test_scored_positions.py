@@ -1,0 +1,237 @@
+"""Positions with scores from outside: lines, tables, OBF."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from glem.core.errors import BadInputError
+from glem.core.game import Game, load_game
+from glem.core.operations import position_at
+from glem.core.records import read_scored_positions
+from glem.games.othello.notation import format_position
+from glem.games.othello.obf import SolvedPositions, read_obf, write_obf
+from glem.games.othello.rules import INITIAL_POSITION, Position, mobility
+from tests.oracles.replay import legal_moves, random_game, replay_game
+
+OTHELLO = load_game("othello")
+START = "---------------------------OX------XO---------------------------"
+PACKINGS = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}
+
+
+@pytest.fixture(scope="module")
+def positions() -> list[Position]:
+    """Positions of some random games, those with a forced pass and finished ones included."""
+    random = np.random.default_rng(7)
+    steps = [step for _ in range(8) for step in replay_game(OTHELLO, random_game(OTHELLO, random)).steps]
+    passes = [step.position for step in steps if step.move == OTHELLO.pass_move]
+    assert passes
+    return [*(step.position for step in steps[::9]), steps[-1].position, *passes]
+
+
+def read_all(path: Path, **options: Any) -> tuple[list[Position], list[float], list[str]]:
+    """Positions, labels and problems of all chunks."""
+    chunks = list(read_scored_positions(OTHELLO, path, **options))
+    return (
+        [position_at(chunk.positions, row) for chunk in chunks for row in range(len(chunk.label))],
+        [float(value) for chunk in chunks for value in chunk.label],
+        [problem for chunk in chunks for problem in chunk.problems],
+    )
+
+
+def fails(path: Path, text: str) -> None:
+    """The file is refused in one line that names it, and skipping counts what was refused."""
+    with pytest.raises(BadInputError, match=text) as caught:
+        read_all(path)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith(str(path))
+    assert str(caught.value) in read_all(path, skip_bad=True)[2]
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "{board} {side} {score}",
+        "  {board}{side};{score:+d}\r",
+        "{board} {side}; {score}.0",
+        "{lower}\t{lower_side},{score}",
+    ],
+)
+def test_lines(tmp_path: Path, positions: list[Position], layout: str, packing: str) -> None:
+    path = tmp_path / f"positions.txt{packing}"
+    scores = [place * 7 % 129 - 64 for place in range(len(positions))]
+    lines = []
+    for place, (position, score) in enumerate(zip(positions, scores, strict=True)):
+        board, side = format_position(position, black_to_move=place % 2 == 0).split()
+        lower = board.replace("X", "b").replace("O", "w").replace("-", ".")
+        lower_side = {"X": "b", "O": "w"}[side]
+        lines.append(layout.format(board=board, side=side, lower=lower, lower_side=lower_side, score=score))
+    path.write_bytes(PACKINGS[packing]("\n".join([*lines[:3], "", *lines[3:]]).encode()))
+    assert read_all(path, chunk_positions=9) == (positions, scores, [])
+
+
+def test_without_a_side_black_is_to_move(tmp_path: Path) -> None:
+    path = tmp_path / "positions.txt"
+    path.write_text(f"{START} 2.5\n{START} 0\n")
+    assert read_all(path) == ([INITIAL_POSITION, INITIAL_POSITION], [2.5, 0.0], [])
+
+
+def test_table(tmp_path: Path) -> None:
+    path = tmp_path / "positions.csv"
+    path.write_text(f'obf,count,score\n{START} X;,5,-3\n"{START} O;",5,"12"\n\n{START},1,0\r\n')
+    swapped = Position(INITIAL_POSITION.opponent, INITIAL_POSITION.own)
+    assert read_all(path) == ([INITIAL_POSITION, swapped, INITIAL_POSITION], [-3, 12, 0], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "text"),
+    [
+        ("a.txt", START[1:] + " X 3", r"a\.txt:2: ' X 3' stands where X, O or - is needed"),
+        ("a.txt", START + "-X 3", r":2: '-X 3' stands where the side to move, X or O, should"),
+        ("a.txt", START + " Z 3", ":2: ' Z 3' is no score"),
+        ("a.txt", START + " X", ":2: there is no score"),
+        ("a.txt", START + " X 3 4", ":2: ' 3 4' is no score"),
+        ("a.txt", START + " X 65", ":2: the score 65 is not between -64 and 64"),
+        ("a.txt", START[:30], ":2: '' stands where X, O or - is needed"),
+        ("a.csv", START + ",", ":2: there is no score"),
+        ("a.csv", START, ":2: there is no score"),
+        ("a.csv", ",4", ":2: there is no position"),
+        ("a.csv", START + " X 3,4", ":2: ' 3' stands where the side to move"),
+        ("a.csv", START + ",1e9", ":2: '1e9' is no score"),
+        ("a.obf", START + " X; D3:+4; D3:+2;", ":2: D3 has two scores"),
+        ("a.obf", START + " X; A1:+4;", ":2: A1 is no legal move there"),
+        ("a.obf", START + " X; D3:+99;", ":2: the score [+]99 of D3 is not between -64 and 64"),
+        ("a.obf", START + " X; D3 4;", ":2: 'D3 4' is no move with its score, like E1:[+]4"),
+        ("a.obf", START + " Z; D3:4;", ":2: side to move is 'Z'"),
+        ("a.obf", START[1:] + " X; D3:4;", ":2: a board has 64 squares"),
+        ("a.obf", "x; D3:4;", ":2: a board has 64 squares"),
+        ("a.obf", "; D3:4;", ":2: '' is no position"),
+    ],
+)
+def test_bad_lines(tmp_path: Path, name: str, line: str, text: str) -> None:
+    good = {"a.txt": START + " X 3", "a.csv": "position,score", "a.obf": START + " X; D3:+4;"}[name]
+    path = tmp_path / name
+    path.write_text(f"{good}\n{line}\n{good if name != 'a.csv' else START + ',4'}\n")
+    fails(path, text)
+    assert len(read_all(path, skip_bad=True)[0]) == (1 if name == "a.csv" else 2)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.obf", "a.csv.gz", "a.obf.xz"])
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256))])
+def test_files_without_positions(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(PACKINGS.get(path.suffix, bytes)(content))
+    fails(path, "no positions|names no position|a board has 64 squares")
+    assert read_all(path, skip_bad=True)[0] == []
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    name=st.sampled_from(["a.txt", "a.csv", "a.obf"]),
+    content=st.one_of(
+        st.binary(max_size=200),
+        st.lists(
+            st.sampled_from([START, START[3:], " ", "X", ";", "D3:4", ",", "\n", "+3", "-", "\r"]), max_size=20
+        ).map("".join),
+    ),
+)
+def test_any_text(tmp_path_factory: pytest.TempPathFactory, name: str, content: bytes | str) -> None:
+    path = tmp_path_factory.mktemp("any") / name
+    text = content if isinstance(content, bytes) else content.encode()
+    path.write_bytes(b"board,score\n" + text if name == "a.csv" else text)
+    options = {"format": "positions"} if name == "a.txt" else {}
+    found, labels, problems = read_all(path, skip_bad=True, **options)
+    assert all(abs(label) <= 64 for label in labels)
+    assert all(int(own) & int(opponent) == 0 for own, opponent in found)
+    try:
+        assert len(read_all(path, **options)[0]) == len(found)
+    except BadInputError as error:
+        assert "\n" not in str(error)
+        assert problems
+
+
+def test_obf_moves(tmp_path: Path) -> None:
+    path = tmp_path / "a.obf"
+    path.write_text(f"% two positions\n\n{START} X; d3:+4; C4:-2; --:-127;\n{START} O\n{START}\n")
+    (solved,) = read_obf(OTHELLO, path)
+    assert len(solved) == 3
+    assert solved.offsets.tolist() == [0, 2, 2, 2]
+    assert solved.moves.tolist() == [19, 26]
+    assert solved.scores.tolist() == [4, -2]
+    assert solved.black_to_move.tolist() == [True, False, True]
+    assert solved.best_score[0] == 4
+    assert np.isnan(solved.best_score[1])
+    assert read_all(path) == ([INITIAL_POSITION], [4.0], [])
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_write_and_read_obf(tmp_path: Path, positions: list[Position], packing: str) -> None:
+    moves = [legal_moves(OTHELLO, position) for position in positions]
+    flat = np.array([move for legal in moves for move in legal], np.uint8)
+    solved = SolvedPositions(
+        positions=Position(*(np.array(column, np.uint64) for column in zip(*positions, strict=True))),
+        black_to_move=np.arange(len(positions)) % 3 > 0,
+        moves=flat,
+        scores=(np.arange(len(flat)) * 5 % 129 - 64).astype(np.float32),
+        offsets=np.cumsum([0, *map(len, moves)], dtype=np.int64),
+    )
+    assert 64 in flat
+    path = tmp_path / f"a.obf{packing}"
+    write_obf(path, solved)
+    again = list(read_obf(OTHELLO, path, chunk_positions=10))
+    assert np.array_equal(np.concatenate([part.positions.own for part in again]), solved.positions.own)
+    assert np.array_equal(np.concatenate([part.positions.opponent for part in again]), solved.positions.opponent)
+    for column in ("black_to_move", "moves", "scores"):
+        assert np.array_equal(np.concatenate([getattr(part, column) for part in again]), getattr(solved, column))
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.shared
+def test_exact_scores(shared: Path, othello: Game) -> None:
+    path = shared / "othello" / "endgame" / "exact_scores_0-8_empties.txt.xz"
+    (chunk,) = read_scored_positions(othello, path)
+    empties = 64 - np.bitwise_count(chunk.positions.own | chunk.positions.opponent)
+    assert np.bincount(empties).tolist() == [1000] * 9
+    full = empties == 0
+    own, opponent = (np.bitwise_count(column[full]).astype(int) for column in chunk.positions)
+    assert np.array_equal(chunk.label[full], own - opponent)
+    assert not (chunk.label % 2).any()
+
+
+@pytest.mark.shared
+def test_predicted_scores(shared: Path, othello: Game) -> None:
+    path = shared / "othello" / "positions" / "empty50_tasklist_edax_knowledge.csv"
+    (chunk,) = read_scored_positions(othello, path)
+    assert len(chunk.label) == 2587
+    assert (chunk.label.min(), chunk.label.max()) == (-46, 62)
+    assert set(np.bitwise_count(chunk.positions.own | chunk.positions.opponent).tolist()) == {14}
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("names", "positions", "moves"),
+    [
+        (("ffo/fforum-1-19", "ffo/fforum-20-39", "ffo/fforum-40-59", "ffo/fforum-60-79"), 79, 757),
+        (("endgame/hard-20",), 276, 2525),
+        (("endgame/hard-25",), 311, 3274),
+        (("endgame/hard-30",), 289, 3265),
+    ],
+)
+def test_solved_positions(shared: Path, othello: Game, names: tuple[str, ...], positions: int, moves: int) -> None:
+    solved = [chunk for name in names for chunk in read_obf(othello, shared / "othello" / f"{name}.obf")]
+    assert sum(map(len, solved)) == positions
+    assert sum(len(chunk.moves) for chunk in solved) == moves
+    for chunk in solved:
+        for row in range(len(chunk)):
+            scores = chunk.scores[chunk.offsets[row] : chunk.offsets[row + 1]]
+            assert scores[0] == scores.max()
+            legal = mobility(*position_at(chunk.positions, row))
+            assert int(legal).bit_count() == len(scores)

@@ -1,0 +1,328 @@
+"""Transcripts, tables of them, and Logistello's book format."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import itertools
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from glem.core.errors import BadInputError
+from glem.core.game import Game, load_game
+from glem.core.records import GameRecords, read_records
+from glem.games.othello.notation import format_square, parse_square
+from glem.games.othello.score_conventions import CONVENTIONS, Convention, stored_scores
+from glem.games.othello.transcripts import read_transcripts, write_transcripts
+from tests.oracles.replay import PlainReplay, random_game, replay_game
+
+OTHELLO = load_game("othello")
+
+
+WIPEOUT = "e6f4e3f6g5d6e7f5c5"
+"""The shortest game there is: all 13 discs are black after 9 moves."""
+
+
+def moves_of(text: str) -> list[int]:
+    return [parse_square(text[place : place + 2]) for place in range(0, len(text), 2)]
+
+
+@functools.cache
+def _replayed(moves: tuple[int, ...]) -> PlainReplay:
+    return replay_game(OTHELLO, moves)
+
+
+def replayed(moves: list[int]) -> PlainReplay:
+    return _replayed(tuple(moves))
+
+
+def text_of(moves: list[int]) -> str:
+    return "".join(format_square(move) for move in moves)
+
+
+def colored(moves: list[int]) -> str:
+    """Moves with the sign of their side, as in the book."""
+    steps = [step for step in replayed(moves).steps[:-1] if step.move != OTHELLO.pass_move]
+    return "".join(("+" if step.side > 0 else "-") + format_square(step.move) for step in steps)
+
+
+def raw_score(moves: list[int]) -> int:
+    last = replayed(moves).steps[-1]
+    own, opponent = (int(board).bit_count() for board in last.position)
+    return (own - opponent) * last.side
+
+
+@pytest.fixture(scope="module")
+def games() -> list[list[int]]:
+    """Random games, some with passes, and one that is over before the board is full."""
+    random = np.random.default_rng(5)
+    return [*(random_game(OTHELLO, random) for _ in range(30)), moves_of(WIPEOUT)]
+
+
+def read_all(path: Path, **options: object) -> GameRecords:
+    return GameRecords.concatenate(list(read_records(OTHELLO, path, **options)))
+
+
+def games_of(records: GameRecords) -> list[list[int]]:
+    return [records.moves_of(game).tolist() for game in range(len(records))]
+
+
+def fails(path: Path, text: str, **options: object) -> None:
+    """The file is refused in one line that names it."""
+    with pytest.raises(BadInputError, match=text) as caught:
+        read_all(path, **options)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith(str(path))
+
+
+LAYOUTS: dict[str, Callable[[list[int], int], str]] = {
+    "games.txt": lambda moves, score: f"{text_of(moves)} {score}",
+    "comma.txt": lambda moves, score: f"{text_of(moves).upper()},{score:+d}\r",
+    "spaced.txt": lambda moves, score: f"  {' '.join(map(format_square, moves))}\t{score}  ",
+    "passes.txt": lambda moves, score: (
+        "".join(format_square(step.move) for step in replayed(moves).steps[:-1]) + f" {score}"
+    ),
+    "book.gam": lambda moves, score: f"{colored(moves)}: {score:+03d} 10",
+    "table.csv": lambda moves, score: f"17,{score},{text_of(moves)}",
+    "quoted.csv": lambda moves, score: f'"17","{score}","{text_of(moves)}"\r',
+}
+
+
+@pytest.mark.parametrize("packing", ["", ".gz", ".xz"])
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_every_layout(tmp_path: Path, games: list[list[int]], name: str, packing: str) -> None:
+    path = tmp_path / f"{name}{packing}"
+    lines = [LAYOUTS[name](moves, raw_score(moves)) for moves in games]
+    if name.endswith(".csv"):
+        lines.insert(0, "game_id,winner,game_moves")
+    pack = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}[packing]
+    path.write_bytes(pack("\n".join(lines).encode()))
+    records = read_all(path, chunk_games=7)
+    without_passes = [[move for move in moves if move != OTHELLO.pass_move] for moves in games_of(records)]
+    assert without_passes == games
+    assert records.score.tolist() == [replayed(moves).final_score for moves in games]
+    assert records.extra["stored_score"].tolist() == [raw_score(moves) for moves in games]
+    first = 2 if name.endswith(".csv") else 1
+    assert records.extra["number"].tolist() == list(range(first, first + len(games)))
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_conventions_are_told_from_the_games(tmp_path: Path, games: list[list[int]], convention: Convention) -> None:
+    path = tmp_path / "games.txt"
+    records = GameRecords.from_moves(
+        np.array([move for moves in games for move in moves], np.uint8), np.cumsum([0, *map(len, games)])
+    )
+    write_transcripts(OTHELLO, path, records, score=convention)
+    again = read_all(path)
+    assert games_of(again) == games
+    final = [replayed(moves).final_score for moves in games]
+    assert again.score.tolist() == final
+    stored = {"standard": final, "raw": [raw_score(moves) for moves in games], "sign": np.sign(final).tolist()}
+    assert again.extra["stored_score"].tolist() == stored[convention]
+    (given_one,) = read_transcripts(OTHELLO, path, score=convention)
+    assert given_one.score.tolist() == final
+    other = "raw" if convention != "raw" else "sign"
+    with pytest.raises(BadInputError, match="but the moves end at"):
+        list(read_transcripts(OTHELLO, path, score=other))
+
+
+def test_an_unknown_convention(tmp_path: Path) -> None:
+    path = tmp_path / "games.txt"
+    path.write_text("f5d6 3\n")
+    with pytest.raises(BadInputError, match="no score convention 'percent'; known: standard, raw, sign"):
+        list(read_transcripts(OTHELLO, path, score="percent"))  # type: ignore[arg-type]
+
+
+def test_a_wipe_out_counts_the_empty_squares_for_the_winner(tmp_path: Path) -> None:
+    path = tmp_path / "games.txt"
+    path.write_text(f"{WIPEOUT} 13\n")
+    records = read_all(path)
+    assert records.score.tolist() == [64]
+    assert records.extra["stored_score"].tolist() == [13]
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "text"),
+    [
+        ("a.txt", ["f5d6c3", "f5d6c9"], r"a\.txt:2: 'c9' is neither a move \(a1 to h8\) nor a score"),
+        ("a.txt", ["f5d6c3", "f5d6c"], r":2: 'c' is neither"),
+        ("a.txt", ["f5d6c3", "", "f5d65"], r":3: '5' is neither"),
+        ("a.txt", ["f5d6c3", "f5d6 3 4"], r":2: '4' is unexpected"),
+        ("a.txt", ["f5d6c3", "f5d6 1234567890"], ":2: '1234567890' is neither"),
+        ("a.txt", ["f5d6c3", "f5d6 +-3"], r":2: '\+-3' is neither"),
+        ("a.txt", ["f5d6c3", "12"], ":2: the line has no moves"),
+        ("a.txt", ["f5d6c3", "f5f5"], ":2: move 2, f5, is illegal"),
+        ("a.txt", ["f5d6c3", "\0\x01\x1b[2J f5 " + "long " * 20], r":2: '\\x00\\x01\\x1b\[2J"),
+        ("a.txt", [f"{WIPEOUT} 13", f"{WIPEOUT}a1 64"], ":2: move 10, a1, is illegal"),
+        (
+            "a.txt",
+            [f"{WIPEOUT} 13", f"{WIPEOUT} -13"],
+            r":2: the score is given as -13, but the moves end at \+13",
+        ),
+        ("a.gam", ["+f5-d6+c3:", "+f5+d6+c3:"], r":2: move 2, d6, is written as black's, but white is to move"),
+        ("a.gam", ["+f5-d6+c3:", "+f5-d6c3:"], ":2: 'c3:' is neither"),
+        ("a.gam", ["+f5-d6+c3:", "+f5-d6+c3: 4 5 6"], ":2: '6' is unexpected"),
+        ("a.gam", ["+f5-d6+c3:", ": 4 5"], ":2: the line has no moves"),
+        ("a.gam", ["+f5-d6+c3:", "+f5-d6+c"], r":2: '\+c' is neither"),
+        ("a.csv", ["moves,score", "f5d6c3,x"], ":2: 'x' is unexpected"),
+        ("a.csv", ["moves,score", "f5d6c3 7,"], ":2: 'f5d6c3 7,' is unexpected"),
+        ("a.csv", ["score,moves", "3"], ":2: the line has no moves"),
+        ("a.csv", ["id,score", "3"], ":1: the header 'id,score' names no column of moves; expected one of: game_moves"),
+        ("a.csv", ["moves,transcript", "3"], ":1: header 'moves,transcript' has 2 columns for the moves"),
+    ],
+)
+def test_bad_lines(tmp_path: Path, name: str, lines: list[str], text: str) -> None:
+    path = tmp_path / name
+    path.write_text("\n".join([*lines, lines[0]]))
+    fails(path, text)
+    records = read_all(path, skip_bad=True)
+    assert records.skipped == len(records.problems) >= 1
+    assert str(path) in records.problems[0]
+    if name != "a.csv":
+        assert len(records) == 2
+        assert len(games_of(records)) == 2
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.gam", "a.csv", "a.txt.gz", "a.gam.xz"])
+@pytest.mark.parametrize("content", [b"", b"\n\n \r\n", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)) * 4])
+def test_files_without_games(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
+    pack = {".gz": gzip.compress, ".xz": lzma.compress}.get(path.suffix, bytes)
+    path.write_bytes(pack(content))
+    fails(
+        path,
+        "no games|neither a move|names no column",
+        format={"a.gam": "logbook", "a.csv": "table"}.get(name.removesuffix(".xz"), "transcripts"),
+    )
+    records = read_all(path, skip_bad=True)
+    assert len(records) == 0
+    assert records.skipped > 0
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data(), name=st.sampled_from(list(LAYOUTS)))
+def test_any_damage(
+    tmp_path_factory: pytest.TempPathFactory, games: list[list[int]], data: st.DataObject, name: str
+) -> None:
+    lines = [LAYOUTS[name](moves, raw_score(moves)) for moves in games]
+    header = "game_id,winner,game_moves\n" if name.endswith(".csv") else ""
+    content = bytearray((header + "\n".join(lines)).encode())
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(len(header), len(content) - 1))
+        content[place] ^= data.draw(st.integers(1, 255))
+    path = tmp_path_factory.mktemp("damage") / name
+    path.write_bytes(content[: data.draw(st.integers(len(header), len(content)))])
+    first = 2 if header else 1
+    records = read_all(path, format=formats_of(name), skip_bad=True)
+    known = {tuple(moves) for moves in games}
+    for number, moves, score in zip(records.extra.get("number", []), games_of(records), records.score, strict=True):
+        played = tuple(move for move in moves if move != OTHELLO.pass_move)
+        # A byte that became a line end or a blank can only cut a game, which then has no score.
+        assert number >= first
+        assert played in known or np.isnan(score)
+    try:
+        assert len(read_all(path, format=formats_of(name))) == len(records)
+    except BadInputError as error:
+        assert "\n" not in str(error)
+
+
+def formats_of(name: str) -> str:
+    return {".gam": "logbook", ".csv": "table"}.get(Path(name).suffix, "transcripts")
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    name=st.sampled_from(["a.txt", "a.gam", "a.csv"]),
+    content=st.one_of(
+        st.binary(max_size=200),
+        st.text('f5d6c3-+: ,\n"\r0x', max_size=60).map(str.encode),
+        st.text("f5d6c3-+: ,\n", max_size=60).map(lambda text: b"moves,score\n" + text.encode()),
+    ),
+)
+def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, name: str, content: bytes) -> None:
+    path = tmp_path_factory.mktemp("bytes") / name
+    path.write_bytes(content)
+    records = read_all(path, format=formats_of(name), skip_bad=True)
+    for moves in games_of(records):
+        assert replayed(moves).illegal_at == -1
+    try:
+        assert len(read_all(path, format=formats_of(name))) == len(records)
+    except BadInputError as error:
+        assert records.skipped > 0
+        assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("name", ["games.txt", "games.txt.gz", "games.txt.xz"])
+def test_write_and_read(tmp_path: Path, games: list[list[int]], name: str) -> None:
+    path = tmp_path / name
+    cut = [moves[: len(moves) - place % 3] for place, moves in enumerate(games)]
+    records = GameRecords.from_moves(
+        np.array([move for moves in cut for move in moves], np.uint8), np.cumsum([0, *map(len, cut)])
+    )
+    write_transcripts(OTHELLO, path, records)
+    again = read_all(path)
+    assert games_of(again) == cut
+    assert np.isnan(again.score).sum() == sum(replayed(moves).status != 0 for moves in cut)
+    write_transcripts(OTHELLO, path, records, score=None)
+    assert np.isnan(read_all(path).extra["stored_score"]).all()
+    assert [entry.name for entry in tmp_path.iterdir()] == [name]
+
+
+def test_written_passes_are_left_out(tmp_path: Path, games: list[list[int]]) -> None:
+    passing = next(moves for moves in games if any(step.move == 64 for step in replayed(moves).steps))
+    written = [step.move for step in replayed(passing).steps[:-1]]
+    path = tmp_path / "games.txt"
+    write_transcripts(OTHELLO, path, GameRecords.from_moves(np.array(written, np.uint8), np.array([0, len(written)])))
+    assert path.read_text() == f"{text_of(passing)} {raw_score(passing)}\n"
+
+
+def test_illegal_games_are_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "games.txt"
+    path.write_text("as it was")
+    records = GameRecords.from_moves(np.array([37, 43, 0], np.uint8), np.array([0, 2, 3]))
+    with pytest.raises(BadInputError, match="game 2 of 2: move 1 is illegal"):
+        write_transcripts(OTHELLO, path, records)
+    assert path.read_text() == "as it was"
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("name", "count", "unfinished", "distinct"),
+    [
+        ("logbook.gam.gz", 121_123, 0, 121_123),
+        ("egaroucid3-selfplay.txt.xz", 83_593, 0, 79_549),
+        ("egaroucid-early-selfplay.txt.xz", 40_653, 0, 39_644),
+        ("eothello_dataset.csv.xz", 25_657, 2, 25_649),
+    ],
+)
+def test_real_files(shared: Path, othello: Game, name: str, count: int, unfinished: int, distinct: int) -> None:
+    records = GameRecords.concatenate(list(read_records(othello, shared / "othello" / "games" / name)))
+    assert len(records) == count
+    assert records.skipped == 0
+    assert np.isnan(records.score).sum() == unfinished
+    moves, offsets = records.moves.tobytes(), records.offsets.tolist()
+    assert len({moves[first:last] for first, last in itertools.pairwise(offsets)}) == distinct
+    if name.startswith("logbook"):
+        stored = records.extra["stored_score"]
+        assert ((stored > 0).sum(), (stored == 0).sum(), (stored < 0).sum()) == (35_180, 25_467, 60_476)
+        assert (stored.min(), stored.max()) == (-44, 56)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(("name", "count"), [("xot-small.txt", 3623), ("xot-large.txt", 10_784)])
+def test_openings(shared: Path, othello: Game, name: str, count: int) -> None:
+    records = GameRecords.concatenate(list(read_records(othello, shared / "othello" / "openings" / name)))
+    assert len(records) == count
+    assert set(records.lengths.tolist()) == {8}
+    assert np.isnan(records.score).all()
+
+
+def test_stored_scores_know_their_conventions() -> None:
+    with pytest.raises(BadInputError, match="no score convention"):
+        stored_scores(None, "discs")  # type: ignore[arg-type]
