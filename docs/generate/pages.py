@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from docs.generate.docstrings import slug, summary, to_markdown
 from docs.generate.sources import ROOT, Member, Module, public_modules
 from glem.core.game import Game, game_names, load_game
 from glem.core.learning import Learning, load_learning
+from glem.core.records import PositionFormat, RecordFormat
 
 __all__ = ["HAND_WRITTEN", "REFERENCE", "pages", "write_pages"]
 
@@ -62,6 +64,10 @@ def _link_targets(modules: list[Module]) -> dict[str, tuple[Path, str]]:
         for member in module.members:
             for named in (member, *member.members):
                 targets[f"{module.name}.{named.name}"] = (module.page, slug(named.name))
+    for module in modules:
+        for name, origin in module.reexports.items():
+            if origin in targets:
+                targets[f"{module.name}.{name}"] = targets[origin]
     return targets
 
 
@@ -89,6 +95,9 @@ class _Linker:
 def _module_page(module: Module, targets: dict[str, tuple[Path, str]]) -> str:
     link = _Linker(module, targets)
     parts = [_NOTICE, f"# {module.name}", to_markdown(module.docstring, link)]
+    if module.reexports:
+        names = [f"[`{name}`]({link(name)})" for name in sorted(module.reexports) if link(name)]
+        parts.append(f"It offers {', '.join(names)}.")
     for member in module.members:
         parts += [f"## {member.name}", _signature(member), to_markdown(member.docstring, link)]
         for inner in member.members:
@@ -199,11 +208,11 @@ def _games_page() -> str:
         facts = {**_game_facts(game), **_learning_facts(load_learning(name)), **game.facts}
         rows = "\n".join(f"| {fact} | {value} |" for fact, value in facts.items())
         parts += [f"## {game.title}", f"| | |\n|---|---|\n{rows}"]
+        parts += _formats("game records", game.record_formats) + _formats("scored positions", game.position_formats)
     return "\n\n".join(parts) + "\n"
 
 
 def _game_facts(game: Game) -> dict[str, Any]:
-    formats = getattr(game, "record_formats", None) or {}
     return {
         "name": f"`{game.name}`",
         "scores": f"{game.score_bounds[0]} to {game.score_bounds[1]}",
@@ -214,8 +223,18 @@ def _game_facts(game: Game) -> dict[str, Any]:
         "board": f"{game.layout.rows} x {game.layout.columns}" if game.layout else "none",
         "a game that ends early counts in perft": "once" if game.perft_counts_ended else "not at all",
         "initial position": f"`{game.format_position(game.initial_position)}`",
-        "game records": ", ".join(f"`{name}`" for name in formats) or "none",
     }
+
+
+def _formats(kind: str, formats: Mapping[str, RecordFormat] | Mapping[str, PositionFormat]) -> list[str]:
+    if not formats:
+        return []
+    rows = [
+        f"| `{name}` | {', '.join(f'`{suffix}`' for suffix in form.suffixes) or 'any'} | {form.description} |"
+        for name, form in formats.items()
+    ]
+    table = "\n".join(["| Format | Suffix | |", "|---|---|---|", *rows])
+    return [f"Formats of {kind}, also packed as `.gz` or `.xz`:", table]
 
 
 def _learning_facts(learning: Learning) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from attrs import define
@@ -42,13 +42,27 @@ class Member:
 
 @define(frozen=True)
 class Module:
-    """One public module."""
+    """One public module.
+
+    Parameters
+    ----------
+    name
+        Import name.
+    docstring
+        As in the source, or None.
+    members
+        Public names that it defines.
+    reexports
+        Public names that it takes from elsewhere, with the full names that they have there.
+    page
+        Its page, relative to the folder of the reference.
+    """
 
     name: str
     docstring: str | None
     members: tuple[Member, ...]
+    reexports: Mapping[str, str]
     page: Path
-    """Its page, relative to the folder of the reference."""
 
 
 def public_modules() -> list[Module]:
@@ -68,7 +82,8 @@ def public_modules() -> list[Module]:
             if not parts:
                 page = Path("glem.md")
             tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-            found.append(Module(".".join(("glem", *parts)), ast.get_docstring(tree), tuple(_members(tree)), page))
+            name, docstring = ".".join(("glem", *parts)), ast.get_docstring(tree)
+            found.append(Module(name, docstring, tuple(_members(tree)), _reexports(tree), page))
     return sorted(found, key=lambda module: module.name)
 
 
@@ -78,6 +93,17 @@ def _members(tree: ast.Module) -> Iterator[Member]:
         if name in definitions:
             node, docstring = definitions[name]
             yield _member(name, node, docstring)
+
+
+def _reexports(tree: ast.Module) -> dict[str, str]:
+    exported = set(_exported(tree))
+    return {
+        alias.asname or alias.name: f"{node.module}.{alias.name}"
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if (alias.asname or alias.name) in exported
+    }
 
 
 def _exported(tree: ast.Module) -> list[str]:
