@@ -25,6 +25,22 @@ _MAXIMUM_BYTES = 1 << 36
 """Largest unpacked file that :meth:`ConfigurationSet.load` reads: two billion relations."""
 
 
+def _int16(array: ArrayLike) -> NDArray[np.int16]:
+    return np.ascontiguousarray(array, np.int16)
+
+
+def _uint16(array: ArrayLike) -> NDArray[np.uint16]:
+    return np.ascontiguousarray(array, np.uint16)
+
+
+def _int32(array: ArrayLike) -> NDArray[np.int32]:
+    return np.ascontiguousarray(array, np.int32)
+
+
+def _int64(array: ArrayLike) -> NDArray[np.int64]:
+    return np.ascontiguousarray(array, np.int64)
+
+
 @define(frozen=True, eq=False)
 class RelationTable:
     """The relations that configurations are made of; a relation's id is its row.
@@ -37,8 +53,8 @@ class RelationTable:
         int16 array [R]: values, ascending within a feature.
     """
 
-    features: NDArray[np.int32] = field(converter=lambda array: np.ascontiguousarray(array, np.int32))
-    values: NDArray[np.int16] = field(converter=lambda array: np.ascontiguousarray(array, np.int16))
+    features: NDArray[np.int32] = field(converter=_int32)
+    values: NDArray[np.int16] = field(converter=_int16)
 
     def __attrs_post_init__(self) -> None:
         if self.features.ndim != 1 or self.features.shape != self.values.shape:
@@ -88,9 +104,9 @@ class ConfigurationSet:
     """
 
     table: RelationTable
-    relations: NDArray[np.uint16] = field(converter=lambda array: np.ascontiguousarray(array, np.uint16))
-    offsets: NDArray[np.int64] = field(converter=lambda array: np.ascontiguousarray(array, np.int64))
-    match_counts: NDArray[np.int64] = field(converter=lambda array: np.ascontiguousarray(array, np.int64))
+    relations: NDArray[np.uint16] = field(converter=_uint16)
+    offsets: NDArray[np.int64] = field(converter=_int64)
+    match_counts: NDArray[np.int64] = field(converter=_int64)
     position_count: int
     incomplete: str = ""
 
@@ -100,7 +116,9 @@ class ConfigurationSet:
         if self.offsets[-1] != len(self.relations) or (np.diff(self.offsets) <= 0).any():
             raise BadInputError("the offsets of configurations must ascend to the number of relations in all of them")
         if len(self.relations) and int(self.relations.max()) >= len(self.table):
-            raise BadInputError(f"a configuration has relation {self.relations.max()}, the table {len(self.table)} relations")
+            raise BadInputError(
+                f"a configuration has relation {self.relations.max()}, the table {len(self.table)} relations"
+            )
         rises = self.relations[1:] > self.relations[:-1]
         rises[self.offsets[1:-1] - 1] = True
         if not rises.all():
@@ -114,7 +132,7 @@ class ConfigurationSet:
         match_counts: ArrayLike | None = None,
         position_count: int = 0,
     ) -> ConfigurationSet:
-        """Make a set of a list of configurations, each a list of relation ids in any order; for small sets and tests."""
+        """Make a small set of configurations given as lists of relation ids in any order."""
         ordered = [sorted(configuration) for configuration in configurations]
         offsets = np.concatenate([[0], np.cumsum([len(configuration) for configuration in ordered], dtype=np.int64)])
         flat = [relation for configuration in ordered for relation in configuration]
@@ -141,7 +159,7 @@ class ConfigurationSet:
                 raise BadInputError(f"a mask over {len(self)} configurations cannot have the shape {chosen.shape}")
             chosen = np.flatnonzero(chosen)
         indices = np.ascontiguousarray(chosen, np.int64)
-        if len(indices) and not (0 <= indices.min() and indices.max() < len(self)):
+        if len(indices) and (indices.min() < 0 or indices.max() >= len(self)):
             raise BadInputError(f"an index is outside 0..{len(self) - 1}")
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.sizes[indices])])
         relations = np.empty(offsets[-1], np.uint16)
@@ -191,7 +209,7 @@ class ConfigurationSet:
             raise error if text.startswith(str(path)) else BadInputError(f"{path}: {text}") from None
         except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
             raise BadInputError(f"{path} is no file of configurations: {error}") from error
-        if len(loaded) and not (0 <= loaded.match_counts.min() and loaded.match_counts.max() <= count):
+        if len(loaded) and (loaded.match_counts.min() < 0 or loaded.match_counts.max() > count):
             raise BadInputError(f"{path}: a match count is outside 0..{count}, the number of positions")
         return loaded
 
@@ -317,7 +335,7 @@ def _relation_images(
 def _insertion_sort(relations: Any, start: Any, end: Any) -> None:
     for place in range(start + np.int64(1), end):
         moving = relations[place]
-        hole = place
+        hole = np.int64(place)
         while hole > start and relations[hole - np.int64(1)] > moving:
             relations[hole] = relations[hole - np.int64(1)]
             hole -= np.int64(1)
@@ -352,7 +370,7 @@ def _least_images(relations: Any, offsets: Any, images: Any, canonical: Any) -> 
 
 
 def _number_equal(relations: NDArray[np.uint16], offsets: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Number the distinct configurations by first appearance: int32 [C], equal for equal ones."""
+    """Give numbers to the distinct configurations by first appearance: int32 [C], equal for equal ones."""
     count = len(offsets) - 1
     buckets = np.full(1 << max(4, (2 * count).bit_length()), -1, np.int32)
     classes = np.empty(count, np.int32)
@@ -382,11 +400,11 @@ def _fill_buckets(relations: Any, offsets: Any, buckets: Any, representatives: A
                 break
             other = offsets[representatives[known]]
             equal = offsets[representatives[known] + 1] - other == size
-            k = np.int64(0)
-            while equal and k < size:
+            for k in range(size):
+                if not equal:
+                    break
                 equal = relations[other + k] == relations[start + k]
-                k += np.int64(1)
             if equal:
                 classes[place] = known
                 break
-            bucket = (bucket + np.int64(1)) & mask
+            bucket = np.int64((bucket + np.int64(1)) & mask)

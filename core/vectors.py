@@ -121,7 +121,10 @@ def _count_rows(builder: Any, vectors: Any, produce: Callable[[Any], Any]) -> An
     double = _splat_shift(builder, _bit_counts(builder, builder.load(twos)), 1)
     counted = builder.add(quadruple, builder.add(double, _bit_counts(builder, builder.load(ones))))
     builder.store(counted, total)
-    with cgutils.for_range_slice(builder, builder.mul(blocks, four), vectors, ir.Constant(_WORD, 1), _WORD) as (place, _):
+    with cgutils.for_range_slice(builder, builder.mul(blocks, four), vectors, ir.Constant(_WORD, 1), _WORD) as (
+        place,
+        _,
+    ):
         builder.store(builder.add(builder.load(total), _bit_counts(builder, produce(place))), total)
     return _sum_of_words(builder, builder.load(total))
 
@@ -164,15 +167,17 @@ def store_common(_typing_context: Any, words: Any, first: Any, second: Any, targ
 
 
 @kernel
-def compress_row(words: Any, source: Any, mask: Any, count: Any, target_words: Any, target: Any) -> None:
+def compress_row(
+    words: Any, source: Any, mask_words: Any, mask: Any, count: Any, target_words: Any, target: Any
+) -> None:
     """Keep the bits of a row under a mask, moved together: a row's projection on the bits of another.
 
     Parameters
     ----------
-    words
-        uint64 array that holds the row and the mask.
-    source, mask
-        int64 indices of the first words of the row and of the mask.
+    words, source
+        uint64 array and int64 index of the row's first word.
+    mask_words, mask
+        The same of the mask.
     count
         int64 number of words of either.
     target_words, target
@@ -183,7 +188,7 @@ def compress_row(words: Any, source: Any, mask: Any, count: Any, target_words: A
     fill = np.int64(0)
     place = np.int64(target)
     for k in range(count):
-        chosen = words[mask + k]
+        chosen = mask_words[mask + k]
         if chosen == np.uint64(0):
             continue
         bits = pext(words[source + k], chosen)

@@ -3,7 +3,23 @@
 from __future__ import annotations
 
 from glem.core.mining.checkpoint import MiningCheckpoint
-from glem.core.mining.generation import Method, generate_configurations, mine
+from glem.core.mining.generation import Method, MiningSettings, generate_configurations, mine
 from glem.core.mining.mined import MinedConfigurations, Part
+from glem.core.mining.significance import Correction, Significance, label_significance
+from glem.core.mining.statistics import LabelStatistics, count_matches, label_statistics
 
-__all__ = ["Method", "MinedConfigurations", "MiningCheckpoint", "Part", "generate_configurations", "mine"]
+__all__ = [
+    "Correction",
+    "LabelStatistics",
+    "Method",
+    "MinedConfigurations",
+    "MiningCheckpoint",
+    "MiningSettings",
+    "Part",
+    "Significance",
+    "count_matches",
+    "generate_configurations",
+    "label_significance",
+    "label_statistics",
+    "mine",
+]

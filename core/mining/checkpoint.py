@@ -84,7 +84,11 @@ class MiningCheckpoint:
             return None
         kinds = (part.relation.dtype, part.depth.dtype, part.count.dtype)
         shapes = {part.relation.shape, part.depth.shape, part.count.shape}
-        return part if kinds == (np.uint16, np.uint8, np.uint32) and shapes == {(len(part),)} else None
+        return (
+            part
+            if kinds == (np.dtype(np.uint16), np.dtype(np.uint8), np.dtype(np.uint32)) and shapes == {(len(part),)}
+            else None
+        )
 
     def store(self, first: int, part: Part) -> None:
         """Write a finished part, whole or not at all."""

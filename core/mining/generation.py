@@ -7,7 +7,7 @@ import queue
 import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 from attrs import define, field, frozen
@@ -31,6 +31,22 @@ _BUFFER = 1 << 18
 _BUDGET = 1 << 26
 """Vectors to count before a worker looks whether it should stop: some 50 ms."""
 _NO_LIMIT = 1 << 62
+
+
+class MiningSettings(TypedDict, total=False):
+    """Optional arguments of :func:`mine`, described there."""
+
+    maximum_size: int | None
+    features: Any
+    method: Method
+    chunk_size: int
+    confidence: float
+    seed: int
+    time_limit: float | None
+    limit: int | None
+    jobs: int
+    checkpoint: str | os.PathLike[str] | None
+    progress: Progress
 
 
 def mine(
@@ -64,8 +80,8 @@ def mine(
         Indices of the features to combine; None for all.
     method
         ``exact``, or ``sequential``: candidates of three and more relations face the sequential test of GLEM, Fig. 2,
-        over the positions of their first relation, which may wrongly reject them. What it accepts is counted to the end,
-        so that match counts are always exact and nothing below the minimum is kept.
+        over the positions of their first relation, which may wrongly reject them. What it accepts is counted to the
+        end, so that match counts are always exact and nothing below the minimum is kept.
     chunk_size
         Positions ``s`` in a chunk of the sequential test, a multiple of 512.
     confidence
@@ -75,7 +91,7 @@ def mine(
     time_limit
         Seconds after which the search stops with the first relations that it has finished by then.
     limit
-        Most configurations to keep. The search goes by first relations, rarest first, so the common ones are missing then.
+        Most configurations to keep. The search goes by first relations, rarest first: the common ones are missing then.
     jobs
         Threads. The result does not depend on them.
     checkpoint
@@ -114,7 +130,11 @@ def mine(
     )
     folder = None
     if checkpoint is not None:
-        settings = {"minimum_matches": minimum_matches, "maximum_size": search.maximum_size, "method": method}
+        settings: dict[str, Any] = {
+            "minimum_matches": minimum_matches,
+            "maximum_size": search.maximum_size,
+            "method": method,
+        }
         if method == "sequential":
             settings.update(chunk_size=chunk_size, confidence=confidence, seed=seed)
         folder = MiningCheckpoint(checkpoint, settings, (rows.table.features, rows.table.values, rows.words))
@@ -122,13 +142,15 @@ def mine(
     return _assembled(search, parts, time_limit, limit)
 
 
-def generate_configurations(values: Any, **settings: Any) -> ConfigurationSet:
+def generate_configurations(
+    values: Any, *, minimum_matches: int, **settings: Unpack[MiningSettings]
+) -> ConfigurationSet:
     """Find every configuration that matches enough positions: GenConf.
 
     :func:`mine` laid out as a flat :class:`~glem.core.configurations.ConfigurationSet`, with the same arguments. Where
     tens of millions are expected, :func:`mine` alone needs a fraction of the memory.
     """
-    return mine(values, **settings).flatten()
+    return mine(values, minimum_matches=minimum_matches, **settings).flatten()
 
 
 @frozen(eq=False)
@@ -165,7 +187,7 @@ class _Search:
         )  # fmt: skip
         if not deep:
             found = int(frames.length[1])
-            return Part.concatenate([*pieces, _piece(frames.relation[1, :found], 2, frames.count[1, :found])])
+            return Part.concatenate([*pieces, _piece(frames.relation[1, :found], 2, frames.matches[1, :found])])
         test = _sequential_test(self.minimum, matches, self.chunk_size, self.confidence)
         workspace.state[DEPTH] = 1
         found = 1
@@ -179,7 +201,10 @@ class _Search:
                 np.int64(self.maximum_size), test, np.int64(_BUDGET),
             )  # fmt: skip
             emitted = int(workspace.state[EMITTED])
-            pieces.append(Part(*(column[:emitted].copy() for column in workspace.output)))
+            output = workspace.output
+            pieces.append(
+                Part(output.relation[:emitted].copy(), output.depth[:emitted].copy(), output.matches[:emitted].copy())
+            )
             found += emitted
         return Part.concatenate(pieces)
 
@@ -268,9 +293,7 @@ def _run(search: _Search, jobs: int, folder: MiningCheckpoint | None, progress: 
     return found
 
 
-def _assembled(
-    search: _Search, found: _Found, time_limit: float | None, limit: int | None
-) -> MinedConfigurations:
+def _assembled(search: _Search, found: _Found, time_limit: float | None, limit: int | None) -> MinedConfigurations:
     order = sorted(found.parts)
     reason = ""
     if limit is not None and found.leading_count >= limit:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from attrs import define, field
+from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.configurations import ConfigurationSet, RelationTable
@@ -70,7 +70,7 @@ class MinedConfigurations:
     """
 
     table: RelationTable
-    parts: tuple[Part, ...] = field(converter=tuple)
+    parts: tuple[Part, ...]
     position_count: int
     incomplete: str = ""
 
@@ -78,7 +78,7 @@ class MinedConfigurations:
         return sum(len(part) for part in self.parts)
 
     def size_counts(self) -> NDArray[np.int64]:
-        """Number of configurations of 0, 1, 2, ... relations: int64 array."""
+        """Count the configurations of 0, 1, 2, ... relations: int64 array."""
         counts = np.zeros(256, np.int64)
         for part in self.parts:
             counts += np.bincount(part.depth, minlength=256)

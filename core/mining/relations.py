@@ -117,7 +117,7 @@ def checked_values(values: Any) -> NDArray[np.int16]:
     if array.ndim != 2 or array.dtype.kind not in "iu":
         raise BadInputError(f"feature values must be an integer matrix [N, F], not {array.dtype} {array.shape}")
     if array.dtype != np.int16:
-        if array.size and not (-32768 <= array.min() and array.max() <= 32767):
+        if array.size and (array.min() < -32768 or array.max() > 32767):
             raise BadInputError("a feature value does not fit int16")
         array = array.astype(np.int16)
     return array
@@ -128,7 +128,7 @@ def checked_features(features: Any, count: int) -> NDArray[np.intp]:
     if features is None:
         return np.arange(count, dtype=np.intp)
     chosen = np.unique(np.asarray(features, dtype=np.intp))
-    if len(chosen) and not (0 <= chosen[0] and chosen[-1] < count):
+    if len(chosen) and (chosen[0] < 0 or chosen[-1] >= count):
         raise BadInputError(f"features must be indices from 0 to {count - 1}, got {chosen[0]}..{chosen[-1]}")
     return chosen
 

@@ -35,7 +35,7 @@ class Frames(NamedTuple):
 
     relation: NDArray[np.uint16]
     """[D, R] candidates."""
-    count: NDArray[np.int64]
+    matches: NDArray[np.int64]
     """[D, R] matches of prefix and candidate."""
     row: NDArray[np.int64]
     """[D, R] where the candidate's row starts."""
@@ -56,13 +56,13 @@ class Output(NamedTuple):
 
     relation: NDArray[np.uint16]
     depth: NDArray[np.uint8]
-    count: NDArray[np.uint32]
+    matches: NDArray[np.uint32]
 
 
 class SequentialTest(NamedTuple):
     """Bounds of the sequential test after each chunk but the last; no chunks for exact counts."""
 
-    chunk_vectors: int
+    chunk_vectors: np.int64
     reject_below: NDArray[np.int64]
     accept_from: NDArray[np.int64]
 
@@ -83,7 +83,7 @@ class Workspace(NamedTuple):
         arena = row_words * (2 * relations + depths)
         frames = Frames(
             relation=np.zeros((depths, relations), np.uint16),
-            count=np.zeros((depths, relations), np.int64),
+            matches=np.zeros((depths, relations), np.int64),
             row=np.zeros((depths, relations), np.int64),
             length=np.zeros(depths, np.int64),
             cursor=np.zeros(depths, np.int64),
@@ -98,7 +98,15 @@ class Workspace(NamedTuple):
 
 @kernel
 def begin_part(
-    rows: Any, row_words: Any, order: Any, first: Any, feature_of: Any, minimum: Any, project: Any, words: Any, frames: Any
+    rows: Any,
+    row_words: Any,
+    order: Any,
+    first: Any,
+    feature_of: Any,
+    minimum: Any,
+    project: Any,
+    words: Any,
+    frames: Any,
 ) -> None:
     """Count all pairs of a first relation with later ones and project their rows: fills frame 1.
 
@@ -130,7 +138,7 @@ def begin_part(
         count = count_common(rows, mask, relation * row_words, vectors)
         if count >= minimum:
             frames.relation[1, length] = relation
-            frames.count[1, length] = count
+            frames.matches[1, length] = count
             frames.row[1, length] = relation * row_words
             length += np.int64(1)
     frames.length[1] = length
@@ -141,7 +149,7 @@ def begin_part(
         matches = count_common(rows, mask, mask, vectors)
         frames.vectors[1] = (matches + np.int64(511)) // np.int64(512)
         for k in range(length):
-            compress_row(rows, frames.row[1, k], mask, row_words, words, free)
+            compress_row(rows, frames.row[1, k], rows, mask, row_words, words, free)
             frames.row[1, k] = free
             free += frames.vectors[1] * np.int64(VECTOR_WORDS)
     frames.free[1] = free
@@ -149,7 +157,7 @@ def begin_part(
 
 @kernel(inline=True)
 def _tested_count(words: Any, first: Any, second: Any, vectors: Any, test: Any) -> Any:
-    """Matches by the sequential test (GLEM, Fig. 2): -1 when rejected early, else the full count."""
+    """Count by the sequential test (GLEM, Fig. 2): -1 when rejected early, else the full count."""
     count = np.int64(0)
     place = np.int64(0)
     for chunk in range(test.reject_below.shape[0]):
@@ -173,7 +181,7 @@ def _project(words: Any, frames: Any, depth: Any, count: Any) -> None:
     vectors = (count + np.int64(511)) // np.int64(512)
     free = frames.free[depth]
     for k in range(frames.length[depth]):
-        compress_row(words, frames.row[depth, k], mask, row_words, words, free)
+        compress_row(words, frames.row[depth, k], words, mask, row_words, words, free)
         frames.row[depth, k] = free
         free += vectors * np.int64(VECTOR_WORDS)
     frames.running[depth] = np.int64(-1)
@@ -183,7 +191,15 @@ def _project(words: Any, frames: Any, depth: Any, count: Any) -> None:
 
 @kernel
 def grow(
-    words: Any, frames: Any, state: Any, output: Any, feature_of: Any, minimum: Any, maximum_size: Any, test: Any, budget: Any
+    words: Any,
+    frames: Any,
+    state: Any,
+    output: Any,
+    feature_of: Any,
+    minimum: Any,
+    maximum_size: Any,
+    test: Any,
+    budget: Any,
 ) -> bool:
     """Continue a part until it is done, the output buffer is nearly full, or the budget is spent.
 
@@ -223,7 +239,7 @@ def grow(
         relation = frames.relation[depth, place]
         output.relation[emitted] = relation
         output.depth[emitted] = size
-        output.count[emitted] = frames.count[depth, place]
+        output.matches[emitted] = frames.matches[depth, place]
         emitted += np.int64(1)
         if place + np.int64(1) == length:
             continue
@@ -247,7 +263,7 @@ def grow(
                     count = _tested_count(words, own, frames.row[depth, k], vectors, test)
                 output.relation[emitted] = other
                 output.depth[emitted] = maximum_size
-                output.count[emitted] = count
+                output.matches[emitted] = count
                 # Written in any case and kept if frequent: half of the branches would be mispredicted.
                 emitted += np.int64(count >= minimum)
             continue
@@ -261,7 +277,7 @@ def grow(
             else:
                 count = _tested_count(words, own, frames.row[depth, k], vectors, test)
             frames.relation[size, kept] = other
-            frames.count[size, kept] = count
+            frames.matches[size, kept] = count
             frames.row[size, kept] = frames.row[depth, k]
             kept += np.int64(count >= minimum)
         if kept == np.int64(0):
@@ -271,7 +287,7 @@ def grow(
         frames.running[size] = own
         frames.vectors[size] = vectors
         frames.free[size] = free
-        matches = frames.count[depth, place]
+        matches = frames.matches[depth, place]
         shorter = (matches + np.int64(511)) // np.int64(512)
         if exact and np.int64(2) * shorter <= vectors:
             # All pairs of candidates are counted once at least, and triples follow where there is room for them.
@@ -284,4 +300,4 @@ def grow(
     state[DEPTH] = depth
     state[EMITTED] = emitted
     state[WORK] += work
-    return depth == np.int64(0)
+    return bool(depth == np.int64(0))
