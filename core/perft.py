@@ -130,8 +130,8 @@ def perft(
     Returns
     -------
     int
-        Number of sequences. One that ends early counts once where ``game.perft_counts_ended`` (the custom in
-        Othello), else not at all (the custom in chess).
+        Number of sequences. One that ends early counts once where ``game.perft_counts_ended``, else not at all: customs
+        differ by game.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 A file has one column per field of the game's positions (``position_FIELD``) and the columns of
 :class:`~glem.core.positions.PositionSet`. The key ``glem.positions`` of the file's metadata holds a JSON header::
 
-    {"version": 1, "game": "othello", "label_kind": "result",
+    {"version": 1, "game": "some_game", "label_kind": "result",
      "score": {"view": "side to move", "bounds": [-64, 64]}, "sources": ["WTH_2001.wtb"]}
 
 Pages carry checksums, so that a damaged file is noticed.
