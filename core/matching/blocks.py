@@ -1,0 +1,310 @@
+"""Kernels that match 512 positions at a time: one bit per position in rows of 512.
+
+The row of a relation has the bits of the positions where it holds. A configuration's row is the AND of its relations'
+rows; the positions where it is *most specific* are those of its row that no direct specialization's row has. Rows
+are then turned round, 64 configurations at a time, into words of one position over 64 configurations.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.kernels import kernel, popcount, trailing_zeros
+from glem.core.matching.lanes import (
+    and_lanes,
+    and_not_lanes,
+    exchange_lanes,
+    is_empty,
+    load_lanes,
+    store_lanes,
+    write_byte_indices,
+)
+from glem.core.vectors import VECTOR_WORDS
+
+__all__ = [
+    "BIT_PLACES",
+    "BLOCK",
+    "WORD_STRIDE_PADDING",
+    "add_sums",
+    "add_transposed_sums",
+    "count_words",
+    "drop_generalizations",
+    "fill_active_rows",
+    "fill_relation_rows",
+    "transpose_rows",
+    "write_indices",
+]
+
+BLOCK = 64 * VECTOR_WORDS
+"""Positions in a block: the bits of one row."""
+
+WORD_STRIDE_PADDING = VECTOR_WORDS
+"""Words by which the words of one position stand further apart than they are long.
+
+Without it, the words that a transposition writes at a power-of-two distance share a few cache sets.
+"""
+
+
+def _bit_places() -> NDArray[np.uint8]:
+    places = np.zeros((256, 8), np.uint8)
+    for byte in range(256):
+        found = [bit for bit in range(8) if byte >> bit & 1]
+        places[byte, : len(found)] = found
+    return places
+
+
+BIT_PLACES = _bit_places()
+"""uint8 [256, 8]: the places of the set bits of each byte, ascending, then zeros."""
+
+
+@kernel
+def fill_relation_rows(columns: Any, start: Any, count: Any, lookup: Any, rows: Any) -> None:
+    """Set the bits of every relation's row for some positions.
+
+    Parameters
+    ----------
+    columns
+        int16 [F, N], feature values, feature by feature.
+    start, count
+        int64; the positions ``start .. start + count - 1`` become the places ``0 .. count - 1``.
+    lookup
+        :class:`~glem.core.matching.tables.RelationLookup`.
+    rows
+        uint64 [8 * (R + 1)], overwritten; the last row has the bits of all ``count`` positions.
+    """
+    rows[:] = np.uint64(0)
+    for place in range(len(lookup.features)):
+        feature = lookup.features[place]
+        low = lookup.lows[place]
+        first = lookup.starts[place]
+        span = lookup.starts[place + 1] - first
+        for position in range(count):
+            offset = np.int64(columns[feature, start + position]) - low
+            if offset >= np.int64(0) and offset < span:
+                rank = np.int64(lookup.ranks[first + offset])
+                if rank >= np.int64(0):
+                    word = np.int64(VECTOR_WORDS) * rank + (position >> np.int64(6))
+                    rows[word] |= np.uint64(1) << np.uint64(position & np.int64(63))
+    everywhere = np.int64(len(rows) - VECTOR_WORDS)
+    for position in range(count):
+        rows[everywhere + (position >> np.int64(6))] |= np.uint64(1) << np.uint64(position & np.int64(63))
+
+
+@kernel
+def fill_active_rows(relation_rows: Any, ranks: Any, offsets: Any, first: Any, last: Any, rows: Any) -> None:
+    """Write the rows of the configurations ``first .. last - 1``, then empty rows up to a multiple of 64.
+
+    ``rows`` is uint64 [8 * n] with room for them; the other arguments are :func:`fill_relation_rows`'s ``rows`` and
+    :class:`~glem.core.matching.tables.RankedConfigurations`' ``ranks`` and ``offsets``.
+    """
+    width = np.int64(VECTOR_WORDS)
+    target = np.int64(0)
+    everywhere = np.int64(len(relation_rows) - VECTOR_WORDS)
+    for configuration in range(first, last):
+        row = load_lanes(relation_rows, everywhere)
+        for place in range(offsets[configuration], offsets[configuration + 1]):
+            row = and_lanes(row, load_lanes(relation_rows, width * np.int64(ranks[place])))
+        store_lanes(rows, target, row)
+        target += width
+    while target % (np.int64(64) * width) != np.int64(0):
+        rows[target] = np.uint64(0)
+        target += np.int64(1)
+
+
+@kernel
+def drop_generalizations(rows: Any, by_size: Any, specializations: Any) -> None:
+    """Take from every configuration's row the positions where a direct specialization is active.
+
+    The rows change in place, which asks for ascending size: a row is read for its generalizations, all of them
+    smaller, before it loses bits itself.
+
+    Parameters
+    ----------
+    rows
+        uint64 [8 * C], the rows of all configurations.
+    by_size
+        int32 [C], the configurations in ascending order of size.
+    specializations
+        :class:`~glem.core.matching.tables.Arcs`, the commonest specialization first: most rows are empty soon.
+    """
+    width = np.int64(VECTOR_WORDS)
+    for place in range(len(by_size)):
+        configuration = by_size[place]
+        arc = specializations.offsets[configuration]
+        end = specializations.offsets[configuration + 1]
+        if arc == end:
+            continue
+        row = load_lanes(rows, width * np.int64(configuration))
+        while arc < end and not is_empty(row):
+            row = and_not_lanes(row, load_lanes(rows, width * np.int64(specializations.targets[arc])))
+            arc += np.int64(1)
+        store_lanes(rows, width * np.int64(configuration), row)
+
+
+@kernel
+def transpose_rows(rows: Any, first: Any, groups: Any, words: Any, stride: Any) -> None:
+    """Turn rows round: from configurations with a bit per position to positions with a bit per configuration.
+
+    Eight 64 x 64 bit matrices at a time, by exchanging ever smaller quarters (Warren 2012, Hacker's Delight, 7-3).
+
+    Parameters
+    ----------
+    rows
+        uint64, rows of eight words.
+    first
+        int64 index of the first row's first word.
+    groups
+        int64, how many times 64 rows to turn.
+    words
+        uint64 [512 * stride]; word ``p * stride + g`` becomes position ``p`` over the ``g``-th 64 rows.
+    stride
+        int64, at least ``groups``.
+    """
+    width = np.int64(VECTOR_WORDS)
+    square = np.empty(BLOCK, np.uint64)
+    for group in range(groups):
+        source = first + np.int64(BLOCK) * np.int64(group)
+        for row in range(32):
+            place = width * np.int64(row)
+            exchange_lanes(rows, source + place, square, place, np.int64(32), np.uint64(0x00000000FFFFFFFF))
+        distance = np.int64(16)
+        mask = np.uint64(0x0000FFFF0000FFFF)
+        while distance > np.int64(0):
+            corner = np.int64(0)
+            while corner < np.int64(64):
+                for row in range(corner, corner + distance):
+                    place = width * np.int64(row)
+                    exchange_lanes(square, place, square, place, distance, mask)
+                corner += np.int64(2) * distance
+            distance >>= np.int64(1)
+            mask ^= mask << np.uint64(distance)
+        for word in range(VECTOR_WORDS):
+            for row in range(64):
+                words[(64 * word + row) * stride + group] = square[VECTOR_WORDS * row + word]
+
+
+@kernel
+def count_words(words: Any, stride: Any, groups: Any, counts: Any) -> None:
+    """Add to each position's count (int64 [n]) the set bits of its words; arguments as for :func:`transpose_rows`."""
+    for position in range(len(counts)):
+        count = np.int64(0)
+        for group in range(groups):
+            count += np.int64(popcount(words[position * stride + group]))
+        counts[position] += count
+
+
+@kernel
+def _write_word(word: Any, base: Any, bit_places: Any, indices: Any, cursor: Any, end: Any) -> Any:
+    """Write ``base`` plus the places of the set bits from ``cursor`` on, nothing from ``end`` on; the new cursor."""
+    if cursor + np.int64(64) <= end:
+        for step in range(8):
+            byte = np.int64((word >> np.uint64(8 * step)) & np.uint64(255))
+            write_byte_indices(indices, cursor, np.int32(base + 8 * step), bit_places, byte)
+            cursor += np.int64(popcount(np.uint64(byte)))
+        return cursor
+    while word != np.uint64(0):
+        indices[cursor] = np.int32(base + trailing_zeros(word))
+        cursor += np.int64(1)
+        word &= word - np.uint64(1)
+    return cursor
+
+
+@kernel
+def write_indices(
+    words: Any, stride: Any, groups: Any, first: Any, bit_places: Any, cursors: Any, ends: Any, indices: Any
+) -> None:
+    """Append the configurations of each position to its list.
+
+    Parameters
+    ----------
+    words, stride, groups
+        As for :func:`transpose_rows`.
+    first
+        int64, the configuration of the first bit.
+    bit_places
+        :data:`BIT_PLACES`.
+    cursors
+        int64 [n], where each position's list goes on; moved.
+    ends
+        int64 [n], where each position's list will end once all configurations are written.
+    indices
+        int32, the lists.
+    """
+    for position in range(len(cursors)):
+        cursor = cursors[position]
+        end = ends[position]
+        for group in range(groups):
+            word = words[position * stride + group]
+            if word != np.uint64(0):
+                cursor = _write_word(word, first + 64 * group, bit_places, indices, cursor, end)
+        cursors[position] = cursor
+
+
+@kernel
+def add_sums(
+    words: Any, stride: Any, groups: Any, first: Any, bit_places: Any, weights: Any, phases: Any, listed: Any, sums: Any
+) -> None:
+    """Add to each position's sum the weights of its configurations.
+
+    Parameters
+    ----------
+    words, stride, groups, first, bit_places
+        As for :func:`write_indices`.
+    weights
+        float32 [P, C].
+    phases
+        uint8 [n], the row of ``weights`` that each position takes.
+    listed
+        int32 [at least 64 * (groups + 1)], working memory.
+    sums
+        float64 [n], added to.
+    """
+    for position in range(len(sums)):
+        count = np.int64(0)
+        for group in range(groups):
+            word = words[position * stride + group]
+            if word != np.uint64(0):
+                count = _write_word(word, first + 64 * group, bit_places, listed, count, np.int64(len(listed)))
+        row = weights[phases[position]]
+        # Four sums side by side: an addition need not wait for the one before it.
+        one, two, three, four = np.float64(0.0), np.float64(0.0), np.float64(0.0), np.float64(0.0)
+        place = np.int64(0)
+        while place + np.int64(4) <= count:
+            one += np.float64(row[listed[place]])
+            two += np.float64(row[listed[place + 1]])
+            three += np.float64(row[listed[place + 2]])
+            four += np.float64(row[listed[place + 3]])
+            place += np.int64(4)
+        while place < count:
+            one += np.float64(row[listed[place]])
+            place += np.int64(1)
+        sums[position] += (one + two) + (three + four)
+
+
+@kernel
+def add_transposed_sums(rows: Any, first: Any, last: Any, numbers: Any, phases: Any, totals: Any) -> None:
+    """Add to the total of each configuration the numbers of the positions of its row, phase by phase.
+
+    Parameters
+    ----------
+    rows
+        uint64, the rows of the configurations ``first .. last - 1``.
+    first, last
+        int64.
+    numbers
+        int64 [n], one per position.
+    phases
+        uint8 [n].
+    totals
+        int64 [C, P], added to.
+    """
+    for configuration in range(first, last):
+        for place in range(VECTOR_WORDS):
+            word = rows[(configuration - first) * VECTOR_WORDS + place]
+            while word != np.uint64(0):
+                position = 64 * place + trailing_zeros(word)
+                totals[configuration, phases[position]] += numbers[position]
+                word &= word - np.uint64(1)

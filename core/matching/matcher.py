@@ -1,0 +1,407 @@
+"""Finding the active configurations of positions, one at a time and in batches (GLEM, section 4.3)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from glem.core.configurations import ConfigurationSet
+from glem.core.errors import BadInputError
+from glem.core.matching.blocks import (
+    BIT_PLACES,
+    BLOCK,
+    WORD_STRIDE_PADDING,
+    add_sums,
+    add_transposed_sums,
+    count_words,
+    drop_generalizations,
+    fill_active_rows,
+    fill_relation_rows,
+    transpose_rows,
+    write_indices,
+)
+from glem.core.matching.single import Scratch, bit_indices, match_one, scratch_for, sum_of_bits
+from glem.core.matching.tables import MatchingTables, build_tables
+from glem.core.vectors import VECTOR_WORDS, aligned_words
+
+__all__ = ["ConfigurationMatcher"]
+
+_SLAB = 4096
+"""Configurations whose bits are turned round at once, a multiple of 64: a quarter megabyte each way, in the cache."""
+
+_FEW = 32
+"""Up to so many positions are matched one by one: preparing a block costs as much as some 50 of them."""
+
+_FIXED_POINT_BITS = 62
+
+
+class ConfigurationMatcher:
+    """Finds which configurations of a set are active in a position.
+
+    A configuration is *active* where all its relations hold, and *most specific* there when no active configuration of
+    the set has all its relations and more. The set need not be closed under taking subsets. A feature value that no
+    relation names makes no relation hold.
+
+    One position is matched by a walk through a trie; batches 512 positions at a time, one bit each. All methods give
+    the same answers, those of :class:`~glem.core.dag.ConfigurationDAG`, whatever the number of ``jobs`` (threads; the
+    kernels run without the interpreter's lock). Beside its result a batch needs 2 megabytes for each job, and 64 bytes
+    a configuration more when only the most specific are wanted. A matcher may be used from several threads at once.
+
+    Parameters
+    ----------
+    configurations
+        The set. Results name configurations by their index in it.
+
+    Raises
+    ------
+    BadInputError
+        Two configurations are equal, or one has more than 64 relations.
+    """
+
+    def __init__(self, configurations: ConfigurationSet) -> None:
+        self.configurations = configurations
+        self.tables: MatchingTables = build_tables(configurations)
+        """Arrays for kernels that match positions themselves, see :func:`~glem.core.matching.single.match_one`."""
+        self._local = threading.local()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ConfigurationMatcher, (self.configurations,)
+
+    def __len__(self) -> int:
+        return len(self.configurations)
+
+    def active_one(self, values: NDArray[np.int16], most_specific: bool = False) -> NDArray[np.int32]:
+        """Find the active configurations of one position.
+
+        Parameters
+        ----------
+        values
+            int16 [F], the position's feature values.
+        most_specific
+            Leave out configurations with an active specialization.
+
+        Returns
+        -------
+        indices
+            int32, ascending.
+
+        Raises
+        ------
+        BadInputError
+            The values are no int16 array of one row, or lack a feature that a relation names.
+        """
+        scratch = self._match_one(values, most_specific)
+        count = bit_indices(scratch.bits, scratch.nodes)
+        return scratch.nodes[:count].copy()
+
+    def sum_one(self, values: NDArray[np.int16], weights: NDArray[np.float32], most_specific: bool = False) -> float:
+        """Sum the weights of one position's active configurations.
+
+        Parameters
+        ----------
+        values, most_specific
+            As for :meth:`active_one`.
+        weights
+            float32 [C].
+
+        Returns
+        -------
+        float
+            The sum, taken in float64.
+        """
+        row = self._weight_rows(weights)[0]
+        return float(sum_of_bits(self._match_one(values, most_specific).bits, row))
+
+    def active(
+        self, values: NDArray[np.int16], most_specific: bool = False, jobs: int = 1
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Find the active configurations of many positions.
+
+        Parameters
+        ----------
+        values
+            int16 [N, F]; fastest when stored feature by feature, as
+            :meth:`AtomicFeatures.values <glem.core.features.AtomicFeatures.values>` gives them.
+        most_specific
+            Leave out configurations with an active specialization.
+        jobs
+            Threads.
+
+        Returns
+        -------
+        indptr
+            int64 [N + 1].
+        indices
+            int32: the configurations of position ``n`` are ``indices[indptr[n] : indptr[n + 1]]``, ascending.
+
+        Raises
+        ------
+        BadInputError
+            The values are no int16 matrix, or lack a feature that a relation names; fewer than one job.
+        """
+        values = self._checked(values, dimensions=2)
+        positions = len(values)
+        indptr = np.zeros(positions + 1, np.int64)
+        if positions <= _FEW:
+            rows = [self.active_one(np.ascontiguousarray(row), most_specific) for row in values]
+            np.cumsum([len(row) for row in rows], out=indptr[1:])
+            return indptr, np.concatenate([np.empty(0, np.int32), *rows])
+
+        # Matching twice costs less than copying the lists together: they are written where they belong, in memory
+        # that is asked for once and so comes in large pages.
+        def count(block: _Block, start: int) -> None:
+            counts = block.load(values, start).counts()
+            indptr[start + 1 : start + 1 + len(counts)] = counts
+
+        def write(block: _Block, start: int) -> None:
+            block.load(values, start).write(indptr[start : start + BLOCK + 1], indices)
+
+        self._each_block(count, positions, most_specific, jobs)
+        np.cumsum(indptr, out=indptr)
+        indices = np.empty(int(indptr[-1]), np.int32)
+        self._each_block(write, positions, most_specific, jobs)
+        return indptr, indices
+
+    def sums(
+        self,
+        values: NDArray[np.int16],
+        weights: NDArray[np.float32],
+        most_specific: bool = False,
+        phase: NDArray[np.uint8] | None = None,
+        jobs: int = 1,
+    ) -> NDArray[np.float32]:
+        """Sum the weights of the active configurations of many positions, without listing them.
+
+        Parameters
+        ----------
+        values, most_specific, jobs
+            As for :meth:`active`.
+        weights
+            float32 [C], or [P, C] with a row per phase.
+        phase
+            uint8 [N], the row of ``weights`` for each position; 0 where not given.
+
+        Returns
+        -------
+        sums
+            float32 [N], the sums taken in float64.
+
+        Raises
+        ------
+        BadInputError
+            As for :meth:`active`; or weights or phases do not fit.
+        """
+        values = self._checked(values, dimensions=2)
+        rows = self._weight_rows(weights)
+        phases = _checked_phases(phase, len(values), len(rows))
+        sums = np.zeros(len(values), np.float64)
+        if len(values) <= _FEW:
+            for place, row in enumerate(values):
+                scratch = self._match_one(np.ascontiguousarray(row), most_specific)
+                sums[place] = sum_of_bits(scratch.bits, rows[phases[place]])
+        else:
+
+            def add(block: _Block, start: int) -> None:
+                block.load(values, start).add_sums(rows, phases, sums)
+
+            self._each_block(add, len(values), most_specific, jobs)
+        return sums.astype(np.float32)
+
+    def transposed_sums(
+        self,
+        values: NDArray[np.int16],
+        numbers: ArrayLike,
+        most_specific: bool = False,
+        phase: NDArray[np.uint8] | None = None,
+        phases: int = 1,
+        jobs: int = 1,
+    ) -> NDArray[np.float64]:
+        """Sum a number per position over the positions where each configuration is active.
+
+        With residuals it gives the gradient of :meth:`sums` with respect to the weights; with ones, match counts. The
+        sums are taken in fixed point with at least 36 bits below the largest number, which makes them exact for whole
+        numbers below 2**36 and independent of the order of the positions.
+
+        Parameters
+        ----------
+        values, most_specific, jobs
+            As for :meth:`active`.
+        numbers
+            [N], finite.
+        phase
+            uint8 [N]: the row of the result that each position adds to; 0 where not given.
+        phases
+            Rows of the result, P.
+
+        Returns
+        -------
+        totals
+            float64 [P, C].
+
+        Raises
+        ------
+        BadInputError
+            As for :meth:`active`; or numbers or phases do not fit.
+        """
+        values = self._checked(values, dimensions=2)
+        given = np.asarray(numbers, np.float64)
+        if given.shape != (len(values),) or not np.isfinite(given).all():
+            raise BadInputError(f"numbers: expected {len(values)} finite ones, found shape {given.shape}")
+        rows = _checked_phases(phase, len(values), phases)
+        # |total| <= N max|number| stays below 2**62.
+        largest = float(np.abs(given).max(initial=0.0)) or 1.0
+        scale = _FIXED_POINT_BITS - int(np.ceil(np.log2(largest))) - max(len(values), 1).bit_length()
+        scaled = np.rint(np.ldexp(given, scale)).astype(np.int64)
+        lock = threading.Lock()
+        totals = np.zeros((len(self), phases), np.int64)
+
+        def add(block: _Block, start: int) -> None:
+            block.load(values, start).add_transposed_sums(scaled, rows, totals, lock)
+
+        self._each_block(add, len(values), most_specific, jobs)
+        return np.ldexp(totals.T.astype(np.float64), -scale)
+
+    def _each_block(self, work: Callable[[_Block, int], None], positions: int, most_specific: bool, jobs: int) -> None:
+        """Call ``work(block, start)`` for every block of positions, each job with working memory of its own."""
+        workers = [_Block(self.tables, most_specific) for _ in range(_worker_count(jobs, positions))]
+
+        def run(worker: int) -> None:
+            for start in range(worker * BLOCK, positions, BLOCK * len(workers)):
+                work(workers[worker], start)
+
+        if len(workers) == 1:
+            run(0)
+            return
+        with ThreadPoolExecutor(len(workers)) as threads:
+            # Listing the results raises what a worker raised.
+            list(threads.map(run, range(len(workers))))
+
+    def _match_one(self, values: NDArray[np.int16], most_specific: bool) -> Scratch:
+        values = np.ascontiguousarray(self._checked(values, dimensions=1))
+        scratch: Scratch | None = getattr(self._local, "scratch", None)
+        if scratch is None:
+            scratch = self._local.scratch = scratch_for(self.tables)
+        match_one(values, self.tables, bool(most_specific), scratch)
+        return scratch
+
+    def _checked(self, values: NDArray[np.int16], dimensions: int) -> NDArray[np.int16]:
+        if values.dtype != np.int16 or values.ndim != dimensions:
+            raise BadInputError(
+                f"feature values: expected {dimensions} dimension(s) of int16, found {values.ndim} of {values.dtype}"
+            )
+        needed = int(self.tables.lookup.features.max(initial=-1)) + 1
+        if values.shape[-1] < needed:
+            raise BadInputError(
+                f"feature values: {values.shape[-1]} features, but a relation names feature {needed - 1}"
+            )
+        return values
+
+    def _weight_rows(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
+        rows = np.ascontiguousarray(np.atleast_2d(weights), np.float32)
+        if rows.ndim != 2 or rows.shape[1] != len(self):
+            raise BadInputError(f"weights of shape {np.shape(weights)} for {len(self)} configurations")
+        return rows
+
+
+class _Block:
+    """Working memory of one job: up to 512 positions against all configurations."""
+
+    def __init__(self, tables: MatchingTables, most_specific: bool) -> None:
+        self.tables = tables
+        self.most_specific = most_specific
+        self.configurations = len(tables.offsets) - 1
+        self.start = 0
+        self.count = 0
+        relations = int(tables.lookup.ranks.max(initial=-1)) + 1
+        self.relation_rows = aligned_words((relations + 1) * VECTOR_WORDS)
+        rows = -(-self.configurations // 64) * 64 if most_specific else min(_SLAB, self.configurations + 63)
+        self.rows = aligned_words(rows * VECTOR_WORDS)
+        self.stride = np.int64(_SLAB // 64 + WORD_STRIDE_PADDING)
+        self.words = aligned_words(BLOCK * int(self.stride))
+        self.listed = np.empty(_SLAB + 64, np.int32)
+
+    def load(self, values: NDArray[np.int16], start: int) -> _Block:
+        """Take the block of positions that begins at ``start``."""
+        self.start = start
+        self.count = min(BLOCK, len(values) - start)
+        if values.flags.f_contiguous:
+            columns, first = values.T, start
+        else:
+            columns, first = np.ascontiguousarray(values[start : start + BLOCK].T), 0
+        fill_relation_rows(columns, np.int64(first), np.int64(self.count), self.tables.lookup, self.relation_rows)
+        if self.most_specific:
+            self._fill_rows(0, self.configurations)
+            drop_generalizations(self.rows, self.tables.by_size, self.tables.specializations)
+        return self
+
+    def _fill_rows(self, first: int, last: int) -> None:
+        tables = self.tables
+        fill_active_rows(self.relation_rows, tables.ranks, tables.offsets, np.int64(first), np.int64(last), self.rows)
+
+    def _row_slabs(self) -> Iterator[tuple[int, int, int]]:
+        """Ranges of configurations, and where the first one's row stands in ``rows``."""
+        for first in range(0, self.configurations, _SLAB):
+            last = min(first + _SLAB, self.configurations)
+            if self.most_specific:
+                yield first, last, first * VECTOR_WORDS
+            else:
+                self._fill_rows(first, last)
+                yield first, last, 0
+
+    def _word_slabs(self) -> Iterator[tuple[np.int64, np.int64]]:
+        """First configuration and number of words of the ranges whose bits stand in ``words``."""
+        for first, last, place in self._row_slabs():
+            groups = np.int64(-(-(last - first) // 64))
+            transpose_rows(self.rows, np.int64(place), groups, self.words, self.stride)
+            yield np.int64(first), groups
+
+    def counts(self) -> NDArray[np.int64]:
+        """Count the configurations of each position: int64 [count]."""
+        counts = np.zeros(self.count, np.int64)
+        for _, groups in self._word_slabs():
+            count_words(self.words, self.stride, groups, counts)
+        return counts
+
+    def write(self, bounds: NDArray[np.int64], indices: NDArray[np.int32]) -> None:
+        """Write each position's configurations between its bounds, int64 [count + 1], in ``indices``."""
+        cursors = bounds[:-1].copy()
+        for first, groups in self._word_slabs():
+            write_indices(self.words, self.stride, groups, first, BIT_PLACES, cursors, bounds[1:], indices)
+
+    def add_sums(self, weights: NDArray[np.float32], phases: NDArray[np.uint8], sums: NDArray[np.float64]) -> None:
+        """Add the weights of each position's configurations to its place in ``sums``."""
+        own = slice(self.start, self.start + self.count)
+        for first, groups in self._word_slabs():
+            add_sums(self.words, self.stride, groups, first, BIT_PLACES, weights, phases[own], self.listed, sums[own])
+
+    def add_transposed_sums(
+        self, numbers: NDArray[np.int64], phases: NDArray[np.uint8], totals: NDArray[np.int64], lock: threading.Lock
+    ) -> None:
+        """Add each position's number to the totals of its configurations."""
+        own = slice(self.start, self.start + self.count)
+        for first, last, place in self._row_slabs():
+            with lock:
+                add_transposed_sums(
+                    self.rows[place:], np.int64(first), np.int64(last), numbers[own], phases[own], totals
+                )
+
+
+def _checked_phases(phase: NDArray[np.uint8] | None, positions: int, rows: int) -> NDArray[np.uint8]:
+    if phase is None:
+        return np.zeros(positions, np.uint8)
+    if phase.shape != (positions,) or phase.dtype.kind not in "iu":
+        raise BadInputError(f"phase: expected {positions} integers, found shape {phase.shape} of {phase.dtype}")
+    if positions and not 0 <= int(phase.min()) <= int(phase.max()) < rows:
+        raise BadInputError(f"phase: a value is outside of 0..{rows - 1}")
+    return np.ascontiguousarray(phase, np.uint8)
+
+
+def _worker_count(jobs: int, positions: int) -> int:
+    if jobs < 1:
+        raise BadInputError(f"jobs: expected at least 1, found {jobs}")
+    return max(1, min(jobs, -(-positions // BLOCK)))
