@@ -73,7 +73,6 @@ _SECONDS_PER_DAY = 86400
 # Parts of numba's accounts of a failed compilation.
 _CALLEE = re.compile(r"type\(CPUDispatcher\(<function (\w+) at")
 _PLACE = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
-_OWN_PLACE = re.compile(r"[\\/](numba|core)[\\/]\w+(/\w+)*\.py$")
 _STAGE = re.compile(
     r">>>|Failed in|No implementation of|There are \d+ cand|- Of which|Overload (in|of)|With argument|Rejected as"
     r"|TypingError: Failed|- Resolution|During"
@@ -203,9 +202,15 @@ def _explanation(function: Callable[..., Any], account: str) -> str:
             reason = line.removesuffix(" Raised from None").rstrip(".")
         if reason:
             break
-    places = ((match["file"], match["line"]) for match in _PLACE.finditer(account))
-    place = next((f" ({file}:{line})" for file, line in places if not _OWN_PLACE.search(file)), "")
+    places = ((Path(match["file"]), match["line"]) for match in _PLACE.finditer(account))
+    place = next((f" ({file}:{line})" for file, line in places if not _passes_on(file)), "")
     return f"{name} cannot be compiled: {reason or lines[0]}{place}"
+
+
+def _passes_on(file: Path) -> bool:
+    """Whether a place in numba's account is one that only calls the code in question."""
+    full = file.resolve()
+    return full.is_relative_to(Path(numba.__file__).parent) or full == Path(__file__).with_name("operations.py")
 
 
 @overload

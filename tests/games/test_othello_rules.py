@@ -1,0 +1,130 @@
+"""Othello's rules against the naive ones, on positions of random games and on random boards."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from glem.core.errors import BadInputError
+from glem.core.game import Game
+from glem.core.kernels import compiled
+from glem.games.othello import rules
+from glem.games.othello.columns import mobility_of
+from glem.games.othello.rules import INITIAL_POSITION, PASS, Position
+from tests.oracles import othello_rules as oracle
+
+
+def position_of(board: np.ndarray) -> Position:
+    own, opponent = oracle.bits_of(board)
+    return Position(np.uint64(own), np.uint64(opponent))
+
+
+def random_boards(count: int, seed: int) -> list[np.ndarray]:
+    """Reachable or not, from empty to full: every run length and border occurs."""
+    generator = np.random.default_rng(seed)
+    shares = generator.random((count, 2))
+    boards = []
+    for empty, own in shares:
+        occupied = generator.random(64) >= empty
+        boards.append((np.where(generator.random(64) < own, 1, -1) * occupied).reshape(8, 8))
+    return boards
+
+
+def moves_of(position: Position) -> list[int]:
+    moves = np.zeros(64, np.int32)
+    return moves[: rules.legal_moves(position, moves, 0)].tolist()
+
+
+def test_random_games_agree_with_the_naive_rules():
+    generator = random.Random(3)
+    passes = 0
+    for _ in range(12):
+        board, position = oracle.board_of(int(INITIAL_POSITION.own), int(INITIAL_POSITION.opponent)), INITIAL_POSITION
+        while True:
+            moves = moves_of(position)
+            assert moves == oracle.legal_moves(board)
+            assert rules.count_moves(position) == len(moves)
+            assert rules.is_over(position) == (not moves)
+            if not moves:
+                assert rules.final_score(position) == oracle.final_score(board)
+                assert rules.disc_difference(position) == board.sum()
+                break
+            move = generator.choice(moves)
+            passes += move == PASS
+            board, position = oracle.play(board, move), rules.play(position, move)
+            assert position == position_of(board)
+    assert passes  # else the test says nothing about them
+
+
+@pytest.mark.parametrize("mode", ["plain", "compiled"])
+def test_random_boards_agree_with_the_naive_rules(mode):
+    mobility, flips = (rules.mobility, rules.flips) if mode == "plain" else map(compiled, (rules.mobility, rules.flips))
+    for board in random_boards(120, 5):
+        position = position_of(board)
+        squares = int(mobility(position.own, position.opponent))
+        assert [square for square in range(64) if squares >> square & 1] == oracle.placements(board)
+        for square in np.flatnonzero(board.ravel() == 0):
+            turned = int(flips(position.own, position.opponent, int(square)))
+            assert turned == sum(1 << (8 * row + column) for row, column in oracle.turned_discs(board, int(square)))
+
+
+def test_batch_mobility_equals_one_by_one():
+    # 1,001 is no multiple of any vector's width.
+    boards = (random_boards(100, 7) * 11)[:1001]
+    positions = [position_of(board) for board in boards]
+    columns = Position(
+        np.array([position.own for position in positions]), np.array([position.opponent for position in positions])
+    )
+    expected = [rules.mobility(*position) for position in positions[:100]]
+    out = np.zeros(1001, np.uint64)
+    assert mobility_of(columns, out) is out
+    assert out[:100].tolist() == [int(squares) for squares in expected]
+    assert np.array_equal(out, np.tile(out[:100], 11)[:1001])
+    for length in (0, 1, 7, 8, 9):
+        part = Position(columns.own[:length], columns.opponent[:length])
+        assert np.array_equal(mobility_of(part), out[:length])
+    strided = Position(columns.own[::2], columns.opponent[::2])
+    assert np.array_equal(mobility_of(strided), out[::2])
+
+
+def test_batch_mobility_refuses_what_does_not_fit():
+    column = np.zeros(4, np.uint64)
+    with pytest.raises(BadInputError, match="'opponent'.*expected uint64"):
+        mobility_of(Position(column, column.astype(np.int64)))
+    with pytest.raises(BadInputError, match=r"uint64\[3\], expected uint64\[4\]"):
+        mobility_of(Position(column, column[:3]))
+    with pytest.raises(BadInputError, match="out is"):
+        mobility_of(Position(column, column), np.zeros(3, np.uint64))
+
+
+def test_final_scores_and_passes():
+    wiped_out = Position(np.uint64(0), np.uint64(0b111))
+    assert rules.is_over(wiped_out)
+    assert rules.final_score(wiped_out) == -64
+    assert rules.final_score(Position(np.uint64(0b111), np.uint64(0))) == 64
+    assert rules.final_score(Position(np.uint64(0b11), np.uint64(0b1100))) == 0
+    # a1 own, b1 opponent's, the rest empty: c1 turns b1; the opponent cannot move and must pass.
+    stuck = Position(np.uint64(0b10), np.uint64(0b01))
+    assert moves_of(stuck) == [PASS]
+    assert rules.play(stuck, PASS) == Position(np.uint64(0b01), np.uint64(0b10))
+
+
+def test_a_known_game_ends_as_known(othello: Game):
+    # The shortest game in which the loser keeps no disc: nine moves.
+    position = othello.initial_position
+    for name in "e6 f4 e3 f6 g5 d6 e7 f5 c5".split():
+        move = othello.parse_move(name)
+        assert move in moves_of(position)
+        position = rules.play(position, move)
+    assert rules.is_over(position)
+    assert rules.final_score(position) == -64
+
+
+def test_symmetries_move_squares_as_they_move_boards():
+    for symmetry in range(8):
+        for square in range(64):
+            image = rules.transform(Position(np.uint64(1 << square), np.uint64(0)), symmetry)
+            assert int(image.own) == 1 << rules.transform_square(square, symmetry)
+        assert rules.transform_square(PASS, symmetry) == PASS
