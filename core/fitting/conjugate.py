@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.fitting.fitters import Checkpoint, Fitter, Monitor
-from glem.core.fitting.problem import LeastSquares
+from glem.core.fitting.links import IDENTITY
+from glem.core.fitting.problem import LeastSquares, inner
 from glem.core.progress import SILENT, Progress
 
 __all__ = ["ConjugateGradient"]
@@ -80,7 +81,7 @@ class ConjugateGradient(Fitter):
                     break
                 gradient = problem.gradient(residuals, parameters)
                 preconditioned = scale * gradient
-                norm = float(gradient @ preconditioned)
+                norm = inner(gradient, preconditioned)
                 first_norm = max(first_norm, norm)
                 if norm <= self.tolerance**2 * first_norm:
                     converged, reason = True, "the gradient vanishes"
@@ -88,13 +89,14 @@ class ConjugateGradient(Fitter):
                 if monitor.iterations >= self.iterations:
                     break
                 # Polak-Ribière; previous is the gradient of the iteration before.
-                momentum = max(0.0, (norm - float(previous @ preconditioned)) / previous_norm) if previous_norm else 0.0
+                momentum = max(0.0, (norm - inner(previous, preconditioned)) / previous_norm) if previous_norm else 0.0
                 direction = preconditioned + momentum * direction
-                if float(direction @ gradient) <= 0:
+                if inner(direction, gradient) <= 0:
                     direction = preconditioned
                 previous, previous_norm = gradient, norm
                 steps = problem.sums(direction)
-                length = _line_minimum(problem, sums, steps, parameters, direction)
+                value, slope = problem.penalized(errors, parameters), -inner(direction, gradient)
+                length = _line_minimum(problem, sums, steps, parameters, direction, value, slope)
                 if length == 0.0:
                     converged, reason = True, "no step along the line improves"
                     break
@@ -117,24 +119,30 @@ class ConjugateGradient(Fitter):
 
 
 def _line_minimum(
-    problem: LeastSquares, sums: NDArray[np.float32], steps: NDArray[np.float32], parameters: Vector, direction: Vector
+    problem: LeastSquares,
+    sums: NDArray[np.float32],
+    steps: NDArray[np.float32],
+    parameters: Vector,
+    direction: Vector,
+    value: float,
+    slope: float,
 ) -> float:
-    """Length of the step along a direction; 0 where none improves."""
-    here = problem.along(sums, steps, 0.0, parameters, direction)
-    if here.curvature <= 0 or here.slope >= 0:
+    """Length of the step along a direction in which half the objective starts at a value and slope; 0 for none."""
+    if problem.link == IDENTITY:
+        curvature = problem.straight_curvature(steps, direction)
+        return -slope / curvature if curvature > 0 else 0.0
+    curvature = problem.along(sums, steps, 0.0, parameters, direction).curvature
+    if curvature <= 0:
         return 0.0
-    length = -here.slope / here.curvature
-    if problem.link.span == 0:
-        return length
+    length = -slope / curvature
+    there = problem.along(sums, steps, length, parameters, direction)
     for _ in range(_LINE_STEPS):
-        there = problem.along(sums, steps, length, parameters, direction)
         # Armijo's condition and a slope that has come down to a tenth: good enough for a conjugate direction.
-        if there.value > here.value + 1e-4 * length * here.slope:
+        if there.value > value + 1e-4 * length * slope:
             length /= 2
-        elif abs(there.slope) > 0.1 * abs(here.slope) and there.curvature > 0:
+        elif abs(there.slope) > 0.1 * abs(slope) and there.slope < there.curvature * length:
             length -= there.slope / there.curvature
-            if length <= 0:
-                return 0.0
         else:
-            return length
-    return length if problem.along(sums, steps, length, parameters, direction).value < here.value else 0.0
+            break
+        there = problem.along(sums, steps, length, parameters, direction)
+    return length if there.value < value else 0.0

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.fitting.fitters import Checkpoint, Fitter, Monitor
-from glem.core.fitting.problem import LeastSquares
+from glem.core.fitting.problem import LeastSquares, inner
 from glem.core.progress import SILENT, Progress
 
 __all__ = ["GradientDescent"]
@@ -115,9 +115,9 @@ def _greatest_eigenvalue(problem: LeastSquares, normalization: Vector) -> float:
     vector = (normalization > 0).astype(np.float64)
     eigenvalue = 1.0
     for _ in range(_POWER_STEPS):
-        vector /= np.linalg.norm(vector)
+        vector /= np.sqrt(inner(vector, vector))
         vector = normalization * problem.curvature(vector)
-        eigenvalue = float(np.linalg.norm(vector))
+        eigenvalue = float(np.sqrt(inner(vector, vector)))
     return eigenvalue
 
 

@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from glem.core.kernels import kernel
 
-__all__ = ["LinkTerms", "Rows", "add_gradient", "errors_along", "pass_over", "residuals_at", "sum_weights"]
+__all__ = [
+    "LinkTerms",
+    "Rows",
+    "add_gradient",
+    "curvature_along",
+    "errors_along",
+    "pass_over",
+    "residuals_at",
+    "sum_weights",
+]
 
 _BLOCK = 4096
 
@@ -233,6 +242,22 @@ def errors_along(
         slope -= weight * difference * rise * step
         curvature += weight * rise * rise * step * step
     return error, held_error, slope, curvature
+
+
+@kernel
+def curvature_along(steps: Any, row_weights: Any) -> Any:
+    """Sum of ``weight step^2``: second derivative of half the error along a line, with the identity link."""
+    count = steps.shape[0]
+    # Eight sums side by side, since the compiler must not change the order of additions itself.
+    lanes = np.zeros(8)
+    whole = count - count % 8
+    for row in range(0, whole, 8):
+        for lane in range(8):
+            step = np.float64(steps[row + lane])
+            lanes[lane] += np.float64(row_weights[row + lane]) * step * step
+    for row in range(whole, count):
+        lanes[0] += np.float64(row_weights[row]) * np.float64(steps[row]) * np.float64(steps[row])
+    return lanes.sum()
 
 
 @kernel

@@ -19,10 +19,18 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.fitting.design import Design, Segment
 from glem.core.fitting.links import IDENTITY, Link
-from glem.core.fitting.passes import LinkTerms, add_gradient, errors_along, pass_over, residuals_at, sum_weights
+from glem.core.fitting.passes import (
+    LinkTerms,
+    add_gradient,
+    curvature_along,
+    errors_along,
+    pass_over,
+    residuals_at,
+    sum_weights,
+)
 from glem.core.fitting.threads import ordered_map
 
-__all__ = ["Along", "Errors", "LeastSquares", "Source"]
+__all__ = ["Along", "Errors", "LeastSquares", "Source", "inner"]
 
 Vector = NDArray[np.float64]
 Result = TypeVar("Result")
@@ -72,6 +80,11 @@ class _Slab:
 
     target: int
     pieces: tuple[_Piece, ...]
+
+
+def inner(one: Vector, other: Vector) -> float:
+    """Inner product, without the threads of a linear algebra library: on other threads it would have other bits."""
+    return float((one * other).sum())
 
 
 class LeastSquares:
@@ -356,10 +369,28 @@ class LeastSquares:
         if self.l2:
             along = self.weights_of(direction).ravel()
             here = self.weights_of(parameters).ravel() + length * along
-            value += float(self._penalties @ (here * here))
-            slope += float(self._penalties @ (here * along))
-            curvature += float(self._penalties @ (along * along))
+            value += inner(self._penalties, here * here)
+            slope += inner(self._penalties, here * along)
+            curvature += inner(self._penalties, along * along)
         return Along(value / 2, slope, curvature)
+
+    def straight_curvature(self, steps: NDArray[np.float32], direction: Vector) -> float:
+        """Second derivative of half the objective along a line, with the identity link; steps belong to direction."""
+
+        def work(rows: slice) -> tuple[float]:
+            return (float(curvature_along(steps[rows], self._row_weights[rows])),)
+
+        return self._summed(work)[0] + self._penalty(direction)
+
+    def penalized(self, errors: Errors, parameters: Vector) -> float:
+        """Half the objective where the errors and parameters are these."""
+        return (errors.training * self.total_weight + self._penalty(parameters)) / 2
+
+    def _penalty(self, parameters: Vector) -> float:
+        if not self.l2:
+            return 0.0
+        weights = self.weights_of(parameters).ravel()
+        return inner(self._penalties, weights * weights)
 
     def move(self, sums: NDArray[np.float32], steps: NDArray[np.float32], length: float) -> tuple[Errors, NDArray[Any]]:
         """Add ``length * steps`` to ``sums`` in place.

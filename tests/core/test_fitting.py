@@ -90,7 +90,7 @@ def test_conjugate_gradient_with_a_sigmoid_link(small: Small, labels: Any, link:
     rows = small.phases == 0
     targets = results(labels) * np.float32(link.span) + np.float32(link.low)
     problem = LeastSquares(small.design, targets, link=link, l2=0.05, targets=[(Source(0, 1.0),)])
-    fitter = ConjugateGradient(iterations=500, tolerance=1e-5).fit(problem)
+    fitter = ConjugateGradient(iterations=2000, tolerance=1e-5).fit(problem)
     arguments = (
         small.matrix[rows],
         targets[rows].astype(np.float64),
