@@ -89,7 +89,8 @@ class Learning:
     label_unit
         Unit of labels for people, e.g. ``discs``.
     sample
-        Optional function that returns the path of a small set of positions that the project ships.
+        Optional function that returns a small set of scored positions that the plugin ships
+        (:class:`~glem.core.positions.PositionSet`).
     """
 
     game: Game

@@ -25,12 +25,21 @@ import pyarrow.parquet as pq
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.duplicates import position_keys, scatter
 from glem.core.errors import BadInputError
 from glem.core.files import atomic_path
 from glem.core.game import Game, load_game
 from glem.core.positions import PositionSet
 
-__all__ = ["PositionHeader", "PositionWriter", "merge_file", "read_header", "read_positions", "stream_positions"]
+__all__ = [
+    "PositionHeader",
+    "PositionWriter",
+    "keep_unseen",
+    "merge_file",
+    "read_header",
+    "read_positions",
+    "stream_positions",
+]
 
 _KEY = b"glem.positions"
 _VERSION = 1
@@ -356,6 +365,28 @@ def merge_file(
         return writer.count
 
 
+def keep_unseen(
+    source: str | os.PathLike[str], target: str | os.PathLike[str], *, training: str | os.PathLike[str]
+) -> int:
+    """Copy the positions that do not occur in a training file, mirror images too; return their number.
+
+    See :meth:`PositionSet.without <glem.core.positions.PositionSet.without>`. Memory holds the keys of the training
+    positions, 8 bytes each.
+    """
+    header = read_header(source)
+    game = load_game(header.game)
+    known = np.unique(
+        np.concatenate([position_keys(game, part.positions) for part in stream_positions(training, game=game)])
+    )
+    with PositionWriter(target, game, header.label_kind) as writer:
+        for part in stream_positions(source, game=game):
+            keys = position_keys(game, part.positions)
+            places = np.minimum(np.searchsorted(known, keys), max(len(known) - 1, 0))
+            seen = known[places] == keys if len(known) else np.zeros(len(keys), np.bool_)
+            writer.append(part.select(~seen))
+    return writer.count
+
+
 @contextlib.contextmanager
 def _scratch_file(target: str | os.PathLike[str], part: int) -> Iterator[Path]:
     path = Path(target)
@@ -367,8 +398,6 @@ def _scratch_file(target: str | os.PathLike[str], part: int) -> Iterator[Path]:
 
 
 def _deal(source: str | os.PathLike[str], game: Game, paths: list[Path], symmetries: bool) -> None:
-    from glem.core.duplicates import position_keys, scatter
-
     header = read_header(source, game)
     with contextlib.ExitStack() as stack:
         writers = [stack.enter_context(PositionWriter(path, game, header.label_kind)) for path in paths]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from glem.core.kernels import popcount
 from glem.core.learning import Learning, Phases
+from glem.core.positions import PositionSet
 from glem.games.othello import OTHELLO as GAME
 from glem.games.othello.rules import Position
 from glem.plugins.othello.features import FEATURES
@@ -23,6 +24,14 @@ PHASES = Phases(
     phase_of=phase_of,
 )
 
+
+def _sample() -> PositionSet:
+    # Imported late: the module is also a command (python -m), which Python wants to find unimported.
+    from glem.plugins.othello.sample import sample_positions
+
+    return sample_positions()
+
+
 OTHELLO = Learning(
     game=GAME,
     features=FEATURES,
@@ -35,5 +44,6 @@ OTHELLO = Learning(
         "mobility": ("mobility", "opponent_mobility"),
     },
     label_unit="discs",
+    sample=_sample,
 )
 """Registered under the entry-point group ``glem.learning``."""

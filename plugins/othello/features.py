@@ -1,4 +1,4 @@
-"""Atomic features of Othello: square contents, mobility, potential mobility, discs, parity."""
+"""Atomic features of Othello: square contents, mobility, frontiers, discs, corners, stability, parity and regions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from glem.games.othello import OTHELLO
 from glem.games.othello.notation import format_square
 from glem.games.othello.rules import Position, mobility, transform_square
 
-__all__ = ["EMPTY", "FEATURES", "OPPONENT", "OWN"]
+__all__ = ["EMPTY", "FEATURES", "OPPONENT", "OWN", "neighbours"]
 
 EMPTY, OWN, OPPONENT = 0, 1, 2
 """Values of a square's content, from the side to move's view."""
@@ -28,11 +28,66 @@ _QUADRANTS = (
     np.uint64(0xF0F0F0F000000000),
 )
 _CORNERS = np.uint64(0x8100000000000081)
+_ROW_1 = np.uint64(0x00000000000000FF)
+_ROW_8 = np.uint64(0xFF00000000000000)
+_COLUMN_A = np.uint64(0x0101010101010101)
+_COLUMN_H = np.uint64(0x8080808080808080)
+_ROW_EDGES = np.uint64(0xFF000000000000FF)
+_COLUMN_EDGES = np.uint64(0x8181818181818181)
 
 
-def _neighbours(board: np.uint64) -> np.uint64:
+def neighbours(board: np.uint64) -> np.uint64:
+    """Squares next to those of a board, diagonally too, but not on it."""
     wide = board | ((board & _NOT_H) << _ONE) | ((board & _NOT_A) >> _ONE)
     return (wide | (wide << np.uint64(8)) | (wide >> np.uint64(8))) & ~board
+
+
+def _full_edges(occupied: np.uint64) -> np.uint64:
+    """Squares of the edges that have no empty square."""
+    full = _ZERO
+    if occupied & _ROW_1 == _ROW_1:
+        full |= _ROW_1
+    if occupied & _ROW_8 == _ROW_8:
+        full |= _ROW_8
+    if occupied & _COLUMN_A == _COLUMN_A:
+        full |= _COLUMN_A
+    if occupied & _COLUMN_H == _COLUMN_H:
+        full |= _COLUMN_H
+    return full
+
+
+def _stable_edge_discs(discs: np.uint64, full_edges: np.uint64) -> np.uint64:
+    """Discs of one side on the edges that can never be turned over along them.
+
+    An edge disc can be turned over along its edge only (a corner disc not at all), so that these are safe: discs
+    on a full edge, and unbroken runs of one side from a corner.
+    """
+    along_rows = discs & _ROW_EDGES
+    along_columns = discs & _COLUMN_EDGES
+    stable = discs & (_CORNERS | full_edges)
+    # A run from a corner has at most six more squares; with the eighth the edge is full.
+    for _ in range(6):
+        stable |= along_rows & ((stable << _ONE) | (stable >> _ONE))
+        stable |= along_columns & ((stable << np.uint64(8)) | (stable >> np.uint64(8)))
+    return stable
+
+
+def _write_regions(empty: np.uint64, values: Any) -> None:
+    """Write the number of empty regions and of those with an odd number of squares, in this order from index 84."""
+    regions = 0
+    odd = 0
+    remaining = empty
+    while remaining != _ZERO:
+        region = remaining & (~remaining + _ONE)
+        grown = remaining & (region | neighbours(region))
+        while grown != region:
+            region = grown
+            grown = remaining & (region | neighbours(region))
+        regions += 1
+        odd += popcount(region) & 1
+        remaining ^= region
+    values[84] = regions
+    values[85] = odd
 
 
 def write_values(position: Position, values: Any) -> None:
@@ -47,8 +102,8 @@ def write_values(position: Position, values: Any) -> None:
     opponent_moves = mobility(opponent, own)
     values[64] = popcount(own_moves)
     values[65] = popcount(opponent_moves)
-    values[66] = popcount(empty & _neighbours(opponent))
-    values[67] = popcount(empty & _neighbours(own))
+    values[66] = popcount(empty & neighbours(opponent))
+    values[67] = popcount(empty & neighbours(own))
     values[68] = popcount(own)
     values[69] = popcount(opponent)
     values[70] = popcount(own) - popcount(opponent)
@@ -59,6 +114,15 @@ def write_values(position: Position, values: Any) -> None:
     values[75] = popcount(empty & _QUADRANTS[3]) & 1
     values[76] = popcount(own_moves & _CORNERS)
     values[77] = popcount(opponent_moves & _CORNERS)
+    next_to_empty = neighbours(empty)
+    values[78] = popcount(own & next_to_empty)
+    values[79] = popcount(opponent & next_to_empty)
+    values[80] = popcount(own & _CORNERS)
+    values[81] = popcount(opponent & _CORNERS)
+    full_edges = _full_edges(own | opponent)
+    values[82] = popcount(_stable_edge_discs(own, full_edges))
+    values[83] = popcount(_stable_edge_discs(opponent, full_edges))
+    _write_regions(empty, values)
 
 
 def _all_features() -> tuple[AtomicFeature, ...]:
@@ -90,12 +154,33 @@ def _all_features() -> tuple[AtomicFeature, ...]:
         AtomicFeature("parity", 0, 1, "Parity of the number of empty squares.", parity, group="parity"),
         *(
             AtomicFeature(
-                f"parity_{name}", 0, 1, f"Parity of the empty squares of the quadrant at {name}.", parity, group="parity"
+                f"parity_{name}",
+                0,
+                1,
+                f"Parity of the empty squares of the quadrant at {name}.",
+                parity,
+                group="parity",
             )
             for name in ("a1", "h1", "a8", "h8")
         ),
         AtomicFeature("corner_moves", 0, 4, "Corners the side to move can take.", group="corners"),
         AtomicFeature("opponent_corner_moves", 0, 4, "Corners the opponent could take.", group="corners"),
+        AtomicFeature("frontier", 0, 64, "Own discs next to an empty square.", group="frontier"),
+        AtomicFeature("opponent_frontier", 0, 64, "Opponent's discs next to an empty square.", group="frontier"),
+        AtomicFeature("corners", 0, 4, "Corners with an own disc.", group="corners"),
+        AtomicFeature("opponent_corners", 0, 4, "Corners with an opponent's disc.", group="corners"),
+        AtomicFeature(
+            "stable_edge_discs", 0, 28, "Own edge discs on a full edge or in a run from a corner.", group="stability"
+        ),
+        AtomicFeature(
+            "opponent_stable_edge_discs",
+            0,
+            28,
+            "Opponent's edge discs on a full edge or in a run from a corner.",
+            group="stability",
+        ),
+        AtomicFeature("regions", 0, 16, "Groups of empty squares that touch, diagonally too.", group="regions"),
+        AtomicFeature("odd_regions", 0, 16, "Regions with an odd number of empty squares.", group="regions"),
     ]
     return (*squares, *others)
 
@@ -113,7 +198,5 @@ def _symmetries(count: int) -> Any:
 
 _FEATURES = _all_features()
 
-FEATURES = AtomicFeatures(
-    game=OTHELLO, features=_FEATURES, write=write_values, symmetries=_symmetries(len(_FEATURES))
-)
+FEATURES = AtomicFeatures(game=OTHELLO, features=_FEATURES, write=write_values, symmetries=_symmetries(len(_FEATURES)))
 """All atomic features of Othello; the first 64 are the squares in board order."""

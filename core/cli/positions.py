@@ -1,0 +1,247 @@
+"""``glem positions``."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from glem.core.cli.display import display_progress, print_json
+
+if TYPE_CHECKING:
+    from glem.core.game import Game
+    from glem.core.labelling import LabelCounts, Selection
+    from glem.core.positions import PositionSet
+    from glem.core.records import GameRecords
+
+__all__ = ["command"]
+
+
+@click.command("positions")
+@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False))
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="Parquet file to write.")
+@click.option("--game", "game_name", metavar="NAME", help="Game of the files; needed when several are installed.")
+@click.option("--format", "file_format", metavar="NAME", help="Format of the files, if their names do not tell.")
+@click.option(
+    "--label",
+    type=click.Choice(["auto", "result", "theoretical", "score"]),
+    default="auto",
+    show_default=True,
+    help="Final result, exact (theoretical) scores alone, both as they are known best, or scores of position files.",
+)
+@click.option("--plies", metavar="FIRST-LAST", help="Only these plies; 0 is the starting position.")
+@click.option("--phases", metavar="LIST", help="Only these game stages, for instance 3-8,10.")
+@click.option("--player", "players", multiple=True, help="Only games of this player; may be repeated.")
+@click.option("--minimum-games", type=click.IntRange(1), help="Only games of a player with at least so many games.")
+@click.option("--errors", metavar="LOW-HIGH", help="Only games whose result and exact score differ by so much.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="At most N random positions of each game.")
+@click.option(
+    "--split", type=click.FloatRange(0, 1), help="Hold out this share of games: OUTPUT gets .train, .heldout."
+)
+@click.option("--unseen", is_flag=True, help="Hold out only positions that do not occur in the training games.")
+@click.option("--merge", is_flag=True, help="Merge equal positions, mirror images too; labels are averaged.")
+@click.option("--spread", is_flag=True, help="With --merge, keep the standard deviation of merged labels.")
+@click.option("--skip-bad", is_flag=True, help="Leave bad records out and count them instead of stopping.")
+@click.option("--seed", default=0, show_default=True, help="Chooses sampled positions and held-out games.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="processors", help="Threads.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    files: tuple[str, ...],
+    output: str,
+    game_name: str | None,
+    file_format: str | None,
+    label: str,
+    plies: str | None,
+    phases: str | None,
+    players: tuple[str, ...],
+    minimum_games: int | None,
+    errors: str | None,
+    sample: int | None,
+    split: float | None,
+    unseen: bool,
+    merge: bool,
+    spread: bool,
+    skip_bad: bool,
+    seed: int,
+    jobs: int,
+    as_json: bool,
+) -> None:
+    """Turn game records, or files of scored positions, into a set of scored positions (Parquet)."""
+    from glem.core.errors import BadInputError
+    from glem.core.labelling import LabelCounts, label_records
+
+    if unseen and split is None:
+        raise BadInputError("--unseen needs --split")
+    if spread and not merge:
+        raise BadInputError("--spread needs --merge")
+    game = _chosen_game(game_name)
+    targets = _targets(output, split)
+    counts = LabelCounts()
+    if label == "score":
+        if plies or phases or players or minimum_games or errors or sample:
+            raise BadInputError("positions with scores of their own cannot be selected by game, ply or phase")
+        parts = _scored_positions(game, files, file_format, skip_bad, counts, quiet=as_json)
+    else:
+        selection = _selection(game, plies, phases, errors, sample)
+        names = frozenset(players)
+        if minimum_games is not None:
+            from glem.core.labelling import frequent_players
+
+            names |= frequent_players(_records(game, files, file_format, skip_bad, quiet=as_json), minimum_games)
+        if players or minimum_games is not None:
+            from attrs import evolve
+
+            selection = evolve(selection, players=names)
+        records = _records(game, files, file_format, skip_bad, quiet=as_json)
+        parts = label_records(game, records, label=label, selection=selection, seed=seed, jobs=jobs, counts=counts)
+    written = _write(game, parts, targets, label, split, seed, unseen=unseen, merge=merge, spread=spread)
+    _report(counts, written, as_json=as_json)
+
+
+def _chosen_game(name: str | None) -> Game:
+    from glem.core.errors import BadInputError
+    from glem.core.game import game_names, load_game
+
+    if name is None:
+        installed = game_names()
+        if len(installed) != 1:
+            raise BadInputError(f"name the game of the files: --game with one of {', '.join(installed) or 'none'}")
+        name = installed[0]
+    return load_game(name)
+
+
+def _range(text: str, option: str) -> tuple[int, int]:
+    from glem.core.errors import BadInputError
+
+    first, dash, last = text.partition("-")
+    if not first.strip().isdecimal() or (dash and not last.strip().isdecimal()):
+        raise BadInputError(f"{option} must be a number or a range like 20-50, got {text!r}")
+    return int(first), int(last if dash else first)
+
+
+def _selection(game: Game, plies: str | None, phases: str | None, errors: str | None, sample: int | None) -> Selection:
+    from glem.core.labelling import Selection
+    from glem.core.learning import load_learning
+
+    chosen = None
+    if phases is not None:
+        ranges = [_range(part, "--phases") for part in phases.split(",")]
+        chosen = tuple(sorted({phase for first, last in ranges for phase in range(first, min(last, 1 << 16) + 1)}))
+    return Selection(
+        plies=None if plies is None else _range(plies, "--plies"),
+        phases=chosen,
+        stages=None if phases is None else load_learning(game.name).phases,
+        errors=None if errors is None else _range(errors, "--errors"),
+        per_game=sample,
+    )
+
+
+def _records(
+    game: Game, files: Sequence[str], file_format: str | None, skip_bad: bool, *, quiet: bool
+) -> Iterator[GameRecords]:
+    from glem.core.records import read_records
+
+    with display_progress(quiet=quiet)("Reading games", len(files)) as task:
+        for file in files:
+            task.note(Path(file).name)
+            yield from read_records(game, file, format=file_format, skip_bad=skip_bad)
+            task.advance()
+
+
+def _scored_positions(
+    game: Game, files: Sequence[str], file_format: str | None, skip_bad: bool, counts: LabelCounts, *, quiet: bool
+) -> Iterator[PositionSet]:
+    from glem.core.labelling import label_scored_positions
+    from glem.core.records import ScoredPositions, read_scored_positions
+
+    def counted(chunks: Iterator[ScoredPositions]) -> Iterator[ScoredPositions]:
+        for chunk in chunks:
+            counts.skipped += len(chunk.problems)
+            counts.problems = (*counts.problems, *chunk.problems)[:100]
+            counts.positions += len(chunk.label)
+            yield chunk
+
+    with display_progress(quiet=quiet)("Reading positions", len(files)) as task:
+        for file in files:
+            task.note(Path(file).name)
+            chunks = read_scored_positions(game, file, format=file_format, skip_bad=skip_bad)
+            yield from label_scored_positions(game, counted(chunks), Path(file).name)
+            task.advance()
+
+
+def _targets(output: str, split: float | None) -> list[Path]:
+    from glem.core.errors import BadInputError
+
+    path = Path(output)
+    if not path.parent.is_dir():
+        raise BadInputError(f"{output}: there is no folder {path.parent}")
+    if split is None:
+        return [path]
+    return [path.with_name(f"{path.stem}.{side}{path.suffix}") for side in ("train", "heldout")]
+
+
+def _write(
+    game: Game,
+    parts: Iterator[PositionSet],
+    targets: list[Path],
+    label: str,
+    split: float | None,
+    seed: int,
+    *,
+    unseen: bool,
+    merge: bool,
+    spread: bool,
+) -> dict[Path, int]:
+    """Write the parts to scratch files first, so that all targets appear together and only when all went well."""
+    from glem.core.position_files import PositionWriter, keep_unseen, merge_file, read_header
+
+    with tempfile.TemporaryDirectory(prefix=".glem-positions-", dir=targets[0].resolve().parent) as folder:
+        scratch = [Path(folder) / f"{place}.parquet" for place in range(len(targets))]
+        with contextlib.ExitStack() as stack:
+            writers = [stack.enter_context(PositionWriter(path, game, label)) for path in scratch]
+            for part in parts:
+                for writer, side in zip(writers, _sides(part, split, seed), strict=True):
+                    writer.append(side)
+        if unseen:
+            keep_unseen(scratch[1], scratch[1], training=scratch[0])
+        if merge:
+            for path in scratch:
+                merge_file(path, path, keep_spread=spread)
+        for path, target in zip(scratch, targets, strict=True):
+            path.replace(target)
+    return {target: read_header(target, game).count for target in targets}
+
+
+def _sides(part: PositionSet, split: float | None, seed: int) -> tuple[PositionSet, ...]:
+    return (part,) if split is None else part.split_by_game(split, seed)
+
+
+def _report(counts: LabelCounts, written: dict[Path, int], *, as_json: bool) -> None:
+    from attrs import asdict
+
+    if as_json:
+        files = [{"path": str(path), "positions": count} for path, count in written.items()]
+        print_json({**asdict(counts), "files": files})
+        return
+    for path, count in written.items():
+        click.echo(f"{count:,} positions in {path}")
+    remarks: dict[str, Any] = {
+        "bad records skipped": counts.skipped,
+        "unfinished games": counts.unfinished,
+        "games with illegal moves": counts.illegal,
+        "games of other players": counts.other_players,
+        "games of other errors": counts.other_errors,
+        "positions without such a label": counts.without_label,
+    }
+    if counts.records:
+        click.echo(f"from {counts.records:,} games")
+    for what, count in remarks.items():
+        if count:
+            click.echo(f"  {count:,} {what}")
+    for problem in counts.problems:
+        click.echo(f"skipped: {problem}", err=True)
