@@ -6,6 +6,7 @@ import json
 import os
 import zipfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -116,9 +117,7 @@ class ConfigurationSet:
         if self.offsets[-1] != len(self.relations) or (np.diff(self.offsets) <= 0).any():
             raise BadInputError("the offsets of configurations must ascend to the number of relations in all of them")
         if len(self.relations) and int(self.relations.max()) >= len(self.table):
-            raise BadInputError(
-                f"a configuration has relation {self.relations.max()}, the table {len(self.table)} relations"
-            )
+            raise BadInputError(f"relation {self.relations.max()} is beyond the table of {len(self.table)} relations")
         rises = self.relations[1:] > self.relations[:-1]
         rises[self.offsets[1:-1] - 1] = True
         if not rises.all():
@@ -220,8 +219,8 @@ def _read_members(path: str | os.PathLike[str]) -> Mapping[str, NDArray[Any]]:
             raise BadInputError(f"{path} is no file of configurations: it holds {archive.namelist()[:8]}")
         if sum(member.file_size for member in archive.infolist()) > _MAXIMUM_BYTES:
             raise BadInputError(f"{path} unpacks to more than {_MAXIMUM_BYTES} bytes")
-    with np.load(path, allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in _MEMBERS}
+    with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as members:
+        arrays = {name: members[name] for name in _MEMBERS}
     for name, array in arrays.items():
         if array.ndim != 1 or array.dtype.kind not in "iu":
             raise BadInputError(f"{path}: {name} must be one column of integers, not {array.dtype} {array.shape}")

@@ -78,12 +78,13 @@ class MiningCheckpoint:
         A damaged file counts as none: the part is searched again.
         """
         try:
-            with np.load(self._file(first), allow_pickle=False) as arrays:
-                part = Part(arrays["relation"], arrays["depth"], arrays["count"])
+            # Opened here: numpy leaves a file open that it cannot read.
+            with self._file(first).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                part = Part(arrays["relation"], arrays["depth"], arrays["matches"])
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             return None
-        kinds = (part.relation.dtype, part.depth.dtype, part.count.dtype)
-        shapes = {part.relation.shape, part.depth.shape, part.count.shape}
+        kinds = (part.relation.dtype, part.depth.dtype, part.matches.dtype)
+        shapes = {part.relation.shape, part.depth.shape, part.matches.shape}
         return (
             part
             if kinds == (np.dtype(np.uint16), np.dtype(np.uint8), np.dtype(np.uint32)) and shapes == {(len(part),)}
@@ -93,7 +94,7 @@ class MiningCheckpoint:
     def store(self, first: int, part: Part) -> None:
         """Write a finished part, whole or not at all."""
         with atomic_path(self._file(first)) as temporary, temporary.open("wb") as file:
-            np.savez(file, relation=part.relation, depth=part.depth, count=part.count)
+            np.savez(file, relation=part.relation, depth=part.depth, matches=part.matches)
 
     def remove(self) -> None:
         """Remove the folder's files and the folder, when the result is safe elsewhere."""

@@ -209,9 +209,9 @@ class _Search:
         return Part.concatenate(pieces)
 
 
-def _piece(relation: Any, depth: int, count: Any) -> Part:
+def _piece(relation: Any, depth: int, matches: Any) -> Part:
     return Part(
-        np.array(relation, np.uint16), np.full(len(relation), depth, np.uint8), np.array(count).astype(np.uint32)
+        np.array(relation, np.uint16), np.full(len(relation), depth, np.uint8), np.array(matches).astype(np.uint32)
     )
 
 

@@ -28,20 +28,20 @@ class Part:
         uint16 array [C]: the relation that comes last in the order of the search.
     depth
         uint8 array [C]: number of relations.
-    count
+    matches
         uint32 array [C]: positions matched.
     """
 
     relation: NDArray[np.uint16]
     depth: NDArray[np.uint8]
-    count: NDArray[np.uint32]
+    matches: NDArray[np.uint32]
 
     def __len__(self) -> int:
         return len(self.relation)
 
     def first(self, limit: int) -> Part:
         """At most ``limit`` configurations of this part; every one comes after those it extends."""
-        return self if len(self) <= limit else Part(self.relation[:limit], self.depth[:limit], self.count[:limit])
+        return self if len(self) <= limit else Part(self.relation[:limit], self.depth[:limit], self.matches[:limit])
 
     @staticmethod
     def concatenate(pieces: Sequence[Part]) -> Part:
@@ -49,7 +49,7 @@ class Part:
         return Part(
             np.concatenate([piece.relation for piece in pieces]),
             np.concatenate([piece.depth for piece in pieces]),
-            np.concatenate([piece.count for piece in pieces]),
+            np.concatenate([piece.matches for piece in pieces]),
         )
 
 
@@ -92,7 +92,7 @@ class MinedConfigurations:
         start = 0
         for part in self.parts:
             offsets[start + 1 : start + 1 + len(part)] = part.depth
-            match_counts[start : start + len(part)] = part.count
+            match_counts[start : start + len(part)] = part.matches
             start += len(part)
         np.cumsum(offsets, out=offsets)
         relations = np.empty(offsets[-1], np.uint16)

@@ -1,0 +1,158 @@
+"""Configuration sets: selection, files, symmetry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from glem.core.configurations import ConfigurationSet, RelationTable, close_under_symmetry, symmetry_classes
+from glem.core.errors import BadInputError
+from glem.core.learning import Learning
+from tests.oracles import mining as oracle
+
+
+def _table(features: int = 6, values: int = 3) -> RelationTable:
+    return RelationTable(np.repeat(np.arange(features), values), np.tile(np.arange(values) - 1, features))
+
+
+def _random_set(table: RelationTable, count: int, seed: int) -> ConfigurationSet:
+    generator = np.random.default_rng(seed)
+    drawn: dict[tuple[int, ...], int] = {}
+    for _ in range(count):
+        relations = generator.choice(len(table), generator.integers(1, 5), replace=False)
+        _, first = np.unique(table.features[relations], return_index=True)
+        drawn[tuple(sorted(relations[first]))] = int(generator.integers(1, 100))
+    return ConfigurationSet.from_relations(table, list(drawn), list(drawn.values()), 100)
+
+
+def _named(configurations: ConfigurationSet, place: int) -> oracle.Configuration:
+    return frozenset(tuple(configurations.table[int(relation)]) for relation in configurations.relations_of(place))
+
+
+def test_select_by_mask_and_by_indices() -> None:
+    configurations = _random_set(_table(), 50, 1)
+    mask = np.arange(len(configurations)) % 3 == 1
+    for chosen in (mask, np.flatnonzero(mask)[::-1], np.zeros(0, np.int64)):
+        part = configurations.select(chosen)
+        indices = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
+        assert [_named(part, k) for k in range(len(part))] == [_named(configurations, k) for k in indices]
+        np.testing.assert_array_equal(part.match_counts, configurations.match_counts[indices])
+    with pytest.raises(BadInputError, match="outside 0"):
+        configurations.select(np.array([len(configurations)]))
+    with pytest.raises(BadInputError, match="mask"):
+        configurations.select(np.ones(3, bool))
+
+
+def test_find_tells_unknown_relations() -> None:
+    table = _table(3, 2)
+    assert table.find([0, 1, 2, 9, 0], [0, -1, 1, 0, 5]).tolist() == [1, 2, -1, -1, -1]
+
+
+def test_file_returns_the_same_set(tmp_path: Path) -> None:
+    configurations = _random_set(_table(), 200, 2)
+    path = tmp_path / "mined.npz"
+    configurations.save(path)
+    loaded = ConfigurationSet.load(path)
+    for name in ("relations", "offsets", "match_counts"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(configurations, name))
+    np.testing.assert_array_equal(loaded.table.features, configurations.table.features)
+    np.testing.assert_array_equal(loaded.table.values, configurations.table.values)
+    assert loaded.position_count == 100 and loaded.incomplete == ""
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_damaged_files_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "mined.npz"
+    _random_set(_table(), 200, 3).save(path)
+    whole = path.read_bytes()
+    generator = np.random.default_rng(0)
+    for trial in range(60):
+        damaged = bytearray(whole)
+        if trial % 2:
+            damaged = damaged[: generator.integers(0, len(whole))]
+        else:
+            for place in generator.integers(0, len(whole), 20):
+                damaged[place] ^= 1 << int(generator.integers(8))
+        path.write_bytes(damaged)
+        with pytest.raises(BadInputError, match="mined.npz"):
+            ConfigurationSet.load(path)
+    for content in (b"", b"\x89PNG\r\n"):
+        path.write_bytes(content)
+        with pytest.raises(BadInputError, match="mined.npz"):
+            ConfigurationSet.load(path)
+    with pytest.raises(BadInputError, match="absent.npz"):
+        ConfigurationSet.load(tmp_path / "absent.npz")
+
+
+def test_other_contents_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "mined.npz"
+    _random_set(_table(), 20, 4).save(path)
+    with np.load(path) as arrays:
+        good = dict(arrays)
+    wrong = {
+        "relations": good["relations"] * 0 + 60000,
+        "sizes": good["sizes"] * 0,
+        "match_counts": good["match_counts"] + 1000,
+        "table_features": good["table_features"][::-1],
+        "header": np.frombuffer(b'{"format": "else"}', np.uint8),
+    }
+    for name, array in wrong.items():
+        np.savez(path, **{**good, name: array})
+        with pytest.raises(BadInputError, match="mined.npz"):
+            ConfigurationSet.load(path)
+    np.savez(path, **good, more=np.zeros(1))
+    with pytest.raises(BadInputError, match="no file of configurations"):
+        ConfigurationSet.load(path)
+
+
+def test_wrong_sets_are_refused() -> None:
+    table = _table(2, 2)
+    with pytest.raises(BadInputError, match="beyond the table"):
+        ConfigurationSet.from_relations(table, [[4]])
+    with pytest.raises(BadInputError, match="must ascend"):
+        ConfigurationSet(table, np.array([2, 1]), np.array([0, 2]), np.array([1]), 1)
+    with pytest.raises(BadInputError, match="offsets"):
+        ConfigurationSet(table, np.array([1]), np.array([0, 2]), np.array([1]), 1)
+    with pytest.raises(BadInputError, match="ordered"):
+        RelationTable(np.array([1, 0]), np.array([0, 0]))
+
+
+def test_description(othello_learning: Learning) -> None:
+    table = RelationTable(np.array([0, 1, 64]), np.array([1, 0, 7]))
+    configurations = ConfigurationSet.from_relations(table, [[0, 1], [2]])
+    assert configurations.describe(0, othello_learning.features) == "a1=own b1=empty"
+    assert configurations.describe(1, othello_learning.features) == "mobility=7"
+
+
+def test_classes_are_orbits(othello_learning: Learning) -> None:
+    symmetries = othello_learning.features.symmetries
+    assert symmetries is not None
+    table = RelationTable(np.repeat([0, 1, 6, 7, 8, 9, 62, 63, 64], 2), np.tile([0, 1], 9))
+    configurations = _random_set(table, 400, 5)
+    classes = symmetry_classes(configurations, symmetries)
+    orbits = [oracle.orbit(_named(configurations, place), symmetries) for place in range(len(configurations))]
+    numbers: dict[frozenset[oracle.Configuration], int] = {}
+    assert classes.tolist() == [numbers.setdefault(images, len(numbers)) for images in orbits]
+    assert len(numbers) < len(configurations)
+    np.testing.assert_array_equal(symmetry_classes(configurations, None), np.arange(len(configurations)))
+
+
+def test_closing_adds_every_image_once(othello_learning: Learning) -> None:
+    symmetries = othello_learning.features.symmetries
+    assert symmetries is not None
+    table = RelationTable(np.repeat([0, 1, 9, 64], 2), np.tile([0, 1], 4))
+    configurations = _random_set(table, 30, 6)
+    closed, origin = close_under_symmetry(configurations, symmetries)
+    names = [_named(closed, place) for place in range(len(closed))]
+    before = [_named(configurations, place) for place in range(len(configurations))]
+    assert len(set(names)) == len(names)
+    assert set(names) == set().union(*(oracle.orbit(name, symmetries) for name in before))
+    assert names[: len(before)] == before
+    assert all(name in oracle.orbit(before[source], symmetries) for name, source in zip(names, origin, strict=True))
+    assert not closed.match_counts[len(before) :].any()
+    again, _ = close_under_symmetry(closed, symmetries)
+    assert len(again) == len(closed)
+    unchanged, _ = close_under_symmetry(configurations, None)
+    assert len(unchanged) == len(configurations)

@@ -1,0 +1,61 @@
+"""Mining as the paper states it, with sets of positions instead of bits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Configuration = frozenset[tuple[int, int]]
+"""Relations (feature, value)."""
+
+
+def matching_positions(configuration: Configuration, values: NDArray[np.int16]) -> set[int]:
+    """Rows of ``values`` in which every relation holds."""
+    return {row for row in range(len(values)) if all(values[row, feature] == value for feature, value in configuration)}
+
+
+def gen_conf(values: NDArray[np.int16], minimum: int, maximum_size: int | None = None) -> dict[Configuration, int]:
+    """GLEM, Fig. 1, with ordered specialization: every valid configuration with its match count."""
+    relations = sorted({(feature, int(value)) for row in values for feature, value in enumerate(row)})
+    matches = {relation: matching_positions(frozenset([relation]), values) for relation in relations}
+    valid = [relation for relation in relations if len(matches[relation]) >= minimum]
+    newest = {frozenset([relation]): matches[relation] for relation in valid}
+    found: dict[Configuration, int] = {}
+    while newest:
+        found.update({configuration: len(rows) for configuration, rows in newest.items()})
+        specialized = {}
+        for configuration, rows in newest.items():
+            if maximum_size is not None and len(configuration) == maximum_size:
+                continue
+            for relation in valid:
+                common = rows & matches[relation]
+                if relation > max(configuration) and len(common) >= minimum:
+                    specialized[configuration | {relation}] = common
+        newest = specialized
+    return found
+
+
+def match_heuristic(matches: Sequence[bool], minimum: int, chunk_size: int, confidence: float) -> bool:
+    """GLEM, Fig. 2, over positions in random order."""
+    q = minimum / len(matches)
+    chunks = [matches[start : start + chunk_size] for start in range(0, len(matches), chunk_size)]
+    d = u = 0
+    for chunk in chunks[:-1]:
+        u += sum(chunk)
+        d += chunk_size
+        spread = confidence * math.sqrt(d * q * (1 - q))
+        if u >= d * q + spread:
+            return True
+        if u < d * q - spread:
+            return False
+    return u + sum(chunks[-1]) >= minimum
+
+
+def orbit(configuration: Configuration, symmetries: NDArray[np.intp]) -> frozenset[Configuration]:
+    """All images of a configuration under the board's symmetries."""
+    return frozenset(
+        frozenset((int(image[feature]), value) for feature, value in configuration) for image in symmetries
+    )
