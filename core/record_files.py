@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import gzip
 import lzma
 import os
 import zlib
 from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +23,15 @@ __all__ = ["MAX_BYTES", "BoundedFile", "LineBlock", "bare_suffix", "line_blocks"
 MAX_BYTES = 4 << 30
 """Default limit on the bytes that a file may hold after decompression: a small archive can unpack to terabytes."""
 
-_PIECE = 1 << 22
+_PIECE = 1 << 18
+_BLOCK = 1 << 22
 _MAX_LINE = 1 << 20
 _MAX_BLOCK = 1 << 26
 _NEWLINE = 10
+
+
+Unpacked: TypeAlias = BufferedReader | gzip.GzipFile | lzma.LZMAFile
+"""A stream of unpacked bytes."""
 
 
 class BoundedFile:
@@ -40,39 +47,55 @@ class BoundedFile:
         Reading more than this is an error.
     """
 
-    def __init__(self, path: Path, stream: IO[bytes], max_bytes: int) -> None:
+    def __init__(self, path: Path, stream: Unpacked, max_bytes: int) -> None:
         self.path = path
         self._stream = stream
         self._max_bytes = max_bytes
         self._count = 0
+        self._damage: BadInputError | None = None
 
     def read(self, count: int) -> bytes:
-        """Read up to ``count`` bytes; fewer only at the end of the file.
+        """Read up to ``count`` bytes; fewer at the end of the file, or where it breaks off.
+
+        What comes before damage is returned first; the next call raises.
 
         Raises
         ------
         BadInputError
             The file cannot be read, is a damaged archive, or holds more than the limit.
         """
-        pieces = []
+        pieces: list[bytes] = []
         missing = count
-        while missing > 0:
+        while missing > 0 and self._damage is None:
             try:
-                piece = self._stream.read(min(missing, _PIECE))
-            except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-                raise BadInputError(
-                    f"{self.path}: damaged or truncated archive after {self._count:,} unpacked bytes ({error})"
-                ) from error
-            except OSError as error:
-                raise BadInputError(f"{self.path}: cannot be read: {error.strerror or error}") from error
+                piece = self._piece(min(missing, _PIECE))
+            except BadInputError as error:
+                self._damage = error
+                break
             if not piece:
                 break
-            self._count += len(piece)
             missing -= len(piece)
-            if self._count > self._max_bytes:
-                raise BadInputError(f"{self.path}: holds more than the limit of {self._max_bytes:,} bytes")
             pieces.append(piece)
+        if self._damage is not None and not pieces:
+            raise self._damage
         return b"".join(pieces)
+
+    def _piece(self, count: int) -> bytes:
+        try:
+            # Not read(): where an archive breaks off, that would lose what it has unpacked already.
+            piece = self._stream.read1(count)
+        except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, MemoryError) as error:
+            # MemoryError: an xz header may ask for a dictionary of 4 GiB.
+            raise BadInputError(
+                f"{self.path}: damaged or truncated archive after {self._count:,} unpacked bytes "
+                f"({str(error) or type(error).__name__})"
+            ) from error
+        except OSError as error:
+            raise BadInputError(f"{self.path}: cannot be read: {error.strerror or error}") from error
+        self._count += len(piece)
+        if self._count > self._max_bytes:
+            raise BadInputError(f"{self.path}: holds more than the limit of {self._max_bytes:,} bytes")
+        return piece
 
 
 @contextlib.contextmanager
@@ -100,11 +123,11 @@ def open_bounded(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) ->
         yield BoundedFile(source, stream, max_bytes)
 
 
-def _unpacked(file: IO[bytes], suffix: str) -> IO[bytes]:
+def _unpacked(file: BufferedReader, suffix: str) -> Unpacked:
     if suffix == ".gz":
-        return cast(IO[bytes], gzip.GzipFile(fileobj=file))
+        return gzip.GzipFile(fileobj=file)
     if suffix == ".xz":
-        return cast(IO[bytes], lzma.LZMAFile(file))
+        return lzma.LZMAFile(file)
     return file
 
 
@@ -164,7 +187,7 @@ def _split(data: bytes, first_number: int, lines: int) -> Iterator[LineBlock]:
 
 
 def line_blocks(path: str | os.PathLike[str], *, lines: int, max_bytes: int = MAX_BYTES) -> Iterator[LineBlock]:
-    """Read a text file in blocks of whole lines; a missing newline at the end is forgiven.
+    """Read a text file in blocks of whole lines; a byte order mark and a missing newline at the end are forgiven.
 
     When the file breaks off (a damaged archive), the whole lines before the damage come first, then the error.
 
@@ -185,18 +208,21 @@ def line_blocks(path: str | os.PathLike[str], *, lines: int, max_bytes: int = MA
     number = 1
     pending = bytearray()
     newlines = 0
+    first = True
     with open_bounded(path, max_bytes=max_bytes) as file:
         while True:
             damage: BadInputError | None = None
             try:
-                piece = file.read(_PIECE)
+                piece = file.read(_BLOCK)
             except BadInputError as error:
                 damage, piece = error, b""
+            if first:
+                piece, first = piece.removeprefix(codecs.BOM_UTF8), False
             if not piece and damage is None and pending and pending[-1] != _NEWLINE:
                 piece = b"\n"
             pending += piece
             newlines += piece.count(b"\n")
-            ended = len(piece) < _PIECE
+            ended = len(piece) < _BLOCK
             if newlines and (newlines >= lines or len(pending) > _MAX_BLOCK or ended):
                 cut = pending.rindex(b"\n") + 1
                 yield from _split(bytes(pending[:cut]), number, lines)

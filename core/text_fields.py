@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.kernels import kernel
-from glem.core.record_files import LineBlock
+from glem.core.record_files import LineBlock, line_blocks
 
-__all__ = ["ABSENT", "BAD", "GOOD", "column_spans", "excerpt", "header_columns", "number_at", "numbers", "skip_blanks"]
+__all__ = [
+    "ABSENT",
+    "BAD",
+    "GOOD",
+    "TableBlock",
+    "column_spans",
+    "excerpt",
+    "header_columns",
+    "is_table",
+    "number_at",
+    "numbers",
+    "only_blanks",
+    "skip_blanks",
+    "table_blocks",
+]
 
 GOOD, ABSENT, BAD = 0, 1, 2
 """What a line holds where a number is looked for."""
@@ -138,7 +153,14 @@ def column_spans(block: LineBlock, delimiter: str, column: int) -> tuple[NDArray
     return spans[0], spans[1]
 
 
-def header_columns(header: str, wanted: Mapping[str, tuple[str, ...]]) -> tuple[str, dict[str, int]]:
+def only_blanks(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell which spans of a text hold nothing but blanks and separators: bool [L]."""
+    return np.asarray(numbers(data, starts, ends)[1] == ABSENT)
+
+
+def header_columns(
+    header: str, wanted: Mapping[str, tuple[str, ...]], required: Sequence[str]
+) -> tuple[str, dict[str, int]]:
     """Find columns in a header line.
 
     Parameters
@@ -147,6 +169,8 @@ def header_columns(header: str, wanted: Mapping[str, tuple[str, ...]]) -> tuple[
         Column names between commas, semicolons or tabs.
     wanted
         What is looked for, to the names that it goes by, in lower case.
+    required
+        What must be there.
 
     Returns
     -------
@@ -156,19 +180,72 @@ def header_columns(header: str, wanted: Mapping[str, tuple[str, ...]]) -> tuple[
     Raises
     ------
     BadInputError
-        Two columns go by names of one thing.
+        Two columns go by names of one thing, or a required one is missing.
     """
     delimiter = max(",;\t", key=header.count)
-    # A byte order mark is no ASCII and was decoded to replacement characters.
-    names = [name.strip('\ufffd \t\r"').lower() for name in header.split(delimiter)]
+    names = [name.strip(' \t\r"').lower() for name in header.split(delimiter)]
     columns = {}
     for thing, known in wanted.items():
         found = [place for place, name in enumerate(names) if name in known]
         if len(found) > 1:
-            raise BadInputError(f"header {header[:80]!r} has {len(found)} columns for the {thing}")
+            raise BadInputError(f"the header {header[:80]!a} has {len(found)} columns for the {thing}")
         if found:
             columns[thing] = found[0]
+        elif thing in required:
+            raise BadInputError(f"the header {header[:80]!a} names no {thing}; expected one of: {', '.join(known)}")
     return delimiter, columns
+
+
+def is_table(head: bytes, wanted: Mapping[str, tuple[str, ...]], required: Sequence[str]) -> bool:
+    """Whether the first bytes of a file look like a table with the required columns."""
+    try:
+        header_columns(head.split(b"\n", 1)[0].decode("ascii", "replace"), wanted, required)
+    except BadInputError:
+        return False
+    return True
+
+
+class TableBlock(NamedTuple):
+    """Some rows of a table: lines without the header, and where its columns are."""
+
+    rows: LineBlock
+    delimiter: str
+    columns: Mapping[str, int]
+
+    def spans(self, thing: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where a column lies: see :func:`column_spans`."""
+        return column_spans(self.rows, self.delimiter, self.columns[thing])
+
+
+def table_blocks(
+    path: Path, wanted: Mapping[str, tuple[str, ...]], required: Sequence[str], *, lines: int, max_bytes: int
+) -> Iterator[TableBlock]:
+    """Read a table with a header line in blocks of rows.
+
+    Parameters
+    ----------
+    path, lines, max_bytes
+        As in :func:`glem.core.record_files.line_blocks`.
+    wanted, required
+        As in :func:`header_columns`.
+
+    Raises
+    ------
+    BadInputError
+        The file is empty, cannot be read, or its header is not as it must be.
+    """
+    delimiter, columns = "", dict[str, int]()
+    for block in line_blocks(path, lines=lines, max_bytes=max_bytes):
+        rows = block
+        if block.first_number == 1:
+            try:
+                delimiter, columns = header_columns(block.text(0), wanted, required)
+            except BadInputError as error:
+                raise BadInputError(f"{path}:1: {error}") from None
+            rows = LineBlock(block.data, block.starts[1:], block.ends[1:], 2)
+        yield TableBlock(rows, delimiter, columns)
+    if not columns:
+        raise BadInputError(f"{path}: the file is empty, expected a header line")
 
 
 def excerpt(data: NDArray[np.uint8], at: int, end: int) -> str:

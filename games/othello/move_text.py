@@ -76,14 +76,16 @@ def _move_lines(
             after = skip_blanks(data, at, end)
             separated = separated or after > at
             at = after
-            if at + 1 >= end:
+            run = count
+            while at + 1 < end:
+                move = table[(np.int64(data[at]) << 8) | np.int64(data[at + 1])]
+                if move == _NO_MOVE:
+                    break
+                moves[count] = move
+                count += 1
+                at += 2
+            if count == run:
                 break
-            move = table[(np.int64(data[at]) << 8) | np.int64(data[at + 1])]
-            if move == _NO_MOVE:
-                break
-            moves[count] = move
-            count += 1
-            at += 2
             separated = False
         score[line] = np.nan
         state[line] = GOOD

@@ -22,7 +22,7 @@ from glem.core.kernels import kernel
 from glem.core.record_files import MAX_BYTES, LineBlock, line_blocks
 from glem.core.record_validation import BadRecords
 from glem.core.records import CHUNK_SIZE, ScoredPositions
-from glem.core.text_fields import ABSENT, BAD, column_spans, excerpt, header_columns, numbers, skip_blanks
+from glem.core.text_fields import ABSENT, BAD, excerpt, is_table, numbers, only_blanks, skip_blanks, table_blocks
 
 __all__ = ["read_position_lines", "read_position_table", "recognizes_lines", "recognizes_table"]
 
@@ -54,10 +54,7 @@ def recognizes_lines(head: bytes) -> bool:
 
 def recognizes_table(head: bytes) -> bool:
     """Whether the first bytes of a file look like a table with columns of positions and scores."""
-    try:
-        return len(header_columns(head.split(b"\n", 1)[0].decode("ascii", "replace"), _COLUMNS)[1]) == len(_COLUMNS)
-    except BadInputError:
-        return False
+    return is_table(head, _COLUMNS, tuple(_COLUMNS))
 
 
 @kernel
@@ -114,7 +111,7 @@ def _check_lines(
     if scores is None:
         scores = behind, ends
     else:
-        state[(state == _GOOD) & (behind < ends) & ~_only_blanks(block.data, behind, ends)] = _NO_SIDE
+        state[(state == _GOOD) & (behind < ends) & ~only_blanks(block.data, behind, ends)] = _NO_SIDE
     score, score_state = numbers(block.data, *scores)
     low, high = game.score_bounds
 
@@ -124,7 +121,7 @@ def _check_lines(
     def score_text(index: int) -> str:
         return excerpt(block.data, int(scores[0][index]), int(scores[1][index]))
 
-    blank = block.starts == block.ends if scores[0] is not behind else state == _BLANK
+    blank = only_blanks(block.data, block.starts, block.ends)
     bad = BadRecords(count, lambda index: f"{path}:{block.first_number + index}")
     bad.mark((state == _BLANK) & ~blank, lambda _: "there is no position")
     bad.mark(state == _NO_BOARD, lambda index: f"{found(index)} stands where X, O or - is needed (64 squares)")
@@ -137,10 +134,6 @@ def _check_lines(
     problems = bad.problems(skip_bad=skip_bad, limit=count)
     good = ~bad.mask & ~blank
     return ScoredPositions(game.position_type(own[good], opponent[good]), score[good], problems)
-
-
-def _only_blanks(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
-    return np.asarray(numbers(data, starts, ends)[1] == ABSENT)
 
 
 def read_position_lines(
@@ -195,23 +188,5 @@ def read_position_table(
     ``label``; other columns are not looked at. All else as in :func:`read_position_lines`.
     """
     source = Path(path)
-    delimiter, columns = "", dict[str, int]()
-    for block in line_blocks(source, lines=chunk_positions, max_bytes=max_bytes):
-        rows = block
-        if block.first_number == 1:
-            header = block.text(0)
-            try:
-                delimiter, columns = header_columns(header, _COLUMNS)
-            except BadInputError as error:
-                raise BadInputError(f"{source}:1: {error}") from None
-            for thing, known in _COLUMNS.items():
-                if thing not in columns:
-                    raise BadInputError(
-                        f"{source}:1: the header {header[:80]!a} names no {thing}; expected one of: {', '.join(known)}"
-                    )
-            rows = LineBlock(block.data, block.starts[1:], block.ends[1:], 2)
-        boards = column_spans(rows, delimiter, columns["position"])
-        scores = column_spans(rows, delimiter, columns["score"])
-        yield _check_lines(game, source, rows, boards, scores, skip_bad)
-    if not columns:
-        raise BadInputError(f"{source}: no positions; the file is empty")
+    for block in table_blocks(source, _COLUMNS, tuple(_COLUMNS), lines=chunk_positions, max_bytes=max_bytes):
+        yield _check_lines(game, source, block.rows, block.spans("position"), block.spans("score"), skip_bad)

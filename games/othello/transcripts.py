@@ -23,7 +23,7 @@ from glem.core.record_files import MAX_BYTES, LineBlock, line_blocks, open_packe
 from glem.core.record_validation import BadRecords, validated
 from glem.core.records import CHUNK_SIZE, GameRecords
 from glem.core.replay import FINISHED, Outcomes, outcomes
-from glem.core.text_fields import BAD, column_spans, excerpt, header_columns, numbers
+from glem.core.text_fields import BAD, TableBlock, excerpt, is_table, numbers, only_blanks, table_blocks
 from glem.games.othello.move_text import BLANK, GOOD, NO_MOVES, NOT_A_MOVE, REST, MoveLines, move_lines
 from glem.games.othello.notation import format_square
 from glem.games.othello.score_conventions import Convention, likely_convention, stored_scores
@@ -51,10 +51,7 @@ def recognizes_transcripts(head: bytes) -> bool:
 
 def recognizes_table(head: bytes) -> bool:
     """Whether the first bytes of a file look like a table with a column of moves."""
-    try:
-        return "moves" in header_columns(head.split(b"\n", 1)[0].decode("ascii", "replace"), _COLUMNS)[1]
-    except BadInputError:
-        return False
+    return is_table(head, _COLUMNS, ("moves",))
 
 
 def read_transcripts(
@@ -125,43 +122,25 @@ def read_table(
     """
     source = Path(path)
     convention = score
-    delimiter, columns = "", dict[str, int]()
-    for block in line_blocks(source, lines=chunk_games, max_bytes=max_bytes):
-        rows = block
-        if block.first_number == 1:
-            delimiter, columns = _table_columns(source, block.text(0))
-            rows = LineBlock(block.data, block.starts[1:], block.ends[1:], 2)
-        lines = _table_lines(rows, delimiter, columns)
-        records, convention = checked_lines(game, source, rows, lines, convention=convention, skip_bad=skip_bad)
-        yield records
-    if not columns:
-        raise BadInputError(f"{source}: no games; the file is empty")
-
-
-def _table_columns(path: Path, header: str) -> tuple[str, dict[str, int]]:
-    try:
-        delimiter, columns = header_columns(header, _COLUMNS)
-    except BadInputError as error:
-        raise BadInputError(f"{path}:1: {error}") from None
-    if "moves" not in columns:
-        raise BadInputError(
-            f"{path}:1: the header {header[:80]!a} names no column of moves; "
-            f"expected one of: {', '.join(_COLUMNS['moves'])}"
+    for block in table_blocks(source, _COLUMNS, ("moves",), lines=chunk_games, max_bytes=max_bytes):
+        records, convention = checked_lines(
+            game, source, block.rows, _table_lines(block), convention=convention, skip_bad=skip_bad
         )
-    return delimiter, columns
+        yield records
 
 
-def _table_lines(rows: LineBlock, delimiter: str, columns: dict[str, int]) -> MoveLines:
-    starts, ends = column_spans(rows, delimiter, columns["moves"])
+def _table_lines(block: TableBlock) -> MoveLines:
+    rows = block.rows
+    starts, ends = block.spans("moves")
     lines = move_lines(rows.data, starts, ends)
     state, at, score = lines.state.copy(), lines.at.copy(), lines.score.copy()
-    state[(state == BLANK) & (rows.ends > rows.starts)] = NO_MOVES
+    state[(state == BLANK) & ~only_blanks(rows.data, rows.starts, rows.ends)] = NO_MOVES
     # A number inside the column of moves is no score of this format.
     number = (state == GOOD) & ~np.isnan(score)
     state[number], at[number] = REST, starts[number]
     score[:] = np.nan
-    if "score" in columns:
-        starts, ends = column_spans(rows, delimiter, columns["score"])
+    if "score" in block.columns:
+        starts, ends = block.spans("score")
         score, score_state = numbers(rows.data, starts, ends)
         wrong = (state == GOOD) & (score_state == BAD)
         state[wrong], at[wrong] = REST, starts[wrong]

@@ -243,7 +243,7 @@ def read_wthor(
             if len(content) < wanted * _GAME.itemsize or not content:
                 break
         rest = len(content) % _GAME.itemsize
-        more = file.read(1) if not skip_bad else b""
+        more = file.read(1)
     if count != header.records or rest or more:
         found = "more" if more else f"{count:,} and {rest} bytes of another" if rest else f"{count:,}"
         raise BadInputError(f"{source}: the header announces {header.records:,} game records, the file holds {found}")

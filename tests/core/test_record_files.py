@@ -42,7 +42,7 @@ def test_blocks_hold_every_line_once(
     path.write_bytes(PACKINGS[packing](text))
     expected = text.removesuffix(b"\n").split(b"\n") if text else []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(record_files, "_PIECE", piece)
+        patch.setattr(record_files, "_BLOCK", piece)
         assert read_lines(path, lines) == list(enumerate(expected, 1))
 
 
@@ -72,7 +72,7 @@ def test_two_archives_in_one_file_are_read_through(tmp_path: Path) -> None:
 @pytest.mark.parametrize("packing", [".gz", ".xz"])
 def test_a_cut_archive_gives_its_lines_and_then_an_error(tmp_path: Path, packing: str) -> None:
     path = tmp_path / f"text{packing}"
-    content = "".join(f"{number * number % 1009}\n" for number in range(20_000)).encode()
+    content = "".join(f"{number * number % 1_000_003}\n" for number in range(20_000)).encode()
     packed = PACKINGS[packing](content)
     path.write_bytes(packed[: len(packed) * 3 // 4])
     found = []
@@ -81,6 +81,7 @@ def test_a_cut_archive_gives_its_lines_and_then_an_error(tmp_path: Path, packing
             found += [block.text(line) for line in range(len(block.starts))]
     assert str(path) in str(caught.value)
     assert found == content.decode().split("\n")[: len(found)]
+    assert len(found) > 10_000
 
 
 @pytest.mark.parametrize("packing", [".gz", ".xz"])
@@ -128,6 +129,14 @@ def test_what_cannot_be_opened(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "absent"):
         with pytest.raises(BadInputError, match="cannot be opened"), open_bounded(path):
             pass
+
+
+def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(b"\xef\xbb\xbff5d6\nf5f6\n")
+    assert read_lines(path) == [(1, b"f5d6"), (2, b"f5f6")]
+    path.write_bytes(b"\xef\xbb\xbf")
+    assert read_lines(path) == []
 
 
 def test_bare_suffix() -> None:

@@ -86,7 +86,7 @@ def test_without_a_side_black_is_to_move(tmp_path: Path) -> None:
 
 def test_table(tmp_path: Path) -> None:
     path = tmp_path / "positions.csv"
-    path.write_text(f'obf,count,score\n{START} X;,5,-3\n"{START} O;",5,"12"\n\n{START},1,0\r\n')
+    path.write_text(f'obf,count,score\n{START} X;,5,-3\n"{START} O;",5,"12"\n\r\n\n{START},1,0\r\n')
     swapped = Position(INITIAL_POSITION.opponent, INITIAL_POSITION.own)
     assert read_all(path) == ([INITIAL_POSITION, swapped, INITIAL_POSITION], [-3, 12, 0], [])
 
@@ -129,7 +129,7 @@ def test_bad_lines(tmp_path: Path, name: str, line: str, text: str) -> None:
 def test_files_without_positions(tmp_path: Path, name: str, content: bytes) -> None:
     path = tmp_path / name
     path.write_bytes(PACKINGS.get(path.suffix, bytes)(content))
-    fails(path, "no positions|names no position|a board has 64 squares")
+    fails(path, "no positions|the file is empty|names no position|a board has 64 squares")
     assert read_all(path, skip_bad=True)[0] == []
 
 

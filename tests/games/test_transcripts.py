@@ -173,8 +173,8 @@ def test_a_wipe_out_counts_the_empty_squares_for_the_winner(tmp_path: Path) -> N
         ("a.csv", ["moves,score", "f5d6c3,x"], ":2: 'x' is unexpected"),
         ("a.csv", ["moves,score", "f5d6c3 7,"], ":2: 'f5d6c3 7,' is unexpected"),
         ("a.csv", ["score,moves", "3"], ":2: the line has no moves"),
-        ("a.csv", ["id,score", "3"], ":1: the header 'id,score' names no column of moves; expected one of: game_moves"),
-        ("a.csv", ["moves,transcript", "3"], ":1: header 'moves,transcript' has 2 columns for the moves"),
+        ("a.csv", ["id,score", "3"], ":1: the header 'id,score' names no moves; expected one of: game_moves"),
+        ("a.csv", ["moves,transcript", "3"], ":1: the header 'moves,transcript' has 2 columns for the moves"),
     ],
 )
 def test_bad_lines(tmp_path: Path, name: str, lines: list[str], text: str) -> None:
@@ -197,7 +197,7 @@ def test_files_without_games(tmp_path: Path, name: str, content: bytes) -> None:
     path.write_bytes(pack(content))
     fails(
         path,
-        "no games|neither a move|names no column",
+        "no games|neither a move|names no moves|the file is empty",
         format={"a.gam": "logbook", "a.csv": "table"}.get(name.removesuffix(".xz"), "transcripts"),
     )
     records = read_all(path, skip_bad=True)

@@ -238,6 +238,18 @@ def test_any_cut(
     assert records.skipped == 1
 
 
+@pytest.mark.parametrize("packing", [".gz", ".xz"])
+def test_a_cut_archive(tmp_path: Path, games: list[list[int]], file_records: list[bytes], packing: str) -> None:
+    path = tmp_path / f"a.wtb{packing}"
+    packed = {".gz": gzip.compress, ".xz": lzma.compress}[packing](games_file(file_records))
+    path.write_bytes(packed[: len(packed) * 2 // 3])
+    fails(path, "damaged or truncated archive")
+    records = read_all(path, skip_bad=True)
+    assert 3 < len(records) < len(games)
+    assert games_of(records) == games[: len(records)]
+    assert records.skipped == 1
+
+
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
 def test_any_flip(

@@ -1,0 +1,90 @@
+"""Speed of reading and replaying game records, on one core: games a second is the number of games over the median."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glem.core.game import Game
+from glem.core.record_files import line_blocks
+from glem.core.records import GameRecords, read_records, read_scored_positions
+from glem.core.replay import outcomes, replay
+from glem.games.othello.move_text import colored_lines, move_lines
+
+pytestmark = pytest.mark.shared
+
+ROUNDS = 5
+
+
+def measure(benchmark: Any, count: int, unit: str, work: Any) -> None:
+    """Time the work after a round that compiles, in CPU time, and note how many units a second it does."""
+    benchmark.pedantic(work, rounds=ROUNDS, warmup_rounds=1)
+    benchmark.extra_info[f"{unit} per second"] = round(count / benchmark.stats.stats.median)
+
+
+@pytest.fixture(scope="module")
+def tournament_files(shared: Path) -> list[Path]:
+    return sorted((shared / "othello" / "wthor").glob("*.wtb"))
+
+
+@pytest.fixture(scope="module")
+def tournament_games(othello: Game, tournament_files: list[Path]) -> GameRecords:
+    return GameRecords.concatenate([chunk for file in tournament_files for chunk in read_records(othello, file)])
+
+
+@pytest.mark.benchmark(group="records", timer=time.process_time)
+def test_read_and_check_wthor(benchmark: Any, othello: Game, tournament_files: list[Path]) -> None:
+    measure(
+        benchmark,
+        137_548,
+        "games",
+        lambda: [chunk for file in tournament_files for chunk in read_records(othello, file)],
+    )
+
+
+@pytest.mark.benchmark(group="records", timer=time.process_time)
+def test_outcomes_of_wthor(benchmark: Any, othello: Game, tournament_games: GameRecords) -> None:
+    measure(benchmark, len(tournament_games), "games", lambda: outcomes(othello, tournament_games))
+
+
+@pytest.mark.benchmark(group="records", timer=time.process_time)
+def test_replay_of_wthor(benchmark: Any, othello: Game, tournament_games: GameRecords) -> None:
+    measure(benchmark, len(tournament_games), "games", lambda: replay(othello, tournament_games))
+
+
+@pytest.mark.benchmark(group="records", timer=time.process_time)
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("logbook.gam.gz", 121_123),
+        ("egaroucid3-selfplay.txt.xz", 83_593),
+        ("egaroucid-early-selfplay.txt.xz", 40_653),
+        ("eothello_dataset.csv.xz", 25_657),
+    ],
+)
+def test_read_and_check_text(benchmark: Any, othello: Game, shared: Path, name: str, count: int) -> None:
+    path = shared / "othello" / "games" / name
+    measure(benchmark, count, "games", lambda: list(read_records(othello, path)))
+
+
+@pytest.mark.benchmark(group="parsing", timer=time.process_time)
+@pytest.mark.parametrize(
+    ("name", "parse"), [("logbook.gam.gz", colored_lines), ("egaroucid3-selfplay.txt.xz", move_lines)]
+)
+def test_parse_text_alone(benchmark: Any, shared: Path, name: str, parse: Any) -> None:
+    (block,) = line_blocks(shared / "othello" / "games" / name, lines=200_000)
+    measure(benchmark, len(block.starts), "lines", lambda: parse(block.data, block.starts, block.ends))
+
+
+@pytest.mark.benchmark(group="parsing", timer=time.process_time)
+def test_read_scored_positions(benchmark: Any, othello: Game, tmp_path: Path) -> None:
+    random = np.random.default_rng(1)
+    squares = random.integers(0, 3, (100_000, 64))
+    boards = np.array([ord("-"), ord("X"), ord("O")], np.uint8)[squares]
+    path = tmp_path / "positions.txt"
+    path.write_text("".join(f"{board.tobytes().decode()} X {place % 65}\n" for place, board in enumerate(boards)))
+    measure(benchmark, len(boards), "positions", lambda: list(read_scored_positions(othello, path)))
