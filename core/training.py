@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -91,10 +91,13 @@ class Training:
         The evaluation.
     weights
         Weights by phase with match counts, plan and results. Configuration columns are classes.
+    phase_weights
+        float64 [K]: total weight of the fitted positions of each phase.
     """
 
     evaluation: LinearEvaluation
     weights: PhaseWeights
+    phase_weights: NDArray[np.float64]
 
 
 def value_chunks(
@@ -205,7 +208,9 @@ def train(
         jobs=jobs,
         progress=progress,
     )
-    return Training(_evaluation(learning, terms, weights, chosen, provenance or {}), weights)
+    fitted = positions.weight if held_out is None else np.where(held_out, np.float32(0), positions.weight)
+    phase_weights = np.bincount(design.phases, fitted, phase_count)
+    return Training(_evaluation(learning, terms, weights, chosen, provenance or {}), weights, phase_weights)
 
 
 def _evaluation(
@@ -225,9 +230,3 @@ def _evaluation(
         linear_weights=weights.linear.astype(np.float32),
         provenance=provenance,
     )
-
-
-def empty_phases(learning: Learning, positions: Any) -> Sequence[str]:
-    """Names of the phases that no position belongs to."""
-    counts = np.bincount(learning.phases.of(positions), minlength=len(learning.phases))
-    return [name for name, count in zip(learning.phases.names, counts, strict=True) if count == 0]

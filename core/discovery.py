@@ -1,0 +1,411 @@
+"""The main job: from scored positions to mined configurations, fitted evaluations and a report.
+
+Three stages, each of which leaves a file in the output folder: mining on a sample of the training games, a fit of
+the mined configurations alone, and a fit of patterns. A stage whose file is there, made from the same positions and
+settings, is not run again, and inside a stage mining and fitting keep checkpoints. After a kill the same call
+continues, and ends with the same files as one that was never interrupted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import asdict, define, field
+from numpy.typing import NDArray
+
+import glem
+from glem.core.assessment import BaselineFit, calibration_bins, phase_errors
+from glem.core.candidates import Candidates, MiningPlan, draw_sample, find_candidates
+from glem.core.configurations import ConfigurationSet, symmetry_classes
+from glem.core.discovery_report import Assessment, cell_maps, configuration_items, discovery_report, pattern_items
+from glem.core.errors import BadInputError
+from glem.core.evaluation import LinearEvaluation
+from glem.core.files import atomic_path
+from glem.core.learning import Learning
+from glem.core.mining import label_statistics
+from glem.core.patterns import PatternSet
+from glem.core.positions import PositionSet
+from glem.core.progress import SILENT, Progress
+from glem.core.report import DiscoveryReport, to_json, write_report
+from glem.core.training import FitSettings, Terms, Training, train, value_chunks
+from glem.core.training_files import load_training, save_training
+
+__all__ = ["Discovery", "DiscoverySettings", "discover"]
+
+CONFIGURATIONS = "configurations"
+PATTERNS = "patterns"
+
+_LARGEST_DESIGN = 3 << 30
+"""Bytes of active configurations that are kept in memory; larger designs are streamed from disk."""
+
+
+@define(frozen=True)
+class DiscoverySettings:
+    """Settings of a discovery.
+
+    Parameters
+    ----------
+    mining
+        What to mine and keep.
+    fit
+        How weights are fitted.
+    pattern_set
+        Name of the game's pattern set; None for its first, empty for no patterns.
+    held_out
+        Share of games that no stage sees; the errors in the report are theirs.
+    validation
+        Share of games for early stopping.
+    seed
+        Chooses games and sample.
+    shown
+        Configurations in the report.
+    """
+
+    mining: MiningPlan = field(factory=MiningPlan)
+    fit: FitSettings = field(factory=FitSettings.default)
+    pattern_set: str | None = None
+    held_out: float = 0.1
+    validation: float = 0.05
+    seed: int = 0
+    shown: int = 24
+
+
+@define(frozen=True, eq=False)
+class Discovery:
+    """Results of a discovery; the files in its folder hold the same.
+
+    Parameters
+    ----------
+    candidates
+        The mined configurations and how many there were.
+    trainings
+        Model name to its training: configurations alone, and patterns.
+    assessment
+        Errors on held-out games.
+    report
+        What ``report.html`` shows.
+    """
+
+    candidates: Candidates
+    trainings: Mapping[str, Training]
+    assessment: Assessment
+    report: DiscoveryReport
+
+
+class _Stages:
+    """Output folder that knows which results in it belong to this discovery."""
+
+    def __init__(self, folder: Path, positions: PositionSet, settings: DiscoverySettings) -> None:
+        self.folder = folder
+        self.work = folder / "work"
+        digest = hashlib.sha256(repr((asdict(settings, recurse=False), glem.__version__)).encode())
+        for name, column in positions.columns().items():
+            digest.update(f"{name} {column.dtype} {column.shape};".encode())
+            digest.update(np.ascontiguousarray(column).data)
+        self.mark = digest.hexdigest()
+        folder.mkdir(parents=True, exist_ok=True)
+        if self._mark_file.exists() and self._mark_file.read_text().strip() != self.mark:
+            # Unfinished work of another discovery: of no use to this one.
+            shutil.rmtree(self.work)
+        self.work.mkdir(exist_ok=True)
+        with atomic_path(self._mark_file) as temporary:
+            temporary.write_text(self.mark + "\n")
+
+    @property
+    def _mark_file(self) -> Path:
+        return self.work / "discovery.mark"
+
+    def finish(self) -> None:
+        shutil.rmtree(self.work)
+
+
+def _candidates(
+    stages: _Stages,
+    sample: PositionSet,
+    learning: Learning,
+    settings: DiscoverySettings,
+    jobs: int,
+    progress: Progress,
+) -> Candidates:
+    arrays = stages.work / "candidates.npz"
+    counts = stages.work / "candidates.json"
+    if counts.exists():
+        found = json.loads(counts.read_text())
+        return Candidates(ConfigurationSet.load(arrays), **found)
+    candidates = find_candidates(
+        sample, learning, settings.mining, seed=settings.seed, work=stages.work, jobs=jobs, progress=progress
+    )
+    candidates.configurations.save(arrays)
+    with atomic_path(counts) as temporary:
+        facts = {name: getattr(candidates, name) for name in ("mined", "significant", "incomplete")}
+        temporary.write_text(json.dumps(facts))
+    return candidates
+
+
+def _stream_folder(terms: Terms, learning: Learning, positions: PositionSet, work: Path) -> Path | None:
+    """Folder for a design that would not fit into memory, judged by a few thousand positions."""
+    if terms.configurations is None or len(positions) == 0:
+        return None
+    from glem.core.matching import ConfigurationMatcher
+
+    rows = np.linspace(0, len(positions) - 1, 4096).astype(np.int64)
+    values = learning.features.values(positions.select(rows).positions)
+    starts, _ = ConfigurationMatcher(terms.configurations).active(values, most_specific=terms.most_specific)
+    expected = 4 * starts[-1] / len(rows) * len(positions)
+    if expected <= _LARGEST_DESIGN:
+        return None
+    folder = work / "design"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
+
+
+def _fitted(
+    name: str,
+    terms: Terms,
+    stages: _Stages,
+    training_set: PositionSet,
+    learning: Learning,
+    settings: DiscoverySettings,
+    jobs: int,
+    progress: Progress,
+) -> Training:
+    path = stages.work / f"training-{name}.npz"
+    evaluation_path = stages.folder / f"{name}.npz"
+    if path.exists():
+        return load_training(path, LinearEvaluation.load(evaluation_path))
+    validation = None
+    if settings.validation:
+        validation = training_set.held_out_mask(settings.validation, settings.seed + 1)
+    stream = _stream_folder(terms, learning, training_set, stages.work)
+    training = train(
+        training_set,
+        learning,
+        terms,
+        settings.fit,
+        held_out=validation,
+        work=stages.work / f"fit-{name}",
+        stream=stream,
+        provenance={
+            "command": "discover",
+            "positions": f"{len(training_set):,} from {', '.join(training_set.sources)}"[:2000],
+            "labels": training_set.label_kind,
+            "seed": str(settings.seed),
+        },
+        jobs=jobs,
+        progress=progress,
+    )
+    if stream is not None:
+        shutil.rmtree(stream)
+    training.evaluation.save(evaluation_path)
+    save_training(training, path)
+    return training
+
+
+def _assessed(
+    learning: Learning,
+    training_set: PositionSet,
+    held_out: PositionSet,
+    trainings: Mapping[str, Training],
+    jobs: int,
+    progress: Progress,
+) -> Assessment:
+    fit = BaselineFit(learning)
+    with progress("baselines", len(training_set)) as task:
+        start = 0
+        for values, phase in value_chunks(learning, training_set.positions):
+            rows = slice(start, start + len(phase))
+            fit.add(values, phase, training_set.label[rows], training_set.weight[rows])
+            task.advance(len(phase))
+            start += len(phase)
+    baselines = fit.solve()
+    phases = learning.phases.of(held_out.positions)
+    predicted: dict[str, list[NDArray[Any]]] = {name: [] for name in baselines}
+    for values, phase in value_chunks(learning, held_out.positions):
+        for name, baseline in baselines.items():
+            predicted[name].append(baseline.predict(values, phase))
+    predictions: dict[str, NDArray[Any]] = {name: np.concatenate(parts) for name, parts in predicted.items()}
+    for name, training in trainings.items():
+        predictions[name] = training.evaluation.predict(held_out.positions, jobs=jobs, progress=progress)
+    count = len(learning.phases)
+    return Assessment(
+        counts=np.bincount(phases, minlength=count),
+        errors={
+            name: phase_errors(values, held_out.label, phases, count, held_out.weight)
+            for name, values in predictions.items()
+        },
+        baselines=tuple(baselines),
+        calibrations={name: calibration_bins(predictions[name], held_out.label, held_out.weight) for name in trainings},
+    )
+
+
+def _cell_moments(learning: Learning, sample: PositionSet, maps: int = 3) -> tuple[NDArray[np.float64], list[str]]:
+    """Label sums by the first two values of cells that are not the least one, over thirds of the phases."""
+    layout = learning.game.layout
+    if layout is None:
+        return np.zeros((0, 0, 4)), []
+    phase = learning.phases.of(sample.positions)
+    values = learning.features.values(sample.positions)
+    third = np.minimum(phase * maps // len(learning.phases), maps - 1)
+    sums = np.zeros((maps, layout.rows * layout.columns, 4))
+    for place, feature in enumerate(learning.features.features):
+        if feature.cell is None or feature.cardinality < 3:
+            continue
+        for side in range(2):
+            here = values[:, place] == feature.low + 1 + side
+            sums[:, feature.cell, 2 * side] += np.bincount(third[here], minlength=maps)
+            sums[:, feature.cell, 2 * side + 1] += np.bincount(third[here], sample.label[here], maps)
+    names = learning.phases.names
+    bounds = [[phase for phase in range(len(names)) if phase * maps // len(names) == part] for part in range(maps)]
+    return sums, [f"phases {names[part[0]]} to {names[part[-1]]}" for part in bounds if part]
+
+
+def discover(
+    positions: PositionSet,
+    learning: Learning,
+    folder: Path,
+    settings: DiscoverySettings | None = None,
+    *,
+    jobs: int = 1,
+    progress: Progress = SILENT,
+) -> Discovery:
+    """Mine configurations, fit them and the game's patterns, and write what was found.
+
+    Parameters
+    ----------
+    positions
+        Scored positions with their games.
+    learning
+        Features, phases and patterns of their game.
+    folder
+        Where ``report.html``, ``discovery.json``, ``mined.npz`` and the evaluations ``configurations.npz`` and
+        ``patterns.npz`` go. Made if absent. Unfinished work lies in its folder ``work``.
+    settings
+        What to do; defaults if None.
+    jobs
+        Threads; they change no result.
+    progress
+        Display.
+
+    Raises
+    ------
+    BadInputError
+        Too few positions or games, an unknown pattern set, nothing significant.
+    """
+    chosen = settings if settings is not None else DiscoverySettings()
+    pattern_set = _pattern_set(learning, chosen.pattern_set)
+    stages = _Stages(folder, positions, chosen)
+    training_set, held_out = positions.split_by_game(chosen.held_out, chosen.seed)
+    if len(training_set) < 1000 or len(held_out) < 100:
+        raise BadInputError(
+            f"{len(positions):,} positions split into {len(training_set):,} to learn from and {len(held_out):,} held "
+            "out; at least 1,000 and 100 are needed"
+        )
+    sample = draw_sample(training_set, chosen.mining.sample, chosen.seed)
+    candidates = _candidates(stages, sample, learning, chosen, jobs, progress)
+    configurations = candidates.configurations
+    classes = symmetry_classes(configurations, learning.features.symmetries)
+    models = {CONFIGURATIONS: Terms(configurations=configurations, classes=classes)}
+    if pattern_set is not None:
+        models[PATTERNS] = Terms(patterns=pattern_set, linear=learning.linear)
+    trainings = {
+        name: _fitted(name, terms, stages, training_set, learning, chosen, jobs, progress)
+        for name, terms in models.items()
+    }
+    assessment = _assessed(learning, training_set, held_out, trainings, jobs, progress)
+    statistics = label_statistics(configurations, learning.features.values(sample.positions), sample.label, jobs=jobs)
+    correlations = np.nan_to_num(statistics.correlations()[0])
+    sums, names = _cell_moments(learning, sample)
+    report = discovery_report(
+        learning,
+        facts=_facts(positions, training_set, held_out, sample, candidates, classes, trainings, chosen),
+        assessment=assessment,
+        trainings=trainings,
+        configurations=configuration_items(
+            configurations, classes, trainings[CONFIGURATIONS], learning.features, correlations, chosen.shown
+        ),
+        patterns=pattern_items(trainings[PATTERNS], learning.features, minimum_matches=20)
+        if PATTERNS in trainings
+        else (),
+        maps=cell_maps(sums, names),
+        summary=_summary(learning, positions, candidates, assessment, trainings),
+        significance_name="correlation",
+    )
+    configurations.save(folder / "mined.npz")
+    write_report(report, folder / "report.html")
+    with atomic_path(folder / "discovery.json") as temporary:
+        temporary.write_text(json.dumps(to_json(report), indent=1, sort_keys=True))
+    stages.finish()
+    return Discovery(candidates, trainings, assessment, report)
+
+
+def _pattern_set(learning: Learning, name: str | None) -> PatternSet | None:
+    if name == "" or not learning.pattern_sets:
+        return None
+    chosen = name if name is not None else next(iter(learning.pattern_sets))
+    if chosen not in learning.pattern_sets:
+        raise BadInputError(
+            f"{learning.game.name} has no pattern set {chosen!r}; it has: {', '.join(learning.pattern_sets)}"
+        )
+    return PatternSet.from_names(learning.features, learning.pattern_sets[chosen])
+
+
+def _facts(
+    positions: PositionSet,
+    training_set: PositionSet,
+    held_out: PositionSet,
+    sample: PositionSet,
+    candidates: Candidates,
+    classes: NDArray[np.int32],
+    trainings: Mapping[str, Training],
+    settings: DiscoverySettings,
+) -> dict[str, str]:
+    plan = settings.mining
+    facts = {
+        "positions": f"{len(positions):,} from {len(np.unique(positions.game_key)):,} games",
+        "sources": ", ".join(positions.sources) or "unknown",
+        "labels": positions.label_kind,
+        "learned from": f"{len(training_set):,} positions, held out {len(held_out):,}",
+        "mined": (
+            f"{len(sample):,} positions, at least {plan.matches_for(len(sample)):,} matches, "
+            f"{'any size' if plan.size_limit is None else f'up to {plan.size_limit} relations'}, within {plan.within}"
+        ),
+        "configurations": (
+            f"{candidates.mined:,} mined, {candidates.significant:,} significant, "
+            f"{len(candidates.configurations):,} kept in {int(classes.max()) + 1:,} symmetry classes"
+        ),
+        "seed": str(settings.seed),
+        "fitter": repr(settings.fit.fitter),
+        "glem": glem.__version__,
+    }
+    if candidates.incomplete:
+        facts["mining"] = candidates.incomplete
+    for name, training in trainings.items():
+        weights = training.weights
+        fitted = int(((weights.patterns != 0).sum()) + (weights.configurations != 0).sum())
+        facts[f"weights of {name}"] = f"{fitted:,} fitted over {len(weights.bias)} phases"
+    return facts
+
+
+def _summary(
+    learning: Learning,
+    positions: PositionSet,
+    candidates: Candidates,
+    assessment: Assessment,
+    trainings: Mapping[str, Training],
+) -> str:
+    best_baseline = min(assessment.baselines, key=lambda name: float(assessment.errors[name][-1]))
+    against = float(assessment.errors[best_baseline][-1])
+    claims = [f"{name} reach {float(assessment.errors[name][-1]):.2f}" for name in trainings]
+    return (
+        f"{len(positions):,} positions of {learning.game.title} were searched for what tells the winner. Of "
+        f"{candidates.mined:,} configurations that occur often enough, {candidates.significant:,} say more about the "
+        f"outcome than every generalization of theirs. On games that no fit has seen, {' and '.join(claims)} "
+        f"{learning.label_unit} root mean square error, the best baseline ({best_baseline}) {against:.2f}."
+    )
