@@ -96,7 +96,8 @@ def count_matches(
         The same configurations in the same order with the counts over these positions.
     """
     values = checked_values(values)
-    counts, _ = _accumulated(configurations, values, np.zeros(len(values), np.uint16), jobs, progress)
+    walk = _Walk.of(configurations, values)
+    counts, _ = _accumulated(configurations, walk, values, np.zeros(len(values), np.uint16), jobs, progress)
     return ConfigurationSet(
         configurations.table,
         configurations.relations,
@@ -161,11 +162,12 @@ def label_statistics(
         label_totals=np.bincount(stage, weights=low + step * grid, minlength=stages).astype(np.float64),
         label_squares=np.bincount(stage, weights=(low + step * grid) ** 2, minlength=stages).astype(np.float64),
     )
+    walk = _Walk.of(configurations, values)
     for place in range(stages):
         # A phase alone in memory: its rows are shorter and need no borders inside words.
         members = np.flatnonzero(stage == place)
         some = values if len(members) == count else values[members]
-        counts, sums = _accumulated(configurations, some, grid[members], jobs, progress)
+        counts, sums = _accumulated(configurations, walk, some, grid[members], jobs, progress)
         statistics.match_counts[place] = counts
         statistics.label_sums[place] = low * counts + step * sums
     return statistics
@@ -201,14 +203,25 @@ class _Walk:
     sequence: NDArray[np.int64]
     """[C] indices of the configurations in lexicographic order."""
 
+    order: NDArray[np.int64]
+    """[R] relation ids by rank."""
+
     @classmethod
-    def of(cls, configurations: ConfigurationSet, rank: NDArray[np.uint16]) -> _Walk:
+    def of(cls, configurations: ConfigurationSet, values: NDArray[np.int16]) -> _Walk:
+        table = configurations.table
+        if len(table) and int(table.features.max()) >= values.shape[1]:
+            raise BadInputError(f"there is a relation of feature {table.features.max()} of {values.shape[1]}")
+        # Rarest first, as in the search: short projections, and shared prefixes where the search found them.
+        pairs = zip(table.features.tolist(), table.values.tolist(), strict=True)
+        order = np.argsort([np.count_nonzero(values[:, feature] == value) for feature, value in pairs], kind="stable")
+        rank = np.empty(len(order), np.uint16)
+        rank[order] = np.arange(len(order))
         ranked = np.empty_like(configurations.relations)
         # Four ranks to a key; absent ones sort before all others, so that a prefix precedes what extends it.
         width = -(-int(configurations.sizes.max(initial=1)) // 4)
         keys = np.zeros((width, len(configurations)), np.uint64)
         _rank_relations(configurations.relations, configurations.offsets, rank, ranked, keys)
-        return cls(ranked, configurations.offsets, np.lexsort(keys[::-1]))
+        return cls(ranked, configurations.offsets, np.lexsort(keys[::-1]), order.astype(np.int64))
 
 
 class _Rows(NamedTuple):
@@ -239,42 +252,33 @@ class _Arena(NamedTuple):
 
 def _accumulated(
     configurations: ConfigurationSet,
+    walk: _Walk,
     values: NDArray[np.int16],
     grid: NDArray[np.uint16],
     jobs: int,
     progress: Progress,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Match counts and sums of an integer over the matched positions, both int64 [C]."""
-    table = configurations.table
-    if len(table) and int(table.features.max()) >= values.shape[1]:
-        raise BadInputError(
-            f"a relation has feature {table.features.max()}, the values are of {values.shape[1]} features"
-        )
     counts = np.zeros(len(configurations), np.int64)
     sums = np.zeros(len(configurations), np.int64)
     if not len(configurations) or not len(values):
         return counts, sums
-    packed = RelationRows.of_table(values, table, jobs=jobs)
-    # Rarest first, as in the search: short projections, and shared prefixes where the search found them.
-    order = np.argsort(packed.counts, kind="stable")
-    rank = np.empty(len(order), np.uint16)
-    rank[order] = np.arange(len(order))
-    walk = _Walk.of(configurations, rank)
+    packed = RelationRows.of_table(values, configurations.table, jobs=jobs)
     plane_count = int(grid.max()).bit_length()
     planes = aligned_words(max(1, plane_count) * packed.row_words)
     for plane in range(plane_count):
         bits = np.packbits((grid >> np.uint16(plane)) & np.uint16(1), bitorder="little")
         planes[plane * packed.row_words : (plane + 1) * packed.row_words].view(np.uint8)[: len(bits)] = bits
-    rows = _Rows(packed.words, np.int64(packed.row_words), order * packed.row_words, planes, np.int64(plane_count))
+    rows = _Rows(packed.words, np.int64(packed.row_words), walk.order * packed.row_words, planes, np.int64(plane_count))
     width = vectors_for(int(packed.counts.max())) * VECTOR_WORDS
     deepest = int(configurations.sizes.max())
     arenas: queue.SimpleQueue[_Arena] = queue.SimpleQueue()
     for _ in range(jobs):
         arenas.put(
             _Arena(
-                words=aligned_words((len(order) + plane_count + deepest + 1) * width),
+                words=aligned_words((len(walk.order) + plane_count + deepest + 1) * width),
                 width=np.int64(width),
-                leader=np.full(len(order) + plane_count, -1, np.int64),
+                leader=np.full(len(walk.order) + plane_count, -1, np.int64),
                 own=np.zeros(deepest + 1, np.int64),
                 matches=np.zeros(deepest + 1, np.int64),
             )

@@ -76,13 +76,13 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
             for place in generator.integers(0, len(whole), 20):
                 damaged[place] ^= 1 << int(generator.integers(8))
         path.write_bytes(damaged)
-        with pytest.raises(BadInputError, match="mined.npz"):
+        with pytest.raises(BadInputError, match=r"mined\.npz"):
             ConfigurationSet.load(path)
     for content in (b"", b"\x89PNG\r\n"):
         path.write_bytes(content)
-        with pytest.raises(BadInputError, match="mined.npz"):
+        with pytest.raises(BadInputError, match=r"mined\.npz"):
             ConfigurationSet.load(path)
-    with pytest.raises(BadInputError, match="absent.npz"):
+    with pytest.raises(BadInputError, match=r"absent\.npz"):
         ConfigurationSet.load(tmp_path / "absent.npz")
 
 
@@ -100,7 +100,7 @@ def test_other_contents_are_named(tmp_path: Path) -> None:
     }
     for name, array in wrong.items():
         np.savez(path, **{**good, name: array})
-        with pytest.raises(BadInputError, match="mined.npz"):
+        with pytest.raises(BadInputError, match=r"mined\.npz"):
             ConfigurationSet.load(path)
     np.savez(path, **good, more=np.zeros(1))
     with pytest.raises(BadInputError, match="no file of configurations"):

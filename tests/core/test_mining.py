@@ -203,7 +203,7 @@ def test_wrong_values_are_named() -> None:
 # ------------------------------------------------------------------------------------------ resumption
 
 
-class _Interruption(Exception):
+class _InterruptionError(Exception):
     pass
 
 
@@ -215,7 +215,7 @@ def _interrupting(description: str, total: float | None = None) -> Iterator[obje
         def advance(self, amount: float = 1) -> None:
             self.done += 1
             if self.done == 9:
-                raise _Interruption
+                raise _InterruptionError
 
         def note(self, text: str) -> None:
             pass
@@ -227,7 +227,7 @@ def test_an_interrupted_run_resumes(tmp_path: Path) -> None:
     values = _values(2000, 10, 9)
     folder = tmp_path / "parts"
     settings = {"minimum_matches": 10, "checkpoint": folder, "jobs": 2}
-    with pytest.raises(_Interruption):
+    with pytest.raises(_InterruptionError):
         generate_configurations(values, progress=_interrupting, **settings)
     parts = sorted(folder.glob("part-*.npz"))
     assert 9 <= len(parts) < 30
