@@ -166,12 +166,31 @@ def _jit(function: Callable[..., Any], *, inline: bool) -> Any:
         previous = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)
         try:
-            return _explaining(numba.njit(cache=True, **options)(function))
+            return _explaining(_forgiving(numba.njit(cache=True, **options)(function)))
         except RuntimeError:
             # A function typed at a prompt has no file whose changes numba could see.
             return _explaining(numba.njit(**options)(function))
         finally:
             numba.config.CACHE_DIR = previous
+
+
+def _forgiving(dispatcher: Any) -> Any:
+    """Make numba take a cache index that cannot be read for an empty one.
+
+    A kernel for all games keeps one index, which names the position classes of every game that it was compiled for;
+    it cannot be read where one of them is not installed.
+    """
+    file = dispatcher._cache._cache_file
+    load_index = file._load_index
+
+    def load_index_or_none() -> dict[Any, str]:
+        try:
+            return load_index()  # type: ignore[no-any-return]
+        except Exception:  # noqa: BLE001 # reading it may import the modules that it names, with any outcome
+            return {}
+
+    file._load_index = load_index_or_none
+    return dispatcher
 
 
 def _explaining(dispatcher: Any) -> Any:

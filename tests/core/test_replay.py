@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import attrs
@@ -168,6 +172,24 @@ def test_no_games_and_games_without_moves() -> None:
     check(OTHELLO, [])
     check(OTHELLO, [[], []])
     assert legal_moves(OTHELLO, OTHELLO.initial_position)
+
+
+def test_the_cache_survives_a_game_that_is_gone(tmp_path: Path) -> None:
+    """A process that cannot import this module's game still replays its own."""
+    program = (
+        "import numpy as np; from glem.core.game import load_game; from glem.core.records import GameRecords; "
+        "from glem.core.replay import outcomes; "
+        "records = GameRecords.from_moves(np.array([37, 43]), np.array([0, 2])); "
+        "print(outcomes(load_game('othello'), records).status)"
+    )
+    here = "import tests.core.test_replay as here; here.outcomes(here.HEAP, here.records_of([[1, 2]])); "
+    environment = {**os.environ, "GLEM_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": ""}
+    root = Path(__file__).resolve().parents[2]
+    subprocess.run([sys.executable, "-c", here], cwd=root, env=environment, check=True)
+    elsewhere = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, check=True, capture_output=True, text=True
+    )
+    assert elsewhere.stdout == "[1]\n"
 
 
 @pytest.mark.shared
