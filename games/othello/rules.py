@@ -44,9 +44,6 @@ INITIAL_POSITION = Position(np.uint64(0x0000000810000000), np.uint64(0x000000100
 """Black to move: black on e4 and d5, white on d4 and e5."""
 
 _INNER_COLUMNS = np.uint64(0x7E7E7E7E7E7E7E7E)
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-_NOT_A = np.uint64(0xFEFEFEFEFEFEFEFE)
-_NOT_H = np.uint64(0x7F7F7F7F7F7F7F7F)
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 

@@ -175,7 +175,7 @@ def to_the_64th(number):
 
 
 def overflows(position):
-    return 1 if to_the_64th(np.int64(position.stones) + 4) == 0 else -1
+    return -(to_the_64th(np.int64(position.stones) + 4) % 3)
 
 
 def lists_by_overflow(position, moves, start):

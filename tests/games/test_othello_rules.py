@@ -91,7 +91,7 @@ def test_batch_mobility_equals_one_by_one():
 
 def test_batch_mobility_refuses_what_does_not_fit():
     column = np.zeros(4, np.uint64)
-    with pytest.raises(BadInputError, match="'opponent'.*expected uint64"):
+    with pytest.raises(BadInputError, match=r"'opponent'.*expected uint64"):
         mobility_of(Position(column, column.astype(np.int64)))
     with pytest.raises(BadInputError, match=r"uint64\[3\], expected uint64\[4\]"):
         mobility_of(Position(column, column[:3]))
@@ -114,7 +114,7 @@ def test_final_scores_and_passes():
 def test_a_known_game_ends_as_known(othello: Game):
     # The shortest game in which the loser keeps no disc: nine moves.
     position = othello.initial_position
-    for name in "e6 f4 e3 f6 g5 d6 e7 f5 c5".split():
+    for name in ["e6", "f4", "e3", "f6", "g5", "d6", "e7", "f5", "c5"]:
         move = othello.parse_move(name)
         assert move in moves_of(position)
         position = rules.play(position, move)

@@ -1,0 +1,247 @@
+"""Bit tricks in both worlds, compiled twins, and what a failed compilation says."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from glem.core import kernels
+from glem.core.errors import PluginError
+from glem.core.kernels import (
+    UncompilableError,
+    compiled,
+    inlined,
+    kernel,
+    leading_zeros,
+    mix,
+    pdep,
+    pext,
+    plain,
+    popcount,
+    trailing_zeros,
+)
+
+words = st.integers(0, 2**64 - 1) | st.sampled_from([0, 1, 1 << 63, 2**64 - 1])
+
+
+def bits(word: int) -> str:
+    return f"{word:064b}"
+
+
+@settings(deadline=None)  # the first example compiles
+@given(words)
+def test_bit_counts(number):
+    word = np.uint64(number)
+    text = bits(number)
+    for count, expected in (
+        (popcount, text.count("1")),
+        (leading_zeros, 64 - len(text.lstrip("0"))),
+        (trailing_zeros, 64 - len(text.rstrip("0"))),
+    ):
+        assert count(word) == expected
+        assert compiled(_twin_of[count])(word) == expected
+
+
+@settings(deadline=None)  # the first example compiles
+@given(words, words)
+def test_gather_and_scatter(number, mask):
+    places = [place for place in range(64) if mask >> place & 1]
+    gathered = sum((number >> place & 1) << k for k, place in enumerate(places))
+    scattered = sum((number >> k & 1) << place for k, place in enumerate(places))
+    for function, expected in ((pext, gathered), (pdep, scattered)):
+        assert function(np.uint64(number), np.uint64(mask)) == expected
+        assert compiled(_twin_of[function])(np.uint64(number), np.uint64(mask)) == expected
+
+
+@settings(deadline=None)  # the first example compiles
+@given(words)
+def test_mix_is_one_to_one_and_the_same_in_both_worlds(number):
+    mixed = mix(np.uint64(number))
+    assert compiled(_twin_of[mix])(np.uint64(number)) == mixed
+    # Undone step by step: the inverses of an odd factor and of a shift by half a word or more.
+    word = int(mixed)
+    for shift, factor in ((31, 0x94D049BB133111EB), (27, 0xBF58476D1CE4E5B9), (30, 1)):
+        restored = word
+        for _ in range(64 // shift + 1):
+            restored = word ^ (restored >> shift)
+        word = restored * pow(factor, -1, 1 << 64) % (1 << 64)
+    assert word == number
+
+
+def _popcount(word: Any) -> Any:
+    return popcount(word)
+
+
+def _leading(word: Any) -> Any:
+    return leading_zeros(word)
+
+
+def _trailing(word: Any) -> Any:
+    return trailing_zeros(word)
+
+
+def _pext(word: Any, mask: Any) -> Any:
+    return pext(word, mask)
+
+
+def _pdep(word: Any, mask: Any) -> Any:
+    return pdep(word, mask)
+
+
+def _mix(word: Any) -> Any:
+    return mix(word)
+
+
+_twin_of: dict[Any, Any] = {
+    popcount: _popcount,
+    leading_zeros: _leading,
+    trailing_zeros: _trailing,
+    pext: _pext,
+    pdep: _pdep,
+    mix: _mix,
+}
+
+
+# ------------------------------------------------------------------------------------------- twins
+
+
+def _half(number: int) -> int:
+    return number // 2
+
+
+def _steps(number: int) -> int:
+    return 0 if number <= 0 else 1 + _steps(_half(number))
+
+
+@inlined
+def _double(number: int) -> int:
+    return 2 * number
+
+
+def _quadruple(number: int) -> int:
+    return _double(_double(number))
+
+
+@kernel
+def _sum(values: Any) -> Any:
+    total = 0
+    for value in values:
+        total += value
+    return total
+
+
+def test_a_twin_compiles_what_the_function_names_and_itself():
+    twin = compiled(_steps)
+    assert twin(np.int64(1000)) == _steps(1000) == 10
+    assert compiled(_steps) is twin
+    assert compiled(twin) is twin
+    assert plain(twin).__code__ is _steps.__code__
+    assert plain(_steps) is _steps
+    assert len(twin.signatures) == 1
+    assert compiled(_quadruple)(np.int64(3)) == 12
+
+
+def test_threads_that_ask_for_one_twin_get_one():
+    def _fresh(number: int) -> int:
+        return _half(number) + 1
+
+    with ThreadPoolExecutor(8) as executor:
+        twins = list(executor.map(lambda _: compiled(_fresh), range(32)))
+        results = list(executor.map(lambda number: twins[number](np.int64(number)), range(32)))
+    assert len({id(twin) for twin in twins}) == 1
+    assert results == [number // 2 + 1 for number in range(32)]
+
+
+def test_a_kernel_keeps_its_plain_function():
+    values = np.arange(5)
+    assert _sum(values) == plain(_sum)(values) == 10
+
+
+def test_functions_typed_at_a_prompt_compile_without_a_cache():
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    exec("def typed(number):\n    return number + 1\n", namespace)
+    assert compiled(namespace["typed"])(np.int64(1)) == 2
+
+
+# ------------------------------------------------------------------------------ what cannot be compiled
+
+
+def _adds_text(number: int) -> Any:
+    return str(number) + 1  # type: ignore[operator]
+
+
+def _calls_one_that_adds_text(number: int) -> Any:
+    return _adds_text(number)
+
+
+def _opens_a_file(number: int) -> int:
+    with open("nowhere"):  # noqa: PTH123 - never called
+        return number
+
+
+def _names_nothing(number: int) -> Any:
+    return number + not_there  # type: ignore[name-defined]  # noqa: F821
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (_adds_text, r"_adds_text cannot be compiled: numba knows no add\(unicode_type.*test_kernels.py:\d+\)"),
+        (_calls_one_that_adds_text, r"^_adds_text cannot be compiled: numba knows no add"),
+        (_opens_a_file, "_opens_a_file cannot be compiled: Unsupported context manager"),
+        (_names_nothing, "_names_nothing cannot be compiled: .*'not_there' is not defined"),
+    ],
+)
+def test_a_failed_compilation_names_the_function_and_the_reason(function, text):
+    with pytest.raises(UncompilableError, match=text) as caught:
+        compiled(function)(np.int64(1))
+    assert "\n" not in str(caught.value)
+    assert isinstance(caught.value, PluginError)
+    assert caught.value.__cause__ is not None  # numba's own account, for the author
+
+
+# ------------------------------------------------------------------------------------- cache folder
+
+
+def test_the_cache_folder_follows_the_environment(tmp_path, monkeypatch):
+    for name in ("GLEM_CACHE_DIR", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert kernels.cache_folder() == tmp_path / ".cache" / "glem" / "kernels"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert kernels.cache_folder() == tmp_path / "xdg" / "glem" / "kernels"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
+    assert kernels.cache_folder() == tmp_path / "numba"
+    monkeypatch.setenv("GLEM_CACHE_DIR", str(tmp_path / "glem"))
+    assert kernels.cache_folder() == tmp_path / "glem"
+
+
+def test_an_unwritable_cache_folder_gives_way_to_a_private_one(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("GLEM_CACHE_DIR", str(tmp_path / "file" / "cache"))
+    monkeypatch.setattr(kernels.tempfile, "gettempdir", lambda: str(tmp_path))
+    folder = kernels.cache_folder()
+    assert folder is not None
+    assert folder.parent == tmp_path
+    assert folder.stat().st_mode & 0o777 == 0o700
+    # Cached code is unpickled: a folder that others may write, or a link, is not trusted.
+    folder.chmod(0o777)
+    assert kernels.cache_folder() is None
+    folder.rmdir()
+    folder.symlink_to(tmp_path)
+    assert kernels.cache_folder() is None
+
+
+def test_old_entries_are_removed_and_nothing_else(tmp_path):
+    for name in ("steps-0123456789abcdef", "steps-0123456789abcdef-nopext", "other", "steps-0123"):
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (0, 0))
+    (tmp_path / "new-0123456789abcdef").mkdir()
+    kernels._remove_unused(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new-0123456789abcdef", "other", "steps-0123"]
