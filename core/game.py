@@ -32,6 +32,7 @@ __all__ = [
     "load_game",
     "load_plugin",
     "play",
+    "plugin_names",
     "transform",
 ]
 
@@ -257,9 +258,14 @@ def load_plugin(group: str, name: str, kind: type[Any]) -> Any:
     return value
 
 
+def plugin_names(group: str) -> list[str]:
+    """Names in an entry-point group, sorted; nothing is imported."""
+    return sorted(_entry_points(group))
+
+
 def game_names() -> list[str]:
     """Names of all installed games, sorted; nothing is imported."""
-    return sorted(_entry_points(GAMES_GROUP))
+    return plugin_names(GAMES_GROUP)
 
 
 def load_game(name: str) -> Game:

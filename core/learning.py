@@ -10,11 +10,11 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.features import AtomicFeatures
-from glem.core.game import Game, load_plugin
+from glem.core.game import Game, load_plugin, plugin_names
 from glem.core.kernels import compiled
 from glem.core.operations import Operations, generic_operation, position_at
 
-__all__ = ["LEARNING_GROUP", "Learning", "Phases", "load_learning"]
+__all__ = ["LEARNING_GROUP", "Learning", "Phases", "learning_names", "load_learning"]
 
 LEARNING_GROUP = "glem.learning"
 
@@ -50,9 +50,7 @@ class Phases:
     operations: Operations = field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        object.__setattr__(
-            self, "operations", Operations(f"{self.game.name}-phases", {"phase_of": self.phase_of})
-        )
+        object.__setattr__(self, "operations", Operations(f"{self.game.name}-phases", {"phase_of": self.phase_of}))
 
     def __len__(self) -> int:
         return len(self.names)
@@ -101,6 +99,11 @@ class Learning:
     baselines: Mapping[str, tuple[str, ...]] = field(factory=lambda: {"constant": ()})
     label_unit: str = "points"
     sample: Callable[[], Any] | None = None
+
+
+def learning_names() -> list[str]:
+    """Names of all installed games that give something to learning, sorted; nothing is imported."""
+    return plugin_names(LEARNING_GROUP)
 
 
 def load_learning(name: str) -> Learning:

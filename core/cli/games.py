@@ -29,9 +29,7 @@ def command(as_json: bool) -> None:
         except GlemError as error:
             entry["error"] = str(error)
             continue
-        entry.update(
-            title=game.title, symmetries=game.symmetry_count, record_formats=sorted(game.record_formats)
-        )
+        entry.update(title=game.title, symmetries=game.symmetry_count, record_formats=sorted(game.record_formats))
         try:
             learning = load_learning(name)
         except GlemError as error:

@@ -1,0 +1,64 @@
+"""``glem demo``."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from glem.core.cli.discover import show_discovery
+from glem.core.cli.display import display_progress
+
+__all__ = ["command"]
+
+
+def _learning_with_sample(name: str | None) -> Any:
+    """Find the named game's learning, or that of the first installed game that brings a sample."""
+    from glem.core.errors import BadInputError
+    from glem.core.game import game_names
+    from glem.core.learning import learning_names, load_learning
+
+    names = [name] if name is not None else [game for game in learning_names() if game in game_names()]
+    for candidate in names:
+        learning = load_learning(candidate)
+        if learning.sample is not None:
+            return learning
+    raise BadInputError(f"no sample of positions comes with {', '.join(names) or 'any installed game'}")
+
+
+@click.command("demo")
+@click.option(
+    "-o",
+    "--output",
+    default="glem-demo",
+    show_default=True,
+    type=click.Path(file_okay=False),
+    help="Folder for the results.",
+)
+@click.option("--game", "game_name", help="Game; the first that brings a sample by default.")
+@click.option("--seed", default=0, show_default=True, help="Chooses games and sample.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="processors", help="Threads.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(output: str, game_name: str | None, seed: int, jobs: int, as_json: bool) -> None:
+    """Run a small discovery on the sample of positions that comes with a game.
+
+    The same as `glem discover` on that sample with --sample 60000 --maximum-size 3 --keep 1500 --iterations 25.
+    """
+    from glem.core.candidates import MiningPlan
+    from glem.core.discovery import DiscoverySettings, discover
+    from glem.core.fitting import ConjugateGradient
+    from glem.core.training import FitSettings
+
+    started = time.monotonic()
+    learning = _learning_with_sample(game_name)
+    settings = DiscoverySettings(
+        mining=MiningPlan(sample=60_000, maximum_size=3, keep=1_500),
+        fit=FitSettings(ConjugateGradient(iterations=25, patience=5), l2=4.0, smoothing=0.25),
+        seed=seed,
+    )
+    folder = Path(output)
+    discovery = discover(learning.sample(), learning, folder, settings, jobs=jobs, progress=display_progress())
+    show_discovery(discovery, folder, time.monotonic() - started, as_json=as_json)
