@@ -37,6 +37,7 @@ from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.extending import intrinsic
 from numba.extending import overload as numba_overload
 
+from glem.core.cache_index import forgive_unreadable_index
 from glem.core.errors import PluginError
 from glem.core.sources import code_digest, named_globals, plain
 
@@ -166,31 +167,12 @@ def _jit(function: Callable[..., Any], *, inline: bool) -> Any:
         previous = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)
         try:
-            return _explaining(_forgiving(numba.njit(cache=True, **options)(function)))
+            return _explaining(forgive_unreadable_index(numba.njit(cache=True, **options)(function)))
         except RuntimeError:
             # A function typed at a prompt has no file whose changes numba could see.
             return _explaining(numba.njit(**options)(function))
         finally:
             numba.config.CACHE_DIR = previous
-
-
-def _forgiving(dispatcher: Any) -> Any:
-    """Make numba take a cache index that cannot be read for an empty one.
-
-    A kernel for all games keeps one index, which names the position classes of every game that it was compiled for;
-    it cannot be read where one of them is not installed.
-    """
-    file = dispatcher._cache._cache_file
-    load_index = file._load_index
-
-    def load_index_or_none() -> dict[Any, str]:
-        try:
-            return load_index()  # type: ignore[no-any-return]
-        except Exception:  # noqa: BLE001 # reading it may import the modules that it names, with any outcome
-            return {}
-
-    file._load_index = load_index_or_none
-    return dispatcher
 
 
 def _explaining(dispatcher: Any) -> Any:
