@@ -30,7 +30,8 @@ def _board(learning: Any, position: Any) -> list[str]:
     ]
 
 
-@click.command("explain")
+# A position may begin with a hyphen, which is no option.
+@click.command("explain", context_settings={"ignore_unknown_options": True})
 @click.argument("model", type=click.Path(dir_okay=False))
 @click.argument("position")
 @click.option("--top", default=20, show_default=True, type=click.IntRange(1), help="Contributions to show.")
