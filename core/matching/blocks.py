@@ -19,27 +19,34 @@ from glem.core.matching.lanes import (
     exchange_lanes,
     is_empty,
     load_lanes,
+    or_lanes,
     store_lanes,
     write_byte_indices,
+    xor_lanes,
 )
 from glem.core.vectors import VECTOR_WORDS
 
 __all__ = [
     "BIT_PLACES",
     "BLOCK",
+    "COUNTER_PLANES",
     "WORD_STRIDE_PADDING",
     "add_sums",
     "add_transposed_sums",
-    "count_words",
+    "count_rows",
     "drop_generalizations",
     "fill_active_rows",
     "fill_relation_rows",
+    "read_counts",
     "transpose_rows",
     "write_indices",
 ]
 
 BLOCK = 64 * VECTOR_WORDS
 """Positions in a block: the bits of one row."""
+
+COUNTER_PLANES = 32
+"""Bits of a counter of configurations: their indices are int32."""
 
 WORD_STRIDE_PADDING = VECTOR_WORDS
 """Words by which the words of one position stand further apart than they are long.
@@ -187,13 +194,66 @@ def transpose_rows(rows: Any, first: Any, groups: Any, words: Any, stride: Any) 
 
 
 @kernel
-def count_words(words: Any, stride: Any, groups: Any, counts: Any) -> None:
-    """Add to each position's count (int64 [n]) the set bits of its words; arguments as for :func:`transpose_rows`."""
+def _sum_and_carry(a: Any, b: Any, c: Any) -> Any:
+    """Sum bit and carry bit of three bits in every place (carry-save adder)."""
+    half = xor_lanes(a, b)
+    return xor_lanes(half, c), or_lanes(and_lanes(a, b), and_lanes(half, c))
+
+
+@kernel
+def count_rows(rows: Any, first: Any, count: Any, planes: Any) -> None:
+    """Count in every position how many rows have its bit, 512 counters of one bit per plane.
+
+    Eight rows at a time pass through carry-save adders and leave one row of eights (Harley and Seal; Warren 2012,
+    Hacker's Delight, 5-1), which is added with a carry that soon dies out.
+
+    Parameters
+    ----------
+    rows
+        uint64, rows of eight words.
+    first
+        int64 index of the first row's first word.
+    count
+        int64, the number of rows, a multiple of 8.
+    planes
+        uint64 [8 * :data:`COUNTER_PLANES`], added to: row ``k`` has the bit of value ``2**k`` of each position's count.
+    """
+    width = np.int64(VECTOR_WORDS)
+    ones = load_lanes(planes, np.int64(0))
+    twos = load_lanes(planes, width)
+    fours = load_lanes(planes, np.int64(2) * width)
+    for group in range(count >> np.int64(3)):
+        row = first + np.int64(8) * width * np.int64(group)
+        ones, two_a = _sum_and_carry(ones, load_lanes(rows, row), load_lanes(rows, row + width))
+        row += np.int64(2) * width
+        ones, two_b = _sum_and_carry(ones, load_lanes(rows, row), load_lanes(rows, row + width))
+        twos, four_a = _sum_and_carry(twos, two_a, two_b)
+        row += np.int64(2) * width
+        ones, two_a = _sum_and_carry(ones, load_lanes(rows, row), load_lanes(rows, row + width))
+        row += np.int64(2) * width
+        ones, two_b = _sum_and_carry(ones, load_lanes(rows, row), load_lanes(rows, row + width))
+        twos, four_b = _sum_and_carry(twos, two_a, two_b)
+        fours, carry = _sum_and_carry(fours, four_a, four_b)
+        plane = np.int64(3) * width
+        while not is_empty(carry):
+            sums = load_lanes(planes, plane)
+            store_lanes(planes, plane, xor_lanes(sums, carry))
+            carry = and_lanes(sums, carry)
+            plane += width
+    store_lanes(planes, np.int64(0), ones)
+    store_lanes(planes, width, twos)
+    store_lanes(planes, np.int64(2) * width, fours)
+
+
+@kernel
+def read_counts(planes: Any, counts: Any) -> None:
+    """Write each position's count (int64 [n]) from the ``planes`` of :func:`count_rows`."""
     for position in range(len(counts)):
         count = np.int64(0)
-        for group in range(groups):
-            count += np.int64(popcount(words[position * stride + group]))
-        counts[position] += count
+        for plane in range(COUNTER_PLANES):
+            word = planes[VECTOR_WORDS * plane + (position >> np.int64(6))]
+            count += np.int64((word >> np.uint64(position & np.int64(63))) & np.uint64(1)) << np.int64(plane)
+        counts[position] = count
 
 
 @kernel

@@ -25,6 +25,7 @@ __all__ = [
     "or_lanes",
     "store_lanes",
     "write_byte_indices",
+    "xor_lanes",
 ]
 
 _WORD = ir.IntType(64)
@@ -94,6 +95,12 @@ def and_lanes(_typing_context: Any, a: Any, b: Any) -> Any:
 def or_lanes(_typing_context: Any, a: Any, b: Any) -> Any:
     """``or_lanes(a, b)``: the bits that one of the two has."""
     return _lanes(_lanes, _lanes), lambda _context, builder, _signature, arguments: builder.or_(*arguments)
+
+
+@intrinsic
+def xor_lanes(_typing_context: Any, a: Any, b: Any) -> Any:
+    """``xor_lanes(a, b)``: the bits that exactly one of the two has."""
+    return _lanes(_lanes, _lanes), lambda _context, builder, _signature, arguments: builder.xor(*arguments)
 
 
 @intrinsic

@@ -15,13 +15,15 @@ from glem.core.errors import BadInputError
 from glem.core.matching.blocks import (
     BIT_PLACES,
     BLOCK,
+    COUNTER_PLANES,
     WORD_STRIDE_PADDING,
     add_sums,
     add_transposed_sums,
-    count_words,
+    count_rows,
     drop_generalizations,
     fill_active_rows,
     fill_relation_rows,
+    read_counts,
     transpose_rows,
     write_indices,
 )
@@ -38,6 +40,8 @@ _FEW = 32
 """Up to so many positions are matched one by one: preparing a block costs as much as some 50 of them."""
 
 _FIXED_POINT_BITS = 62
+
+_MOST_PHASES = 256
 
 
 class ConfigurationMatcher:
@@ -148,7 +152,7 @@ class ConfigurationMatcher:
         positions = len(values)
         indptr = np.zeros(positions + 1, np.int64)
         if positions <= _FEW:
-            rows = [self.active_one(np.ascontiguousarray(row), most_specific) for row in values]
+            rows = [self.active_one(row, most_specific) for row in values]
             np.cumsum([len(row) for row in rows], out=indptr[1:])
             return indptr, np.concatenate([np.empty(0, np.int32), *rows])
 
@@ -202,7 +206,7 @@ class ConfigurationMatcher:
         sums = np.zeros(len(values), np.float64)
         if len(values) <= _FEW:
             for place, row in enumerate(values):
-                scratch = self._match_one(np.ascontiguousarray(row), most_specific)
+                scratch = self._match_one(row, most_specific)
                 sums[place] = sum_of_bits(scratch.bits, rows[phases[place]])
         else:
 
@@ -257,32 +261,33 @@ class ConfigurationMatcher:
         largest = float(np.abs(given).max(initial=0.0)) or 1.0
         scale = _FIXED_POINT_BITS - int(np.ceil(np.log2(largest))) - max(len(values), 1).bit_length()
         scaled = np.rint(np.ldexp(given, scale)).astype(np.int64)
-        lock = threading.Lock()
-        totals = np.zeros((len(self), phases), np.int64)
+        totals = np.zeros((_worker_count(jobs, len(values)), len(self), phases), np.int64)
 
         def add(block: _Block, start: int) -> None:
-            block.load(values, start).add_transposed_sums(scaled, rows, totals, lock)
+            block.load(values, start).add_transposed_sums(scaled, rows, totals[block.worker])
 
         self._each_block(add, len(values), most_specific, jobs)
-        return np.ldexp(totals.T.astype(np.float64), -scale)
+        total: NDArray[np.float64] = np.ldexp(totals.sum(axis=0).T.astype(np.float64), -scale)
+        return total
 
     def _each_block(self, work: Callable[[_Block, int], None], positions: int, most_specific: bool, jobs: int) -> None:
         """Call ``work(block, start)`` for every block of positions, each job with working memory of its own."""
-        workers = [_Block(self.tables, most_specific) for _ in range(_worker_count(jobs, positions))]
+        workers = _worker_count(jobs, positions)
 
         def run(worker: int) -> None:
-            for start in range(worker * BLOCK, positions, BLOCK * len(workers)):
-                work(workers[worker], start)
+            block = _Block(self.tables, most_specific, worker)
+            for start in range(worker * BLOCK, positions, BLOCK * workers):
+                work(block, start)
 
-        if len(workers) == 1:
+        if workers == 1:
             run(0)
             return
-        with ThreadPoolExecutor(len(workers)) as threads:
+        with ThreadPoolExecutor(workers) as threads:
             # Listing the results raises what a worker raised.
-            list(threads.map(run, range(len(workers))))
+            list(threads.map(run, range(workers)))
 
     def _match_one(self, values: NDArray[np.int16], most_specific: bool) -> Scratch:
-        values = np.ascontiguousarray(self._checked(values, dimensions=1))
+        values = np.require(self._checked(values, dimensions=1), requirements=("C", "W"))
         scratch: Scratch | None = getattr(self._local, "scratch", None)
         if scratch is None:
             scratch = self._local.scratch = scratch_for(self.tables)
@@ -302,7 +307,7 @@ class ConfigurationMatcher:
         return values
 
     def _weight_rows(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
-        rows = np.ascontiguousarray(np.atleast_2d(weights), np.float32)
+        rows = np.require(np.atleast_2d(weights), np.float32, ("C", "W"))
         if rows.ndim != 2 or rows.shape[1] != len(self):
             raise BadInputError(f"weights of shape {np.shape(weights)} for {len(self)} configurations")
         return rows
@@ -311,7 +316,8 @@ class ConfigurationMatcher:
 class _Block:
     """Working memory of one job: up to 512 positions against all configurations."""
 
-    def __init__(self, tables: MatchingTables, most_specific: bool) -> None:
+    def __init__(self, tables: MatchingTables, most_specific: bool, worker: int) -> None:
+        self.worker = worker
         self.tables = tables
         self.most_specific = most_specific
         self.configurations = len(tables.offsets) - 1
@@ -329,10 +335,11 @@ class _Block:
         """Take the block of positions that begins at ``start``."""
         self.start = start
         self.count = min(BLOCK, len(values) - start)
-        if values.flags.f_contiguous:
+        if values.flags.f_contiguous and values.flags.writeable:
             columns, first = values.T, start
         else:
-            columns, first = np.ascontiguousarray(values[start : start + BLOCK].T), 0
+            # Read-only arrays are another type to the compiler, so they are copied rather than compiled for.
+            columns, first = np.array(values[start : start + BLOCK].T, order="C"), 0
         fill_relation_rows(columns, np.int64(first), np.int64(self.count), self.tables.lookup, self.relation_rows)
         if self.most_specific:
             self._fill_rows(0, self.configurations)
@@ -362,9 +369,12 @@ class _Block:
 
     def counts(self) -> NDArray[np.int64]:
         """Count the configurations of each position: int64 [count]."""
-        counts = np.zeros(self.count, np.int64)
-        for _, groups in self._word_slabs():
-            count_words(self.words, self.stride, groups, counts)
+        planes = aligned_words(COUNTER_PLANES * VECTOR_WORDS)
+        for first, last, place in self._row_slabs():
+            rows = -(-(last - first) // 64) * 64
+            count_rows(self.rows, np.int64(place), np.int64(rows), planes)
+        counts = np.empty(self.count, np.int64)
+        read_counts(planes, counts)
         return counts
 
     def write(self, bounds: NDArray[np.int64], indices: NDArray[np.int32]) -> None:
@@ -380,25 +390,24 @@ class _Block:
             add_sums(self.words, self.stride, groups, first, BIT_PLACES, weights, phases[own], self.listed, sums[own])
 
     def add_transposed_sums(
-        self, numbers: NDArray[np.int64], phases: NDArray[np.uint8], totals: NDArray[np.int64], lock: threading.Lock
+        self, numbers: NDArray[np.int64], phases: NDArray[np.uint8], totals: NDArray[np.int64]
     ) -> None:
         """Add each position's number to the totals of its configurations."""
         own = slice(self.start, self.start + self.count)
         for first, last, place in self._row_slabs():
-            with lock:
-                add_transposed_sums(
-                    self.rows[place:], np.int64(first), np.int64(last), numbers[own], phases[own], totals
-                )
+            add_transposed_sums(self.rows[place:], np.int64(first), np.int64(last), numbers[own], phases[own], totals)
 
 
 def _checked_phases(phase: NDArray[np.uint8] | None, positions: int, rows: int) -> NDArray[np.uint8]:
+    if not 1 <= rows <= _MOST_PHASES:
+        raise BadInputError(f"expected 1 to {_MOST_PHASES} phases, found {rows}")
     if phase is None:
         return np.zeros(positions, np.uint8)
     if phase.shape != (positions,) or phase.dtype.kind not in "iu":
         raise BadInputError(f"phase: expected {positions} integers, found shape {phase.shape} of {phase.dtype}")
     if positions and not 0 <= int(phase.min()) <= int(phase.max()) < rows:
         raise BadInputError(f"phase: a value is outside of 0..{rows - 1}")
-    return np.ascontiguousarray(phase, np.uint8)
+    return np.require(phase, np.uint8, ("C", "W"))
 
 
 def _worker_count(jobs: int, positions: int) -> int:

@@ -123,7 +123,8 @@ def rank_relations(configurations: ConfigurationSet) -> RankedConfigurations:
     keys = owners * relation_count + rank_of[configurations.relations]
     keys.sort()
     ranks = (keys % max(relation_count, 1)).astype(np.uint16)
-    return RankedConfigurations(ranks, configurations.offsets, rank_of)
+    # Kernels would be compiled a second time for a read-only array.
+    return RankedConfigurations(ranks, np.require(configurations.offsets, requirements="W"), rank_of)
 
 
 def build_lookup(table: RelationTable, rank_of: NDArray[np.int64]) -> RelationLookup:
