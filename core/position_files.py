@@ -284,7 +284,8 @@ def stream_positions(
         if done != header.count:
             raise BadInputError(f"{path} announces {header.count} positions and holds {done}")
         if done == 0:
-            yield PositionSet.empty(owner, label_kind=header.label_kind)
+            columns = {field.name: np.zeros(0, field.type.to_pandas_dtype()) for field in file.schema_arrow}
+            yield PositionSet.from_columns(owner, columns, header.sources, header.label_kind)
 
 
 def _numpy_columns(batch: Any) -> dict[str, NDArray[Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -29,7 +30,7 @@ class _BarTask:
 
 def display_progress(*, quiet: bool = False) -> Progress:
     """Bars on standard error when that is a terminal, else the silent stand-in."""
-    if quiet or not click.get_text_stream("stderr").isatty():
+    if quiet or not sys.stderr.isatty():
         return SILENT
 
     @contextlib.contextmanager
@@ -82,5 +83,5 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     # A pipe has no width of its own: wide enough that no cell is cut.
-    console = Console(width=None if click.get_text_stream("stdout").isatty() else 200)
+    console = Console(width=None if sys.stdout.isatty() else 200)
     console.print(table)

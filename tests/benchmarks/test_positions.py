@@ -1,0 +1,57 @@
+"""Position sets of all tournament games: reading, labelling, merging, files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glem.core.game import Game
+from glem.core.learning import Learning
+from glem.core.positions import PositionSet
+from glem.core.records import read_records
+
+pytestmark = pytest.mark.shared
+
+
+def tournament_positions(game: Game, shared: Path) -> PositionSet:
+    paths = sorted((shared / "othello" / "wthor").glob("*.wtb"))
+    return PositionSet.from_records(game, (part for path in paths for part in read_records(game, path)), label="auto")
+
+
+@pytest.fixture(scope="module")
+def tournament(othello: Game, shared: Path) -> PositionSet:
+    return tournament_positions(othello, shared)
+
+
+def test_from_records(benchmark: Any, othello: Game, shared: Path, tournament: PositionSet) -> None:
+    found = benchmark.pedantic(tournament_positions, (othello, shared), rounds=3)
+    assert len(found) == len(tournament) > 8_000_000
+
+
+def test_merge_duplicates(benchmark: Any, tournament: PositionSet) -> None:
+    merged = benchmark.pedantic(tournament.merge_duplicates, rounds=3, warmup_rounds=1)
+    assert len(merged) < len(tournament)
+
+
+def test_write(benchmark: Any, tournament: PositionSet, tmp_path: Path) -> None:
+    benchmark.pedantic(tournament.write, (tmp_path / "positions.parquet",), rounds=3)
+
+
+def test_stream(benchmark: Any, tournament: PositionSet, tmp_path: Path) -> None:
+    path = tmp_path / "positions.parquet"
+    tournament.write(path)
+    count = benchmark.pedantic(lambda: sum(len(part) for part in PositionSet.stream(path)), rounds=3)
+    assert count == len(tournament)
+
+
+def test_split_by_game(benchmark: Any, tournament: PositionSet) -> None:
+    benchmark.pedantic(tournament.split_by_game, (0.1, 0), rounds=3, warmup_rounds=1)
+
+
+def test_feature_values(benchmark: Any, othello_learning: Learning, tournament: PositionSet) -> None:
+    some = tournament.select(np.arange(0, len(tournament), len(tournament) // 100_000))
+    values = benchmark(othello_learning.features.values, some.positions)
+    assert values.shape == (len(some), len(othello_learning.features))

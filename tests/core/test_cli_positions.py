@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glem.core.cli import main
+from glem.core.game import Game
+from glem.core.labelling import Selection
+from glem.core.learning import Learning
+from glem.core.positions import PositionSet
+from glem.core.records import read_records
+from glem.games.othello.transcripts import write_transcripts
+from glem.plugins.othello.self_play import play_games
+
+
+@pytest.fixture(scope="module")
+def games(othello: Game, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("games") / "games.txt"
+    write_transcripts(othello, path, play_games(60, 1, solved_empties=0))
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: Any) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(["positions", *(str(argument) for argument in arguments)])
+    out, err = capsys.readouterr()
+    return int(ended.value.code or 0), out, err
+
+
+def test_games_become_a_file_of_positions(
+    othello: Game, games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "positions.parquet"
+    status, out, _ = run(capsys, games, "-o", output)
+    expected = PositionSet.from_records(othello, read_records(othello, games), label="auto")
+    assert status == 0
+    assert out == f"{len(expected):,} positions in {output}\nfrom 60 games\n"
+    found = PositionSet.read(output)
+    for name, column in expected.columns().items():
+        assert np.array_equal(column, found.columns()[name]), name
+
+
+def test_split_unseen_and_merge(othello: Game, games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "positions.parquet"
+    options = ("--split", 0.25, "--unseen", "--merge", "--spread", "--seed", 4, "--json")
+    status, out, _ = run(capsys, games, "-o", output, *options)
+    assert status == 0
+    whole = PositionSet.from_records(othello, read_records(othello, games), label="auto")
+    training, held_out = whole.split_by_game(0.25, 4)
+    expected = [
+        training.merge_duplicates(keep_spread=True),
+        held_out.without(training).merge_duplicates(keep_spread=True),
+    ]
+    paths = [tmp_path / "positions.train.parquet", tmp_path / "positions.heldout.parquet"]
+    summary = json.loads(out)
+    assert summary["records"] == 60
+    assert summary["files"] == [
+        {"path": str(path), "positions": len(part)} for path, part in zip(paths, expected, strict=True)
+    ]
+    for path, part in zip(paths, expected, strict=True):
+        found = PositionSet.read(path)
+        for name, column in part.columns().items():
+            assert np.array_equal(column, found.columns()[name]), name
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted(path.name for path in paths)
+
+
+def test_selections_arrive(
+    othello: Game, othello_learning: Learning, games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "positions.parquet"
+    options = ("--label", "result", "--plies", "10-50", "--phases", "3-5,8", "--sample", 4, "--seed", 2)
+    run(capsys, games, "-o", output, *options)
+    selection = Selection(plies=(10, 50), phases=(3, 4, 5, 8), stages=othello_learning.phases, per_game=4)
+    expected = PositionSet.from_records(othello, read_records(othello, games), selection=selection, seed=2)
+    found = PositionSet.read(output)
+    assert len(found) > 200
+    assert np.array_equal(found.positions.own, expected.positions.own)
+
+
+def test_scored_positions(othello: Game, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, output = tmp_path / "scores.txt", tmp_path / "positions.parquet"
+    source.write_text("".join(f"{othello.format_position(othello.initial_position)} {score}\n" for score in (4, -6)))
+    status, out, _ = run(capsys, source, "-o", output, "--label", "score")
+    assert (status, out) == (0, f"2 positions in {output}\n")
+    found = PositionSet.read(output)
+    assert found.label.tolist() == [4, -6]
+    assert found.label_kind == "score"
+
+
+def test_bad_records_stop_or_are_counted(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    damaged, output = tmp_path / "damaged.txt", tmp_path / "positions.parquet"
+    lines = games.read_text().splitlines()
+    lines[7] = "f5a1"
+    damaged.write_text("\n".join(lines) + "\n")
+    status, out, err = run(capsys, damaged, "-o", output)
+    assert status == 2
+    assert out == ""
+    assert err.startswith("glem: ")
+    assert "damaged.txt" in err
+    assert err.count("\n") == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["damaged.txt"]
+    status, out, err = run(capsys, damaged, "-o", output, "--skip-bad")
+    assert status == 0
+    assert "from 59 games\n  1 bad records skipped\n" in out
+    assert err.startswith("skipped: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--unseen",), "--unseen needs --split"),
+        (("--spread",), "--spread needs --merge"),
+        (("--plies", "a-b"), "--plies must be a number or a range like 20-50, got 'a-b'"),
+        (("--plies", "9-3"), "plies must be a range like 20-50, got 9-3"),
+        (("--phases", "1-99999999999"), "there is no phase 13"),
+        (("--game", "go"), "no game 'go'"),
+        (("--label", "score", "--plies", "3"), "cannot be selected by game, ply or phase"),
+        (("--player", "Buro"), "the games name no players"),
+        (("--format", "sgf"), "format 'sgf'"),
+    ],
+)
+def test_wrong_options_are_explained_in_one_line(
+    games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str
+) -> None:
+    status, _, err = run(capsys, games, "-o", tmp_path / "positions.parquet", *options)
+    assert status == 2
+    assert message in err
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_folder_and_a_missing_file(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run(capsys, games, "-o", tmp_path / "none" / "positions.parquet")
+    assert (status, "there is no folder" in err) == (2, True)
+    status, _, err = run(capsys, tmp_path / "none.txt", "-o", tmp_path / "positions.parquet")
+    assert (status, "no such file" in err) == (2, True)
+
+
+@pytest.mark.shared
+def test_players_and_errors_of_tournament_games(
+    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "positions.parquet"
+    years = [shared / "othello" / "wthor" / f"WTH_{year}.wtb" for year in (1984, 1985)]
+    options = ("--minimum-games", 30, "--errors", "10-64", "--plies", "36", "--label", "theoretical", "--json")
+    status, out, _ = run(capsys, *years, "-o", output, *options)
+    summary = json.loads(out)
+    assert status == 0
+    assert summary["records"] == 587 + 954
+    assert summary["other_players"] > 0
+    assert summary["other_errors"] > 0
+    found = PositionSet.read(output)
+    assert 0 < len(found) == summary["positions"]
+    assert set(found.ply.tolist()) == {36}
