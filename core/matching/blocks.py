@@ -135,7 +135,7 @@ def drop_generalizations(rows: Any, by_size: Any, specializations: Any) -> None:
     by_size
         int32 [C], the configurations in ascending order of size.
     specializations
-        :class:`~glem.core.matching.tables.Arcs`, the commonest specialization first: most rows are empty soon.
+        :class:`~glem.core.matching.generalizations.Arcs`, the commonest specialization first: most rows are empty soon.
     """
     width = np.int64(VECTOR_WORDS)
     for place in range(len(by_size)):
