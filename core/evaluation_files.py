@@ -19,7 +19,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.configurations import ConfigurationSet, RelationTable
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, GlemError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.files import atomic_path
 from glem.core.fitting.links import Link
@@ -177,7 +177,7 @@ def load_evaluation(path: str | os.PathLike[str]) -> LinearEvaluation:
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise BadInputError(f"{source}: its header is not one of a glem evaluation ({error})") from error
-    except BadInputError as error:
+    except GlemError as error:
         raise BadInputError(f"{source}: {error}" if str(source) not in str(error) else str(error)) from error
 
 

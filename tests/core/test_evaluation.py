@@ -1,0 +1,247 @@
+"""Evaluations: sums against a plain loop, explanations, integer weights, files."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from glem.core.configurations import ConfigurationSet, RelationTable
+from glem.core.errors import BadInputError
+from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation_files import compare_evaluations
+from glem.core.fitting.links import scaled_sigmoid
+from glem.core.game import legal_moves, play
+from glem.core.learning import Learning
+from glem.core.patterns import PatternSet
+from tests.oracles.evaluation import evaluation_sum
+
+
+@pytest.fixture(scope="module")
+def positions(othello_learning: Learning) -> Any:
+    """Some 400 positions of random games."""
+    game = othello_learning.game
+    generator = np.random.default_rng(3)
+    moves = np.zeros(game.max_moves, np.int32)
+    found = []
+    for _ in range(8):
+        position = game.initial_position
+        while count := legal_moves(game.rules, position, moves, 0):
+            found.append(position)
+            position = play(game.rules, position, int(moves[generator.integers(count)]))
+    columns = game.empty_columns(len(found))
+    for row, position in enumerate(found):
+        for column, value in zip(columns, position, strict=True):
+            column[row] = value
+    return columns
+
+
+@pytest.fixture(scope="module")
+def evaluation(othello_learning: Learning) -> LinearEvaluation:
+    """Random weights over patterns, configurations and linear features."""
+    generator = np.random.default_rng(5)
+    learning = othello_learning
+    phases = len(learning.phases)
+    patterns = PatternSet.from_names(
+        learning.features, {name: learning.pattern_sets["logistello"][name] for name in ("diagonal_4", "corner_3x3")}
+    )
+    table = RelationTable(np.repeat(np.arange(64, dtype=np.int32), 3), np.tile(np.arange(3, dtype=np.int16), 64))
+    chosen = {
+        tuple(sorted(int(3 * square + generator.integers(3)) for square in generator.choice(64, size, replace=False)))
+        for size in (1, 2, 3)
+        for _ in range(60)
+    }
+    configurations = ConfigurationSet.from_relations(table, sorted(chosen))
+    linear = tuple(learning.features.index(name) for name in learning.linear)
+
+    def weights(*shape: int) -> np.ndarray[Any, np.dtype[np.float32]]:
+        return generator.normal(size=shape).astype(np.float32)
+
+    return LinearEvaluation(
+        learning=learning,
+        bias=weights(phases),
+        patterns=patterns,
+        pattern_weights=weights(phases, patterns.weight_count),
+        configurations=configurations,
+        configuration_weights=weights(phases, len(configurations)),
+        linear=linear,
+        linear_weights=weights(phases, len(linear)),
+        provenance={"weights": "random"},
+    )
+
+
+@pytest.mark.parametrize("most_specific", [True, False])
+def test_predictions_equal_the_oracle(evaluation: LinearEvaluation, positions: Any, most_specific: bool) -> None:
+    chosen = evolve(evaluation, most_specific=most_specific)
+    predicted = chosen.predict(positions)
+    values = evaluation.learning.features.values(positions)
+    phases = evaluation.learning.phases.of(positions)
+    expected = [evaluation_sum(chosen, row, int(phase)) for row, phase in zip(values, phases, strict=True)]
+    np.testing.assert_allclose(predicted, expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(predicted, chosen.predict(positions, jobs=2))
+
+
+def test_an_explanation_adds_up_to_the_value(evaluation: LinearEvaluation, positions: Any) -> None:
+    sigmoid = evolve(evaluation, link=scaled_sigmoid(64.0))
+    predicted = sigmoid.predict(positions)
+    for row in range(0, len(predicted), 37):
+        position = type(positions)(*(column[row] for column in positions))
+        explanation = sigmoid.explain(position)
+        assert explanation.total == pytest.approx(sum(item.amount for item in explanation.contributions))
+        assert explanation.value == pytest.approx(predicted[row], abs=1e-3)
+        sizes = [abs(item.amount) for item in explanation.contributions]
+        assert sizes == sorted(sizes, reverse=True)
+        assert {item.kind for item in explanation.contributions} >= {"bias", "pattern", "linear"}
+
+
+def test_images_of_a_position_have_one_value_under_patterns(othello_learning: Learning, positions: Any) -> None:
+    game = othello_learning.game
+    patterns = PatternSet.from_names(othello_learning.features, othello_learning.pattern_sets["logistello"])
+    generator = np.random.default_rng(1)
+    symmetric = LinearEvaluation(
+        learning=othello_learning,
+        bias=np.zeros(13, np.float32),
+        patterns=patterns,
+        pattern_weights=generator.normal(size=(13, patterns.weight_count)).astype(np.float32),
+    )
+    assert game.transform is not None
+    for row in range(0, 300, 50):
+        position = type(positions)(*(column[row] for column in positions))
+        images = [game.transform(position, symmetry) for symmetry in range(game.symmetry_count)]
+        assert np.allclose([symmetric.evaluate(image) for image in images], symmetric.evaluate(position), atol=1e-4)
+
+
+def test_integer_weights_stay_within_their_bound(evaluation: LinearEvaluation, positions: Any) -> None:
+    weights = evaluation.in_play()
+    assert weights.patterns.dtype == np.int16
+    played = evaluation.as_played()
+    active = max(
+        len(evaluation.explain(type(positions)(*(c[row] for c in positions))).contributions) for row in (0, 200)
+    )
+    largest_linear = 60 * len(evaluation.linear)
+    bound = (active + 200 + largest_linear) / (2 * weights.scale)
+    assert np.abs(played.predict(positions) - evaluation.predict(positions)).max() <= bound
+    huge = evolve(evaluation, pattern_weights=evaluation.pattern_weights * 1000)
+    assert huge.in_play().scale < weights.scale
+    assert np.abs(huge.in_play().patterns.astype(int)).max() <= 32767
+
+
+def test_a_saved_evaluation_is_the_same(evaluation: LinearEvaluation, positions: Any, tmp_path: Path) -> None:
+    path = tmp_path / "evaluation.npz"
+    evaluation.save(path)
+    loaded = LinearEvaluation.load(path)
+    assert compare_evaluations(evaluation, loaded).equal
+    assert loaded.provenance == evaluation.provenance
+    np.testing.assert_array_equal(loaded.predict(positions), evaluation.predict(positions))
+    first = path.read_bytes()
+    evaluation.save(path)
+    assert path.read_bytes() == first
+
+
+def test_comparison_names_what_differs(evaluation: LinearEvaluation) -> None:
+    other = evolve(
+        evaluation, bias=evaluation.bias + np.float32(0.5), link=scaled_sigmoid(64.0), linear=(), most_specific=False
+    )
+    comparison = compare_evaluations(evaluation, other)
+    assert not comparison.equal
+    assert set(comparison.differences) == {"link", "linear_weights", "most_specific"}
+    assert comparison.weights["bias"] == pytest.approx((0.5, 0.5, 1.0), rel=1e-5)
+    assert comparison.weights["pattern_weights"][:2] == (0, 0)
+
+
+@pytest.mark.parametrize("cut", [0, 1, 100, 1000, -1])
+def test_a_cut_file_is_one_clear_error(evaluation: LinearEvaluation, tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "evaluation.npz"
+    evaluation.save(path)
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(BadInputError, match=r"evaluation\.npz"):
+        LinearEvaluation.load(path)
+
+
+def test_flipped_bytes_are_noticed(evaluation: LinearEvaluation, tmp_path: Path) -> None:
+    path = tmp_path / "evaluation.npz"
+    evaluation.save(path)
+    whole = path.read_bytes()
+    generator = np.random.default_rng(2)
+    for _ in range(60):
+        damaged = bytearray(whole)
+        damaged[generator.integers(len(whole))] ^= int(generator.integers(1, 256))
+        path.write_bytes(bytes(damaged))
+        try:
+            loaded = LinearEvaluation.load(path)
+        except BadInputError as error:
+            assert "evaluation.npz" in str(error)
+        else:
+            assert compare_evaluations(evaluation, loaded).equal
+
+
+def _with_header(path: Path, change: dict[str, Any]) -> None:
+    with np.load(path) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    header = json.loads(arrays["header"].tobytes())
+    header.update(change)
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez(path, **arrays)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"format": "another"}, "not one of a glem evaluation"),
+        ({"version": 99}, "version 99"),
+        ({"game": "no such game"}, "no such game"),
+        ({"phases": ["one"]}, "other phases"),
+        ({"features": []}, "other features"),
+        ({"sha256": "0"}, "checksum"),
+        ({"linear": ["nothing"]}, "nothing"),
+        ({"patterns": {"edge": ["a1", "b1"]}}, "pattern_weights"),
+        ({"link": {}}, "header"),
+        ({"link": None}, "header"),
+    ],
+)
+def test_a_header_that_does_not_fit_is_explained(
+    evaluation: LinearEvaluation, tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    path = tmp_path / "evaluation.npz"
+    evaluation.save(path)
+    _with_header(path, change)
+    with pytest.raises(BadInputError, match=words):
+        LinearEvaluation.load(path)
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.npz"
+    with pytest.raises(BadInputError, match=r"missing\.npz: No such file"):
+        LinearEvaluation.load(missing)
+    picture = tmp_path / "picture.npz"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    with pytest.raises(BadInputError, match="no glem evaluation"):
+        LinearEvaluation.load(picture)
+    archive = tmp_path / "archive.npz"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("anything.txt", "text")
+    with pytest.raises(BadInputError, match="no glem evaluation"):
+        LinearEvaluation.load(archive)
+    pickled = tmp_path / "pickled.npz"
+    np.savez(pickled, header=np.array([{"format": "glem evaluation"}], object))
+    with pytest.raises(BadInputError, match="no glem evaluation"):
+        LinearEvaluation.load(pickled)
+
+
+def test_shapes_and_values_are_checked(othello_learning: Learning) -> None:
+    with pytest.raises(BadInputError, match="bias has shape"):
+        LinearEvaluation(learning=othello_learning, bias=np.zeros(3, np.float32))
+    with pytest.raises(BadInputError, match="linear_weights have shape"):
+        LinearEvaluation(learning=othello_learning, bias=np.zeros(13, np.float32), linear=(3,))
+    with pytest.raises(BadInputError, match="not finite"):
+        LinearEvaluation(
+            learning=othello_learning,
+            bias=np.zeros(13, np.float32),
+            linear=(3,),
+            linear_weights=np.full((13, 1), np.nan, np.float32),
+        )

@@ -1,0 +1,35 @@
+"""The sum of an evaluation, item by item."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from glem.core.evaluation import LinearEvaluation
+
+
+def evaluation_sum(evaluation: LinearEvaluation, values: Any, phase: int) -> float:
+    """Sum of all active weights for the feature values of one position."""
+    total = float(evaluation.bias[phase])
+    if evaluation.patterns is not None:
+        patterns = evaluation.patterns
+        for instance in patterns.instances:
+            entry = 0
+            for feature in instance.features:
+                kind = patterns.features[feature]
+                entry = entry * kind.cardinality + int(values[feature]) - kind.low
+            weight = patterns.weight_starts[instance.pattern] + patterns.fold(instance.pattern)[entry]
+            total += float(evaluation.pattern_weights[phase, weight])
+    for place, feature in enumerate(evaluation.linear):
+        total += float(evaluation.linear_weights[phase, place]) * int(values[feature])
+    if evaluation.configurations is not None:
+        table = evaluation.configurations.table
+        active = {}
+        for configuration in range(len(evaluation.configurations)):
+            relations = evaluation.configurations.relations_of(configuration)
+            if all(values[table.features[relation]] == table.values[relation] for relation in relations):
+                active[configuration] = {int(relation) for relation in relations}
+        for configuration, relations in active.items():
+            if evaluation.most_specific and any(relations < other for other in active.values()):
+                continue
+            total += float(evaluation.configuration_weights[phase, configuration])
+    return total
