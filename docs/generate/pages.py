@@ -57,10 +57,11 @@ def write_pages() -> None:
 
 
 def _link_targets(modules: list[Module]) -> dict[str, tuple[Path, str]]:
-    """Full name of every module and public name to its page and anchor."""
+    """Full name of every module and name to its page and anchor; names that are not exported have none."""
     targets: dict[str, tuple[Path, str]] = {}
     for module in modules:
         targets[module.name] = (module.page, "")
+        targets |= {f"{module.name}.{name}": (module.page, "") for name in module.definitions}
         for member in module.members:
             for named in (member, *member.members):
                 targets[f"{module.name}.{named.name}"] = (module.page, slug(named.name))
@@ -82,7 +83,7 @@ class _Linker:
         found = self.targets.get(f"{self.module.name}.{name}") or self.targets.get(name)
         if found is None:
             if name.startswith("glem."):
-                raise LookupError(f"{self.module.name}: a docstring refers to {name!r}, which is nowhere public")
+                raise LookupError(f"{self.module.name}: a docstring refers to {name!r}, which is nowhere")
             elsewhere = {target for full, target in self.targets.items() if full.endswith(f".{name}")}
             if len(elsewhere) != 1:
                 return None
@@ -189,7 +190,7 @@ def _help_text(text: str | None) -> str:
 
 
 def _option_row(parameter: click.Parameter, context: click.Context) -> str:
-    if not isinstance(parameter, click.Option) or parameter.hidden:
+    if not isinstance(parameter, click.Option) or parameter.name == "help":
         return ""
     record = parameter.get_help_record(context)
     if record is None:

@@ -54,6 +54,8 @@ class Module:
         Public names that it defines.
     reexports
         Public names that it takes from elsewhere, with the full names that they have there.
+    definitions
+        All names that it defines at its top level, those without a place on the page too.
     page
         Its page, relative to the folder of the reference.
     """
@@ -62,6 +64,7 @@ class Module:
     docstring: str | None
     members: tuple[Member, ...]
     reexports: Mapping[str, str]
+    definitions: frozenset[str]
     page: Path
 
 
@@ -83,12 +86,13 @@ def public_modules() -> list[Module]:
                 page = Path("glem.md")
             tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
             name, docstring = ".".join(("glem", *parts)), ast.get_docstring(tree)
-            found.append(Module(name, docstring, tuple(_members(tree)), _reexports(tree), page))
+            definitions = _definitions(tree)
+            members = tuple(_members(tree, definitions))
+            found.append(Module(name, docstring, members, _reexports(tree), frozenset(definitions), page))
     return sorted(found, key=lambda module: module.name)
 
 
-def _members(tree: ast.Module) -> Iterator[Member]:
-    definitions = _definitions(tree)
+def _members(tree: ast.Module, definitions: Mapping[str, tuple[ast.stmt, str | None]]) -> Iterator[Member]:
     for name in _exported(tree):
         if name in definitions:
             node, docstring = definitions[name]
