@@ -1,0 +1,210 @@
+"""Print the figures of ``docs/explanation/mining.md``.
+
+    python -m tests.benchmarks.mining_tables TABLE FOLDER_OF_WTB_FILES
+
+``compare``: beside pyfim, each in a process of its own; ``subset``: one 16-square subset of 4 million positions;
+``board``: the 64 squares and mobility; ``sequential``: the sequential test; ``significance``: label sums.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from glem.core.configurations import symmetry_classes
+from glem.core.learning import load_learning
+from glem.core.mining import generate_configurations, label_significance, label_statistics, mine
+from tests.benchmarks.mining_positions import SQUARES, TWO_EDGE_ROWS, Positions, sample
+
+MID_GAME = (30, 34)
+MOBILITY = (64, 65)
+
+
+def _peak_megabytes() -> float:
+    # Not getrusage: its peak of a started process includes that of the process which started it.
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    started = time.process_time()
+    result = work()
+    return result, time.process_time() - started
+
+
+def _warm_up(positions: Positions) -> None:
+    """Compile or load every kernel."""
+    few = generate_configurations(positions.values[:600], minimum_matches=200, maximum_size=4)
+    generate_configurations(positions.values[:600], minimum_matches=200, maximum_size=2)
+    label_statistics(few, positions.values[:600], positions.labels[:600])
+
+
+# ---------------------------------------------------------------------------------------------- compare
+
+
+def _measure(program: str, values: np.ndarray, minimum: int, size: int | None) -> None:
+    """Run in a process of its own; the last line printed is the outcome."""
+    if program == "glem":
+        few = np.asfortranarray(values[:600])
+        generate_configurations(few, minimum_matches=200, maximum_size=4)
+        before = _peak_megabytes()
+        found, seconds = _timed(lambda: generate_configurations(values, minimum_matches=minimum, maximum_size=size))
+    else:
+        import fim
+
+        items = [tuple(row) for row in (values + 3 * np.arange(values.shape[1])).tolist()]
+        before = _peak_megabytes()
+        report = "a" if program == "pyfim" else "#"
+        settings = {"target": "s", "supp": -minimum, "zmin": 1, "report": report, "algo": "b"}
+        if size is not None:
+            settings["zmax"] = size
+        found, seconds = _timed(lambda: fim.eclat(items, **settings))
+    count = sum(found.values()) if program == "pyfim counting" else len(found)
+    print(json.dumps([int(count), seconds, before, _peak_megabytes()]))
+
+
+def compare(folder: Path) -> None:
+    """Both programs on the same 50,000 positions; where the itemsets would fill the memory, pyfim only counts them."""
+    cases = [(MID_GAME, 0.05, 4), (MID_GAME, 0.02, 4), (MID_GAME, 0.01, 4), ((20, 24), 0.10, None)]
+    print("| empties | support | size | program | configurations | CPU s | peak MB | before it MB |")
+    print("|---|---|---|---|---|---|---|---|")
+    for empties, support, size in cases:
+        minimum = int(support * 50_000)
+        with tempfile.TemporaryDirectory() as scratch:
+            file = Path(scratch) / "values.npy"
+            np.save(file, sample(folder, 50_000, empties).values)
+            for program in ("glem", "pyfim" if support >= 0.02 and size else "pyfim counting"):
+                command = [sys.executable, "-m", MODULE, "measure", str(file), program, str(minimum), str(size or 0)]
+                output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+                count, seconds, before, peak = json.loads(output.splitlines()[-1])
+                print(
+                    f"| {empties[0]}-{empties[1]} | {support:.0%} | {size or 'all'} | {program} | {count:,} "
+                    f"| {seconds:.2f} | {peak:.0f} | {before:.0f} |",
+                    flush=True,
+                )
+
+
+# ------------------------------------------------------------------------------------------------ sizes
+
+
+def subset(folder: Path) -> None:
+    """All configurations inside the first two rows, at n = 75 over 4 million positions."""
+    positions = sample(folder, 4_000_000, features=TWO_EDGE_ROWS)
+    _warm_up(positions)
+    before = _peak_megabytes()
+    found, seconds = _timed(lambda: mine(positions.values, minimum_matches=75))
+    _print_sizes(found.size_counts())
+    print(
+        f"{len(found):,} configurations, {seconds:.1f} s, peak {_peak_megabytes():.0f} MB of which {before:.0f} before"
+    )
+    digits = positions.values.astype(np.int64) @ 3 ** np.arange(16)
+    print(f"by tabulation: {np.count_nonzero(np.bincount(digits) >= 75):,} of 16 relations")
+
+
+def board(folder: Path) -> None:
+    """The 64 squares and both mobilities over a million positions of all stages."""
+    positions = sample(folder, 1_000_000, features=np.array([*SQUARES, *MOBILITY]))
+    _warm_up(positions)
+    symmetries = load_learning("othello").features.symmetries
+    for share, size in ((0.05, 3), (0.01, 3), (0.10, 4)):
+        minimum = int(share * len(positions.values))
+        found, seconds = _timed(
+            lambda minimum=minimum, size=size: generate_configurations(
+                positions.values, minimum_matches=minimum, maximum_size=size
+            )
+        )
+        classes, merging = _timed(lambda found=found: symmetry_classes(found, symmetries))
+        print(
+            f"n = {minimum:,}, up to {size}: {len(found):,} configurations, {seconds:.1f} s; "
+            f"{classes.max() + 1:,} classes under symmetry, {merging:.1f} s"
+        )
+    print(f"peak {_peak_megabytes():.0f} MB")
+
+
+def _print_sizes(counts: np.ndarray) -> None:
+    for size, count in enumerate(counts.tolist()):
+        if size:
+            print(f"| {size} | {count:,} |")
+
+
+# ------------------------------------------------------------------------------------------- sequential
+
+
+def sequential(folder: Path) -> None:
+    """Configurations that the sequential test loses, and its time, against the exact search."""
+    positions = sample(folder, 1_000_000)
+    _warm_up(positions)
+    cases: list[dict[str, Any]] = [
+        {"minimum_matches": 50_000, "maximum_size": 4},
+        {"minimum_matches": 5_000, "maximum_size": 6, "features": range(16)},
+    ]
+    for settings in cases:
+        exact, exact_seconds = _timed(lambda settings=settings: mine(positions.values, **settings))
+        print(f"\n{settings}\n{len(exact):,} configurations in {exact_seconds:.2f} s\n")
+        print("| t | chunk | lost | time / exact |")
+        print("|---|---|---|---|")
+        for confidence in (1.0, 2.0, 3.0, 4.0, 6.0):
+            for chunk_size in (512, 2048, 8192):
+                found, seconds = _timed(
+                    lambda settings=settings, confidence=confidence, chunk_size=chunk_size: mine(
+                        positions.values, method="sequential", confidence=confidence, chunk_size=chunk_size, **settings
+                    )
+                )
+                lost = 1 - len(found) / len(exact)
+                print(f"| {confidence:g} | {chunk_size:,} | {lost:.3%} | {seconds / exact_seconds:.2f} |", flush=True)
+
+
+# ----------------------------------------------------------------------------------------- significance
+
+
+def significance(folder: Path) -> None:
+    """Label sums and tests of a million configurations over a million positions."""
+    positions = sample(folder, 1_000_000)
+    _warm_up(positions)
+    found = generate_configurations(positions.values, minimum_matches=20_000, maximum_size=4, limit=4_000_000)
+    chosen = np.random.default_rng(1).choice(len(found), 1_000_000, replace=False)
+    configurations = found.select(np.sort(chosen))
+    statistics, seconds = _timed(lambda: label_statistics(configurations, positions.values, positions.labels))
+    print(f"overall: {seconds:.1f} s")
+    statistics, seconds = _timed(
+        lambda: label_statistics(configurations, positions.values, positions.labels, phases=positions.phases)
+    )
+    print(f"in 13 phases: {seconds:.1f} s")
+    for repeats in (1.0, 60.0 / 13):
+        for correction in ("none", "benjamini-hochberg", "bonferroni"):
+            tested, seconds = _timed(
+                lambda repeats=repeats, correction=correction: label_significance(
+                    statistics, correction=correction, positions_per_label=repeats
+                )
+            )
+            print(f"| {repeats:.1f} | {correction} | {tested.significant.mean():.1%} | {seconds:.1f} s |")
+
+
+MODULE = "tests.benchmarks.mining_tables"
+TABLES = {"compare": compare, "subset": subset, "board": board, "sequential": sequential, "significance": significance}
+
+
+def main() -> None:
+    """Run one table, or one measurement of ``compare``."""
+    if sys.argv[1:2] == ["measure"]:
+        _, _, file, program, minimum, size = sys.argv
+        _measure(program, np.load(file), int(minimum), int(size) or None)
+        return
+    parser = argparse.ArgumentParser(prog=f"python -m {MODULE}", description=__doc__)
+    parser.add_argument("table", choices=TABLES)
+    parser.add_argument("folder", type=Path, help="folder of .wtb files")
+    arguments = parser.parse_args()
+    TABLES[arguments.table](arguments.folder)
+
+
+if __name__ == "__main__":
+    main()
