@@ -142,12 +142,14 @@ class PositionWriter:
             schema = pa.schema(
                 [pa.field(name, pa.from_numpy_dtype(column.dtype), nullable=False) for name, column in columns.items()]
             )
+            # Stubs of pyarrow know no list of columns here.
+            with_dictionary: Any = [name for name in schema.names if name in _DICTIONARY_COLUMNS]
             self._file = pq.ParquetWriter(
                 self._temporary,
                 schema,
                 compression="zstd",
                 compression_level=1,
-                use_dictionary=[name for name in schema.names if name in _DICTIONARY_COLUMNS],
+                use_dictionary=with_dictionary,
                 write_statistics=False,
                 write_page_checksum=True,
                 store_schema=False,

@@ -31,6 +31,13 @@ _DTYPES = {
 }
 
 
+def _file_format() -> Any:
+    # Imported late: it needs this module, and pyarrow takes long.
+    from glem.core import position_files
+
+    return position_files
+
+
 @define(frozen=True, eq=False, repr=False)
 class PositionSet:
     """N positions of one game with their labels, weights and where they come from.
@@ -168,7 +175,7 @@ class PositionSet:
         """Make a set of all positions of some game records; see :func:`glem.core.labelling.label_records`."""
         from glem.core.labelling import label_records
 
-        parts = list(label_records(game, chunks, label=label, selection=selection, seed=seed, jobs=jobs))
+        parts: list[Any] = list(label_records(game, chunks, label=label, selection=selection, seed=seed, jobs=jobs))
         return cls.concatenate([*parts, cls.empty(game, label_kind=label)], renumber=False)
 
     @classmethod
@@ -351,23 +358,19 @@ class PositionSet:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write a Parquet file; see :mod:`glem.core.position_files`."""
-        from glem.core.position_files import PositionWriter
-
-        with PositionWriter(path, self.game, self.label_kind) as writer:
+        with _file_format().PositionWriter(path, self.game, self.label_kind) as writer:
             writer.append(self)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], game: Game | None = None) -> PositionSet:
         """Read a whole Parquet file; see :func:`glem.core.position_files.read_positions`."""
-        from glem.core.position_files import read_positions
-
-        return read_positions(path, game)
+        found: PositionSet = _file_format().read_positions(path, game)
+        return found
 
     @classmethod
     def stream(
         cls, path: str | os.PathLike[str], chunk: int = 1 << 18, game: Game | None = None
     ) -> Iterator[PositionSet]:
         """Read a Parquet file of any size in sets of at most ``chunk`` positions."""
-        from glem.core.position_files import stream_positions
-
-        return stream_positions(path, chunk, game)
+        chunks: Iterator[PositionSet] = _file_format().stream_positions(path, chunk, game)
+        return chunks
