@@ -1,0 +1,209 @@
+"""Discovery end to end on a small set: results, resuming, bad input."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glem.core.candidates import MiningPlan, draw_sample, find_candidates
+from glem.core.discovery import DiscoverySettings, discover
+from glem.core.duplicates import position_keys
+from glem.core.errors import BadInputError
+from glem.core.evaluation import LinearEvaluation
+from glem.core.fitting import ConjugateGradient
+from glem.core.learning import Learning
+from glem.core.positions import PositionSet
+from glem.core.training import FitSettings
+
+RESULTS = ("configurations.npz", "discovery.json", "mined.npz", "patterns.npz", "report.html")
+
+SETTINGS = DiscoverySettings(
+    mining=MiningPlan(sample=10_000, maximum_size=2, keep=200, least_gain=2.0),
+    fit=FitSettings(ConjugateGradient(iterations=12, patience=5, refresh_every=3), smoothing=0.0),
+    held_out=0.2,
+    shown=6,
+)
+
+
+@pytest.fixture(scope="module")
+def positions(othello_learning: Learning) -> PositionSet:
+    """Positions of 600 games of the sample."""
+    assert othello_learning.sample is not None
+    sample: PositionSet = othello_learning.sample()
+    return sample.select(sample.record < 600)
+
+
+@pytest.fixture(scope="module")
+def finished(positions: PositionSet, othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of an uninterrupted discovery."""
+    folder = tmp_path_factory.mktemp("uninterrupted")
+    discover(positions, othello_learning, folder, SETTINGS)
+    return folder
+
+
+def test_all_results_are_there_and_no_work_is_left(finished: Path) -> None:
+    assert sorted(path.name for path in finished.iterdir()) == sorted(RESULTS)
+
+
+def test_models_beat_the_baselines_on_held_out_games(finished: Path) -> None:
+    report = json.loads((finished / "discovery.json").read_text())
+    counts = np.array(report["errors"]["counts"])
+    overall = {
+        name: float(np.sqrt(np.average(np.square(errors), weights=counts)))
+        for name, errors in report["errors"]["models"].items()
+    }
+    # 200 symmetry classes of pairs are few; the patterns' 100,000 entries see far more.
+    assert overall["configurations"] < min(overall["mobility"], 0.85 * overall["constant"])
+    assert overall["patterns"] < 0.95 * overall["mobility"]
+
+
+def test_reported_errors_are_those_of_the_files(
+    finished: Path, positions: PositionSet, othello_learning: Learning
+) -> None:
+    report = json.loads((finished / "discovery.json").read_text())
+    _, held_out = positions.split_by_game(SETTINGS.held_out, SETTINGS.seed)
+    phases = othello_learning.phases.of(held_out.positions)
+    for model in ("configurations", "patterns"):
+        residual = LinearEvaluation.load(finished / f"{model}.npz").predict(held_out.positions) - held_out.label
+        for phase, error in enumerate(report["errors"]["models"][model]):
+            assert error == pytest.approx(np.sqrt(np.mean(residual[phases == phase] ** 2)), rel=1e-5)
+
+
+def test_symmetric_configurations_share_their_weights(finished: Path, othello_learning: Learning) -> None:
+    evaluation = LinearEvaluation.load(finished / "configurations.npz")
+    game = othello_learning.game
+    assert game.transform is not None
+    position = game.parse_position("-" * 18 + "XO----" + "--OX----" + "--XXO---" + "-" * 24 + " X")
+    values = [evaluation.evaluate(game.transform(position, symmetry)) for symmetry in range(8)]
+    assert values == pytest.approx([values[0]] * 8, abs=1e-4)
+
+
+class _StoppedError(Exception):
+    pass
+
+
+class _StopAfter:
+    """Progress that breaks the run off after some steps."""
+
+    def __init__(self, steps: int) -> None:
+        self.left = steps
+
+    @contextlib.contextmanager
+    def __call__(self, description: str, total: float | None = None) -> Iterator[Any]:
+        yield self
+
+    def advance(self, amount: float = 1) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise _StoppedError
+
+    def note(self, text: str) -> None:
+        pass
+
+
+@pytest.mark.parametrize("steps", [3, 150, 260, 330])
+def test_an_interrupted_discovery_ends_with_the_same_files(
+    finished: Path, positions: PositionSet, othello_learning: Learning, tmp_path: Path, steps: int
+) -> None:
+    with pytest.raises(_StoppedError):
+        discover(positions, othello_learning, tmp_path, SETTINGS, progress=_StopAfter(steps))
+    assert (tmp_path / "work").is_dir()
+    discover(positions, othello_learning, tmp_path, SETTINGS, jobs=2)
+    for name in RESULTS:
+        assert (tmp_path / name).read_bytes() == (finished / name).read_bytes(), name
+
+
+def test_work_of_other_settings_is_not_used(
+    finished: Path, positions: PositionSet, othello_learning: Learning, tmp_path: Path
+) -> None:
+    other = DiscoverySettings(mining=MiningPlan(sample=5_000, maximum_size=1), fit=SETTINGS.fit, seed=1)
+    with pytest.raises(_StoppedError):
+        discover(positions, othello_learning, tmp_path, other, progress=_StopAfter(150))
+    discover(positions, othello_learning, tmp_path, SETTINGS)
+    assert (tmp_path / "discovery.json").read_bytes() == (finished / "discovery.json").read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", ["candidates.json", "training-configurations.npz"])
+def test_a_killed_command_continues(positions: PositionSet, tmp_path: Path, moment: str) -> None:
+    source = tmp_path / "positions.parquet"
+    positions.write(source)
+    command = [
+        sys.executable, "-m", "glem", "discover", str(source), "--sample", "5000", "--maximum-size", "2",
+        "--keep", "100", "--gain", "2", "--iterations", "12", "--smoothing", "0", "--jobs", "1", "--json",
+    ]  # fmt: skip
+    whole = tmp_path / "whole"
+    subprocess.run([*command, "-o", str(whole)], check=True, capture_output=True, timeout=300)
+    killed = tmp_path / "killed"
+    process = subprocess.Popen([*command, "-o", str(killed)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 300
+    while not (killed / "work" / moment).exists():
+        assert process.poll() is None, "the command ended before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    os.kill(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    subprocess.run([*command, "-o", str(killed)], check=True, capture_output=True, timeout=300)
+    for name in RESULTS:
+        assert (killed / name).read_bytes() == (whole / name).read_bytes(), name
+
+
+def test_candidates_do_not_depend_on_the_number_of_jobs(positions: PositionSet, othello_learning: Learning) -> None:
+    sample = draw_sample(positions, 5_000, 3)
+    plan = MiningPlan(maximum_size=2, keep=50, least_gain=2.0)
+    one = find_candidates(sample, othello_learning, plan, jobs=1)
+    two = find_candidates(sample, othello_learning, plan, jobs=2)
+    np.testing.assert_array_equal(one.configurations.relations, two.configurations.relations)
+    np.testing.assert_array_equal(one.configurations.match_counts, two.configurations.match_counts)
+
+
+def test_mining_within_patterns_stays_within_them(positions: PositionSet, othello_learning: Learning) -> None:
+    sample = draw_sample(positions, 5_000, 3)
+    plan = MiningPlan(within="patterns", minimum_matches=100, keep=300, least_gain=2.0)
+    found = find_candidates(sample, othello_learning, plan).configurations
+    features, patterns = othello_learning.features, othello_learning.pattern_sets["logistello"]
+    assert features.symmetries is not None
+    regions = [
+        {int(image[features.index(name)]) for name in members}
+        for members in patterns.values()
+        for image in features.symmetries
+    ]
+    for configuration in range(len(found)):
+        squares = {int(found.table.features[relation]) for relation in found.relations_of(configuration)}
+        assert any(squares <= region for region in regions)
+    assert found.sizes.max() > 4
+
+
+def test_a_sample_holds_images_of_drawn_positions(positions: PositionSet) -> None:
+    sample = draw_sample(positions, 2_000, 9)
+    keys = position_keys(positions.game, positions.positions, symmetries=True)
+    assert np.isin(position_keys(sample.game, sample.positions, symmetries=True), keys).all()
+    assert not np.isin(
+        position_keys(sample.game, sample.positions), position_keys(positions.game, positions.positions)
+    ).all()
+
+
+def test_bad_input_is_explained(positions: PositionSet, othello_learning: Learning, tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="at least 1,000"):
+        discover(positions.select(slice(0, 300)), othello_learning, tmp_path, SETTINGS)
+    with pytest.raises(BadInputError, match="no pattern set 'nothing'"):
+        discover(positions, othello_learning, tmp_path, DiscoverySettings(pattern_set="nothing"))
+    with pytest.raises(BadInputError, match="not 'nowhere'"):
+        MiningPlan(within="nowhere")  # type: ignore[arg-type]
+    sample = draw_sample(positions, 2_000, 0)
+    flat = PositionSet.from_positions(positions.game, sample.positions, np.zeros(len(sample)))
+    with pytest.raises(BadInputError, match="all labels are equal"):
+        find_candidates(flat, othello_learning, MiningPlan(maximum_size=1))
+    with pytest.raises(BadInputError, match="significant"):
+        find_candidates(sample, othello_learning, MiningPlan(maximum_size=1, least_gain=1000))
