@@ -153,12 +153,12 @@ def generic_operation(stub: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def position_at(columns: Any, row: int) -> Any:
-    """One position out of a position of columns (a named tuple of equally long arrays)."""
+    """One position out of a position of columns (a named tuple of equally long arrays); ``row`` counts from 0 only."""
     return type(columns)(*(column[row] for column in columns))
 
 
 def store_position(columns: Any, row: int, position: Any) -> None:
-    """Write one position into a position of columns."""
+    """Write one position into a position of columns; ``row`` counts from 0 only."""
     for column, value in zip(columns, position, strict=True):
         column[row] = value
 
