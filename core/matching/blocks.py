@@ -1,8 +1,8 @@
 """Kernels that match 512 positions at a time: one bit per position in rows of 512.
 
 The row of a relation has the bits of the positions where it holds. A configuration's row is the AND of its relations'
-rows; the positions where it is *most specific* are those of its row that no direct specialization's row has. Rows
-are then turned round, 64 configurations at a time, into words of one position over 64 configurations.
+rows, and it is *most specific* in those of its positions where no extension to another configuration of the set
+holds. Rows are then turned round, 64 configurations at a time, into words of one position over 64 configurations.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from glem.core.kernels import kernel, popcount, trailing_zeros
+from glem.core.kernels import kernel, trailing_zeros
 from glem.core.matching.lanes import (
     and_lanes,
     and_not_lanes,
@@ -21,22 +20,20 @@ from glem.core.matching.lanes import (
     load_lanes,
     or_lanes,
     store_lanes,
-    write_byte_indices,
     xor_lanes,
 )
+from glem.core.matching.lists import sum_listed, write_word
 from glem.core.vectors import VECTOR_WORDS
 
 __all__ = [
-    "BIT_PLACES",
     "BLOCK",
     "COUNTER_PLANES",
     "WORD_STRIDE_PADDING",
     "add_sums",
     "add_transposed_sums",
     "count_rows",
-    "drop_generalizations",
-    "fill_active_rows",
     "fill_relation_rows",
+    "fill_rows",
     "read_counts",
     "transpose_rows",
     "write_indices",
@@ -55,18 +52,6 @@ Without it, the words that a transposition writes at a power-of-two distance sha
 """
 
 
-def _bit_places() -> NDArray[np.uint8]:
-    places = np.zeros((256, 8), np.uint8)
-    for byte in range(256):
-        found = [bit for bit in range(8) if byte >> bit & 1]
-        places[byte, : len(found)] = found
-    return places
-
-
-BIT_PLACES = _bit_places()
-"""uint8 [256, 8]: the places of the set bits of each byte, ascending, then zeros."""
-
-
 @kernel
 def fill_relation_rows(columns: Any, start: Any, count: Any, lookup: Any, rows: Any) -> None:
     """Set the bits of every relation's row for some positions.
@@ -80,7 +65,7 @@ def fill_relation_rows(columns: Any, start: Any, count: Any, lookup: Any, rows: 
     lookup
         :class:`~glem.core.matching.tables.RelationLookup`.
     rows
-        uint64 [8 * (R + 1)], overwritten; the last row has the bits of all ``count`` positions.
+        uint64 [8 * R], overwritten.
     """
     rows[:] = np.uint64(0)
     for place in range(len(lookup.features)):
@@ -91,29 +76,60 @@ def fill_relation_rows(columns: Any, start: Any, count: Any, lookup: Any, rows: 
         for position in range(count):
             offset = np.int64(columns[feature, start + position]) - low
             if offset >= np.int64(0) and offset < span:
-                rank = np.int64(lookup.ranks[first + offset])
-                if rank >= np.int64(0):
-                    word = np.int64(VECTOR_WORDS) * rank + (position >> np.int64(6))
+                relation = np.int64(lookup.relations[first + offset])
+                if relation >= np.int64(0):
+                    word = np.int64(VECTOR_WORDS) * relation + (position >> np.int64(6))
                     rows[word] |= np.uint64(1) << np.uint64(position & np.int64(63))
-    everywhere = np.int64(len(rows) - VECTOR_WORDS)
-    for position in range(count):
-        rows[everywhere + (position >> np.int64(6))] |= np.uint64(1) << np.uint64(position & np.int64(63))
 
 
 @kernel
-def fill_active_rows(relation_rows: Any, ranks: Any, offsets: Any, first: Any, last: Any, rows: Any) -> None:
+def _most_specific(row: Any, configuration: Any, relation_rows: Any, extensions: Any) -> Any:
+    """Positions of a configuration's row where none of its extensions holds."""
+    width = np.int64(VECTOR_WORDS)
+    place = extensions.single_offsets[configuration]
+    end = extensions.single_offsets[configuration + 1]
+    while place < end and not is_empty(row):
+        row = and_not_lanes(row, load_lanes(relation_rows, width * np.int64(extensions.single[place])))
+        place += np.int64(1)
+    place = extensions.several_offsets[configuration]
+    end = extensions.several_offsets[configuration + 1]
+    common = row
+    while place < end and not is_empty(row):
+        element = extensions.several[place]
+        common = and_lanes(common, load_lanes(relation_rows, width * np.int64(element >> np.uint32(1))))
+        if element & np.uint32(1) != np.uint32(0):
+            row = and_not_lanes(row, common)
+            common = row
+        place += np.int64(1)
+    return row
+
+
+@kernel
+def fill_rows(relation_rows: Any, tables: Any, first: Any, last: Any, most_specific: Any, rows: Any) -> None:
     """Write the rows of the configurations ``first .. last - 1``, then empty rows up to a multiple of 64.
 
-    ``rows`` is uint64 [8 * n] with room for them; the other arguments are :func:`fill_relation_rows`'s ``rows`` and
-    :class:`~glem.core.matching.tables.RankedConfigurations`' ``ranks`` and ``offsets``.
+    Parameters
+    ----------
+    relation_rows
+        ``rows`` of :func:`fill_relation_rows`.
+    tables
+        :class:`~glem.core.matching.tables.MatchingTables`.
+    first, last
+        int64.
+    most_specific
+        Boolean: leave out positions where a specialization is active.
+    rows
+        uint64 [8 * n], with room.
     """
     width = np.int64(VECTOR_WORDS)
     target = np.int64(0)
-    everywhere = np.int64(len(relation_rows) - VECTOR_WORDS)
     for configuration in range(first, last):
-        row = load_lanes(relation_rows, everywhere)
-        for place in range(offsets[configuration], offsets[configuration + 1]):
-            row = and_lanes(row, load_lanes(relation_rows, width * np.int64(ranks[place])))
+        place = tables.offsets[configuration]
+        row = load_lanes(relation_rows, width * np.int64(tables.relations[place]))
+        for other in range(place + 1, tables.offsets[configuration + 1]):
+            row = and_lanes(row, load_lanes(relation_rows, width * np.int64(tables.relations[other])))
+        if most_specific:
+            row = _most_specific(row, configuration, relation_rows, tables.extensions)
         store_lanes(rows, target, row)
         target += width
     while target % (np.int64(64) * width) != np.int64(0):
@@ -122,37 +138,7 @@ def fill_active_rows(relation_rows: Any, ranks: Any, offsets: Any, first: Any, l
 
 
 @kernel
-def drop_generalizations(rows: Any, by_size: Any, specializations: Any) -> None:
-    """Take from every configuration's row the positions where a direct specialization is active.
-
-    The rows change in place, which asks for ascending size: a row is read for its generalizations, all of them
-    smaller, before it loses bits itself.
-
-    Parameters
-    ----------
-    rows
-        uint64 [8 * C], the rows of all configurations.
-    by_size
-        int32 [C], the configurations in ascending order of size.
-    specializations
-        :class:`~glem.core.matching.generalizations.Arcs`, the commonest specialization first: most rows are empty soon.
-    """
-    width = np.int64(VECTOR_WORDS)
-    for place in range(len(by_size)):
-        configuration = by_size[place]
-        arc = specializations.offsets[configuration]
-        end = specializations.offsets[configuration + 1]
-        if arc == end:
-            continue
-        row = load_lanes(rows, width * np.int64(configuration))
-        while arc < end and not is_empty(row):
-            row = and_not_lanes(row, load_lanes(rows, width * np.int64(specializations.targets[arc])))
-            arc += np.int64(1)
-        store_lanes(rows, width * np.int64(configuration), row)
-
-
-@kernel
-def transpose_rows(rows: Any, first: Any, groups: Any, words: Any, stride: Any) -> None:
+def transpose_rows(rows: Any, groups: Any, words: Any, stride: Any) -> None:
     """Turn rows round: from configurations with a bit per position to positions with a bit per configuration.
 
     Eight 64 x 64 bit matrices at a time, by exchanging ever smaller quarters (Warren 2012, Hacker's Delight, 7-3).
@@ -161,8 +147,6 @@ def transpose_rows(rows: Any, first: Any, groups: Any, words: Any, stride: Any) 
     ----------
     rows
         uint64, rows of eight words.
-    first
-        int64 index of the first row's first word.
     groups
         int64, how many times 64 rows to turn.
     words
@@ -173,7 +157,7 @@ def transpose_rows(rows: Any, first: Any, groups: Any, words: Any, stride: Any) 
     width = np.int64(VECTOR_WORDS)
     square = np.empty(BLOCK, np.uint64)
     for group in range(groups):
-        source = first + np.int64(BLOCK) * np.int64(group)
+        source = np.int64(BLOCK) * np.int64(group)
         for row in range(32):
             place = width * np.int64(row)
             exchange_lanes(rows, source + place, square, place, np.int64(32), np.uint64(0x00000000FFFFFFFF))
@@ -201,7 +185,7 @@ def _sum_and_carry(a: Any, b: Any, c: Any) -> Any:
 
 
 @kernel
-def count_rows(rows: Any, first: Any, count: Any, planes: Any) -> None:
+def count_rows(rows: Any, count: Any, planes: Any) -> None:
     """Count in every position how many rows have its bit, 512 counters of one bit per plane.
 
     Eight rows at a time pass through carry-save adders and leave one row of eights (Harley and Seal; Warren 2012,
@@ -211,8 +195,6 @@ def count_rows(rows: Any, first: Any, count: Any, planes: Any) -> None:
     ----------
     rows
         uint64, rows of eight words.
-    first
-        int64 index of the first row's first word.
     count
         int64, the number of rows, a multiple of 8.
     planes
@@ -223,7 +205,7 @@ def count_rows(rows: Any, first: Any, count: Any, planes: Any) -> None:
     twos = load_lanes(planes, width)
     fours = load_lanes(planes, np.int64(2) * width)
     for group in range(count >> np.int64(3)):
-        row = first + np.int64(8) * width * np.int64(group)
+        row = np.int64(8) * width * np.int64(group)
         ones, two_a = _sum_and_carry(ones, load_lanes(rows, row), load_lanes(rows, row + width))
         row += np.int64(2) * width
         ones, two_b = _sum_and_carry(ones, load_lanes(rows, row), load_lanes(rows, row + width))
@@ -257,22 +239,6 @@ def read_counts(planes: Any, counts: Any) -> None:
 
 
 @kernel
-def _write_word(word: Any, base: Any, bit_places: Any, indices: Any, cursor: Any, end: Any) -> Any:
-    """Write ``base`` plus the places of the set bits from ``cursor`` on, nothing from ``end`` on; the new cursor."""
-    if cursor + np.int64(64) <= end:
-        for step in range(8):
-            byte = np.int64((word >> np.uint64(8 * step)) & np.uint64(255))
-            write_byte_indices(indices, cursor, np.int32(base + 8 * step), bit_places, byte)
-            cursor += np.int64(popcount(np.uint64(byte)))
-        return cursor
-    while word != np.uint64(0):
-        indices[cursor] = np.int32(base + trailing_zeros(word))
-        cursor += np.int64(1)
-        word &= word - np.uint64(1)
-    return cursor
-
-
-@kernel
 def write_indices(
     words: Any, stride: Any, groups: Any, first: Any, bit_places: Any, cursors: Any, ends: Any, indices: Any
 ) -> None:
@@ -285,7 +251,7 @@ def write_indices(
     first
         int64, the configuration of the first bit.
     bit_places
-        :data:`BIT_PLACES`.
+        :data:`~glem.core.matching.lists.BIT_PLACES`.
     cursors
         int64 [n], where each position's list goes on; moved.
     ends
@@ -299,7 +265,7 @@ def write_indices(
         for group in range(groups):
             word = words[position * stride + group]
             if word != np.uint64(0):
-                cursor = _write_word(word, first + 64 * group, bit_places, indices, cursor, end)
+                cursor = write_word(word, first + 64 * group, bit_places, indices, cursor, end)
         cursors[position] = cursor
 
 
@@ -327,21 +293,8 @@ def add_sums(
         for group in range(groups):
             word = words[position * stride + group]
             if word != np.uint64(0):
-                count = _write_word(word, first + 64 * group, bit_places, listed, count, np.int64(len(listed)))
-        row = weights[phases[position]]
-        # Four sums side by side: an addition need not wait for the one before it.
-        one, two, three, four = np.float64(0.0), np.float64(0.0), np.float64(0.0), np.float64(0.0)
-        place = np.int64(0)
-        while place + np.int64(4) <= count:
-            one += np.float64(row[listed[place]])
-            two += np.float64(row[listed[place + 1]])
-            three += np.float64(row[listed[place + 2]])
-            four += np.float64(row[listed[place + 3]])
-            place += np.int64(4)
-        while place < count:
-            one += np.float64(row[listed[place]])
-            place += np.int64(1)
-        sums[position] += (one + two) + (three + four)
+                count = write_word(word, first + 64 * group, bit_places, listed, count, np.int64(len(listed)))
+        sums[position] += sum_listed(weights[phases[position]], listed, count)
 
 
 @kernel

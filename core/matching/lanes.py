@@ -23,6 +23,7 @@ __all__ = [
     "is_empty",
     "load_lanes",
     "or_lanes",
+    "splat_lanes",
     "store_lanes",
     "write_byte_indices",
     "xor_lanes",
@@ -83,6 +84,12 @@ def store_lanes(_typing_context: Any, words: Any, first: Any, lanes: Any) -> Any
         return context.get_dummy_value()
 
     return types.void(words, types.int64, _lanes), generate
+
+
+@intrinsic
+def splat_lanes(_typing_context: Any, word: Any) -> Any:
+    """``splat_lanes(word)``: eight times the same word (uint64)."""
+    return _lanes(types.uint64), lambda _context, builder, _signature, arguments: _splat(builder, _LANES, *arguments)
 
 
 @intrinsic

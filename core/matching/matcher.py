@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,21 +14,20 @@ from numpy.typing import ArrayLike, NDArray
 from glem.core.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
 from glem.core.matching.blocks import (
-    BIT_PLACES,
     BLOCK,
     COUNTER_PLANES,
     WORD_STRIDE_PADDING,
     add_sums,
     add_transposed_sums,
     count_rows,
-    drop_generalizations,
-    fill_active_rows,
     fill_relation_rows,
+    fill_rows,
     read_counts,
     transpose_rows,
     write_indices,
 )
-from glem.core.matching.single import Scratch, bit_indices, match_one, scratch_for, sum_of_bits
+from glem.core.matching.lists import BIT_PLACES
+from glem.core.matching.single import PositionTables, Scratch, build_position_tables, list_bits, match_one, sum_bits
 from glem.core.matching.tables import MatchingTables, build_tables
 from glem.core.vectors import VECTOR_WORDS, aligned_words
 
@@ -36,8 +36,8 @@ __all__ = ["ConfigurationMatcher"]
 _SLAB = 4096
 """Configurations whose bits are turned round at once, a multiple of 64: a quarter megabyte each way, in the cache."""
 
-_FEW = 32
-"""Up to so many positions are matched one by one: preparing a block costs as much as some 50 of them."""
+_FEW = 96
+"""Up to so many positions are matched one by one: a block costs as much, however few positions it has."""
 
 _FIXED_POINT_BITS = 62
 
@@ -51,10 +51,10 @@ class ConfigurationMatcher:
     the set has all its relations and more. The set need not be closed under taking subsets. A feature value that no
     relation names makes no relation hold.
 
-    One position is matched by a walk through a trie; batches 512 positions at a time, one bit each. All methods give
-    the same answers, those of :class:`~glem.core.dag.ConfigurationDAG`, whatever the number of ``jobs`` (threads; the
-    kernels run without the interpreter's lock). Beside its result a batch needs 2 megabytes for each job, and 64 bytes
-    a configuration more when only the most specific are wanted. A matcher may be used from several threads at once.
+    Batches are matched 512 positions at a time, one position 512 configurations at a time. All methods give the same
+    answers, those of :class:`~glem.core.dag.ConfigurationDAG`, whatever the number of ``jobs`` (threads; the kernels
+    run without the interpreter's lock). Beside its result a batch needs a megabyte for each job, however many positions
+    and configurations there are. A matcher may be used from several threads at once.
 
     Parameters
     ----------
@@ -69,8 +69,7 @@ class ConfigurationMatcher:
 
     def __init__(self, configurations: ConfigurationSet) -> None:
         self.configurations = configurations
-        self.tables: MatchingTables = build_tables(configurations)
-        """Arrays for kernels that match positions themselves, see :func:`~glem.core.matching.single.match_one`."""
+        self._tables: MatchingTables = build_tables(configurations)
         self._local = threading.local()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -78,6 +77,11 @@ class ConfigurationMatcher:
 
     def __len__(self) -> int:
         return len(self.configurations)
+
+    @cached_property
+    def position_tables(self) -> PositionTables:
+        """What :func:`~glem.core.matching.single.match_one` takes, for kernels that match positions themselves."""
+        return build_position_tables(self._tables)
 
     def active_one(self, values: NDArray[np.int16], most_specific: bool = False) -> NDArray[np.int32]:
         """Find the active configurations of one position.
@@ -100,8 +104,7 @@ class ConfigurationMatcher:
             The values are no int16 array of one row, or lack a feature that a relation names.
         """
         scratch = self._match_one(values, most_specific)
-        count = bit_indices(scratch.bits, scratch.nodes)
-        return scratch.nodes[:count].copy()
+        return scratch.listed[: list_bits(scratch, BIT_PLACES)].copy()
 
     def sum_one(self, values: NDArray[np.int16], weights: NDArray[np.float32], most_specific: bool = False) -> float:
         """Sum the weights of one position's active configurations.
@@ -119,10 +122,14 @@ class ConfigurationMatcher:
             The sum, taken in float64.
         """
         row = self._weight_rows(weights)[0]
-        return float(sum_of_bits(self._match_one(values, most_specific).bits, row))
+        return float(sum_bits(self._match_one(values, most_specific), BIT_PLACES, row))
 
     def active(
-        self, values: NDArray[np.int16], most_specific: bool = False, jobs: int = 1
+        self,
+        values: NDArray[np.int16],
+        most_specific: bool = False,
+        jobs: int = 1,
+        out: NDArray[np.int32] | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Find the active configurations of many positions.
 
@@ -135,6 +142,10 @@ class ConfigurationMatcher:
             Leave out configurations with an active specialization.
         jobs
             Threads.
+        out
+            int32, contiguous: the indices are written here if there is room, as a view of it. A loop over batches that
+            hands in the indices of the batch before asks the system for memory once; to hand out fresh pages can take
+            it longer than matching takes.
 
         Returns
         -------
@@ -146,15 +157,18 @@ class ConfigurationMatcher:
         Raises
         ------
         BadInputError
-            The values are no int16 matrix, or lack a feature that a relation names; fewer than one job.
+            The values are no int16 matrix, or lack a feature that a relation names; fewer than one job; ``out`` is no
+            contiguous int32 array.
         """
         values = self._checked(values, dimensions=2)
+        if out is not None and (out.dtype != np.int32 or out.ndim != 1 or not out.flags.carray):
+            raise BadInputError("out: expected a contiguous array of one dimension of int32")
         positions = len(values)
         indptr = np.zeros(positions + 1, np.int64)
         if positions <= _FEW:
             rows = [self.active_one(row, most_specific) for row in values]
             np.cumsum([len(row) for row in rows], out=indptr[1:])
-            return indptr, np.concatenate([np.empty(0, np.int32), *rows])
+            return indptr, np.concatenate([np.empty(0, np.int32), *rows], out=_room(out, int(indptr[-1])))
 
         # Matching twice costs less than copying the lists together: they are written where they belong, in memory
         # that is asked for once and so comes in large pages.
@@ -167,7 +181,7 @@ class ConfigurationMatcher:
 
         self._each_block(count, positions, most_specific, jobs)
         np.cumsum(indptr, out=indptr)
-        indices = np.empty(int(indptr[-1]), np.int32)
+        indices = _room(out, int(indptr[-1]))
         self._each_block(write, positions, most_specific, jobs)
         return indptr, indices
 
@@ -207,7 +221,7 @@ class ConfigurationMatcher:
         if len(values) <= _FEW:
             for place, row in enumerate(values):
                 scratch = self._match_one(row, most_specific)
-                sums[place] = sum_of_bits(scratch.bits, rows[phases[place]])
+                sums[place] = sum_bits(scratch, BIT_PLACES, rows[phases[place]])
         else:
 
             def add(block: _Block, start: int) -> None:
@@ -275,7 +289,7 @@ class ConfigurationMatcher:
         workers = _worker_count(jobs, positions)
 
         def run(worker: int) -> None:
-            block = _Block(self.tables, most_specific, worker)
+            block = _Block(self._tables, most_specific, worker)
             for start in range(worker * BLOCK, positions, BLOCK * workers):
                 work(block, start)
 
@@ -290,8 +304,8 @@ class ConfigurationMatcher:
         values = np.require(self._checked(values, dimensions=1), requirements=("C", "W"))
         scratch: Scratch | None = getattr(self._local, "scratch", None)
         if scratch is None:
-            scratch = self._local.scratch = scratch_for(self.tables)
-        match_one(values, self.tables, bool(most_specific), scratch)
+            scratch = self._local.scratch = Scratch.for_tables(self._tables)
+        match_one(values, self.position_tables, bool(most_specific), scratch)
         return scratch
 
     def _checked(self, values: NDArray[np.int16], dimensions: int) -> NDArray[np.int16]:
@@ -299,7 +313,7 @@ class ConfigurationMatcher:
             raise BadInputError(
                 f"feature values: expected {dimensions} dimension(s) of int16, found {values.ndim} of {values.dtype}"
             )
-        needed = int(self.tables.lookup.features.max(initial=-1)) + 1
+        needed = int(self._tables.lookup.features.max(initial=-1)) + 1
         if values.shape[-1] < needed:
             raise BadInputError(
                 f"feature values: {values.shape[-1]} features, but a relation names feature {needed - 1}"
@@ -323,10 +337,9 @@ class _Block:
         self.configurations = len(tables.offsets) - 1
         self.start = 0
         self.count = 0
-        relations = int(tables.lookup.ranks.max(initial=-1)) + 1
-        self.relation_rows = aligned_words((relations + 1) * VECTOR_WORDS)
-        rows = -(-self.configurations // 64) * 64 if most_specific else min(_SLAB, self.configurations + 63)
-        self.rows = aligned_words(rows * VECTOR_WORDS)
+        relations = int(tables.lookup.relations.max(initial=-1)) + 1
+        self.relation_rows = aligned_words(relations * VECTOR_WORDS)
+        self.rows = aligned_words(_SLAB * VECTOR_WORDS)
         self.stride = np.int64(_SLAB // 64 + WORD_STRIDE_PADDING)
         self.words = aligned_words(BLOCK * int(self.stride))
         self.listed = np.empty(_SLAB + 64, np.int32)
@@ -341,38 +354,27 @@ class _Block:
             # Read-only arrays are another type to the compiler, so they are copied rather than compiled for.
             columns, first = np.array(values[start : start + BLOCK].T, order="C"), 0
         fill_relation_rows(columns, np.int64(first), np.int64(self.count), self.tables.lookup, self.relation_rows)
-        if self.most_specific:
-            self._fill_rows(0, self.configurations)
-            drop_generalizations(self.rows, self.tables.by_size, self.tables.specializations)
         return self
 
-    def _fill_rows(self, first: int, last: int) -> None:
-        tables = self.tables
-        fill_active_rows(self.relation_rows, tables.ranks, tables.offsets, np.int64(first), np.int64(last), self.rows)
-
-    def _row_slabs(self) -> Iterator[tuple[int, int, int]]:
-        """Ranges of configurations, and where the first one's row stands in ``rows``."""
+    def _row_slabs(self) -> Iterator[tuple[np.int64, np.int64]]:
+        """Ranges of configurations whose rows stand in ``rows``: the first one and the one after the last."""
         for first in range(0, self.configurations, _SLAB):
-            last = min(first + _SLAB, self.configurations)
-            if self.most_specific:
-                yield first, last, first * VECTOR_WORDS
-            else:
-                self._fill_rows(first, last)
-                yield first, last, 0
+            bounds = np.int64(first), np.int64(min(first + _SLAB, self.configurations))
+            fill_rows(self.relation_rows, self.tables, *bounds, self.most_specific, self.rows)
+            yield bounds
 
     def _word_slabs(self) -> Iterator[tuple[np.int64, np.int64]]:
         """First configuration and number of words of the ranges whose bits stand in ``words``."""
-        for first, last, place in self._row_slabs():
+        for first, last in self._row_slabs():
             groups = np.int64(-(-(last - first) // 64))
-            transpose_rows(self.rows, np.int64(place), groups, self.words, self.stride)
-            yield np.int64(first), groups
+            transpose_rows(self.rows, groups, self.words, self.stride)
+            yield first, groups
 
     def counts(self) -> NDArray[np.int64]:
         """Count the configurations of each position: int64 [count]."""
         planes = aligned_words(COUNTER_PLANES * VECTOR_WORDS)
-        for first, last, place in self._row_slabs():
-            rows = -(-(last - first) // 64) * 64
-            count_rows(self.rows, np.int64(place), np.int64(rows), planes)
+        for first, last in self._row_slabs():
+            count_rows(self.rows, np.int64(-(-(last - first) // 64) * 64), planes)
         counts = np.empty(self.count, np.int64)
         read_counts(planes, counts)
         return counts
@@ -394,8 +396,8 @@ class _Block:
     ) -> None:
         """Add each position's number to the totals of its configurations."""
         own = slice(self.start, self.start + self.count)
-        for first, last, place in self._row_slabs():
-            add_transposed_sums(self.rows[place:], np.int64(first), np.int64(last), numbers[own], phases[own], totals)
+        for first, last in self._row_slabs():
+            add_transposed_sums(self.rows, first, last, numbers[own], phases[own], totals)
 
 
 def _checked_phases(phase: NDArray[np.uint8] | None, positions: int, rows: int) -> NDArray[np.uint8]:
@@ -408,6 +410,10 @@ def _checked_phases(phase: NDArray[np.uint8] | None, positions: int, rows: int) 
     if positions and not 0 <= int(phase.min()) <= int(phase.max()) < rows:
         raise BadInputError(f"phase: a value is outside of 0..{rows - 1}")
     return np.require(phase, np.uint8, ("C", "W"))
+
+
+def _room(out: NDArray[np.int32] | None, count: int) -> NDArray[np.int32]:
+    return out[:count] if out is not None and len(out) >= count else np.empty(count, np.int32)
 
 
 def _worker_count(jobs: int, positions: int) -> int:

@@ -16,7 +16,7 @@ from glem.core.dag import ConfigurationDAG
 from glem.core.errors import BadInputError
 from glem.core.game import Game
 from glem.core.learning import Learning
-from glem.core.matching import ConfigurationMatcher
+from glem.core.matching import ConfigurationMatcher, blocks, generalizations, lists, single, tables
 from glem.core.matching.tables import build_tables
 from glem.core.mining import generate_configurations
 from glem.core.records import read_records
@@ -43,7 +43,7 @@ def expected_rows(configurations: ConfigurationSet, values: np.ndarray, most_spe
 
 
 @SPECIFIC
-@pytest.mark.parametrize("positions", [0, 1, 32, 33, 511, 512, 513, 1100])
+@pytest.mark.parametrize("positions", [0, 1, 96, 97, 511, 512, 513, 1100])
 def test_batch_equals_scan(
     configurations: ConfigurationSet, matcher: ConfigurationMatcher, positions: int, most_specific: bool
 ) -> None:
@@ -60,7 +60,7 @@ def test_batch_equals_scan(
 def test_one_equals_dag_and_batch(
     configurations: ConfigurationSet, matcher: ConfigurationMatcher, most_specific: bool
 ) -> None:
-    values = feature_values(100, 3)
+    values = feature_values(120, 3)
     dag = ConfigurationDAG(configurations)
     indptr, indices = matcher.active(values, most_specific)
     for position, row in enumerate(values):
@@ -69,13 +69,25 @@ def test_one_equals_dag_and_batch(
         np.testing.assert_array_equal(found, indices[indptr[position] : indptr[position + 1]])
 
 
-def test_arcs_equal_the_dag(configurations: ConfigurationSet) -> None:
-    arcs = build_tables(configurations).specializations
+def test_extensions_lead_along_the_arcs_of_the_dag(configurations: ConfigurationSet) -> None:
+    extensions = build_tables(configurations).extensions
+    members = [frozenset(configurations.relations_of(c).tolist()) for c in range(len(configurations))]
+    index = {relations: configuration for configuration, relations in enumerate(members)}
     counts = configurations.match_counts
     for general, expected in enumerate(ConfigurationDAG(configurations).specializations):
-        specials = arcs.targets[arcs.offsets[general] : arcs.offsets[general + 1]]
-        assert sorted(specials.tolist()) == sorted(expected)
-        assert (np.diff(counts[specials]) <= 0).all()
+        single = extensions.single[extensions.single_offsets[general] : extensions.single_offsets[general + 1]]
+        found = [[index[members[general] | {relation}] for relation in single.tolist()], []]
+        added: set[int] = set()
+        several = slice(extensions.several_offsets[general], extensions.several_offsets[general + 1])
+        for element in extensions.several[several].tolist():
+            added.add(element >> 1)
+            if element & 1:
+                assert len(added) > 1
+                found[1].append(index[members[general] | added])
+                added = set()
+        assert sorted(found[0] + found[1]) == expected
+        for specials in found:
+            assert (np.diff(counts[specials]) <= 0).all()
 
 
 @given(
@@ -209,6 +221,41 @@ def test_extreme_values_of_one_feature() -> None:
     assert [matcher.active_one(row).tolist() for row in values[:3]] == [[0], [1], []]
 
 
+@SPECIFIC
+def test_indices_in_memory_of_the_caller(matcher: ConfigurationMatcher, most_specific: bool) -> None:
+    values = feature_values(700, 14)
+    indptr, indices = matcher.active(values, most_specific)
+    room = np.full(len(indices) + 10, -1, np.int32)
+    again, written = matcher.active(values, most_specific, out=room)
+    assert np.shares_memory(written, room)
+    np.testing.assert_array_equal(again, indptr)
+    np.testing.assert_array_equal(written, indices)
+    assert (room[len(indices) :] == -1).all()
+    np.testing.assert_array_equal(matcher.active(values, most_specific, out=room[: len(indices) - 1])[1], indices)
+
+
+def test_kernels_are_compiled_once() -> None:
+    values = feature_values(200, 15)
+    configurations = configuration_set(values, 20, 15)
+    for array in (configurations.relations, configurations.offsets, configurations.match_counts):
+        array.flags.writeable = False
+    for matcher in (ConfigurationMatcher(configurations), ConfigurationMatcher(configurations.select(np.arange(9)))):
+        for batch in (values, np.asfortranarray(values), values[::2], values[:99]):
+            batch.flags.writeable = False
+            matcher.active(batch, True)
+            matcher.active_one(batch[0])
+            weights = np.ones(len(matcher), np.float32)
+            weights.flags.writeable = False
+            matcher.sums(batch, weights)
+            matcher.transposed_sums(batch, range(len(batch)))
+            matcher.sum_one(batch[0], weights)
+    for module in (blocks, generalizations, lists, single, tables):
+        for name, function in vars(module).items():
+            if hasattr(function, "signatures") and function.__module__ == module.__name__:
+                most = 2 if name == "_grown" else 1
+                assert len(function.signatures) <= most, name
+
+
 class TestErrors:
     def test_equal_configurations(self) -> None:
         table = RelationTable(np.array([0, 1]), np.array([1, 1]))
@@ -231,6 +278,8 @@ class TestErrors:
             matcher.active_one(values)
         with pytest.raises(BadInputError, match="5 features, but a relation names feature 13"):
             matcher.active(values[:, :5])
+        with pytest.raises(BadInputError, match="out: expected a contiguous array"):
+            matcher.active(values, out=np.zeros(20, np.int32)[::2])
         with pytest.raises(BadInputError, match="jobs: expected at least 1, found 0"):
             matcher.active(values, jobs=0)
 
