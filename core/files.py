@@ -8,7 +8,9 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["atomic_path"]
+from glem.core.errors import BadInputError
+
+__all__ = ["atomic_path", "check_writable"]
 
 
 @contextlib.contextmanager
@@ -28,3 +30,18 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Make sure, before long work, that its result can be written.
+
+    Raises
+    ------
+    BadInputError
+        The folder of ``path`` does not exist or cannot be written.
+    """
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise BadInputError(f"{os.fspath(path)}: the folder {os.fspath(folder)} does not exist")
+    if not os.access(folder, os.W_OK):
+        raise BadInputError(f"{os.fspath(path)}: the folder {os.fspath(folder)} cannot be written")

@@ -77,6 +77,7 @@ def command(
 
     from glem.core.configurations import ConfigurationSet
     from glem.core.errors import BadInputError
+    from glem.core.files import check_writable
     from glem.core.fitting import ConjugateGradient, CountRules, GradientDescent
     from glem.core.fitting.links import link_of, result_labels
     from glem.core.learning import load_learning
@@ -84,6 +85,7 @@ def command(
     from glem.core.positions import PositionSet
     from glem.core.training import FitSettings, Terms, train
 
+    check_writable(output)
     progress = display_progress()
     scored = PositionSet.read(positions)
     learning = load_learning(scored.game.name)

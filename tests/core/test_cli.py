@@ -1,0 +1,171 @@
+"""The commands as a user runs them: output, JSON, wrong, empty and damaged input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import glem
+from glem.core.cli import main
+from glem.core.evaluation import LinearEvaluation
+from glem.core.learning import Learning
+from glem.core.positions import PositionSet
+
+
+@pytest.fixture(scope="module")
+def positions(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """File with the positions of 150 games of the sample."""
+    assert othello_learning.sample is not None
+    sample: PositionSet = othello_learning.sample()
+    path = tmp_path_factory.mktemp("positions") / "positions.parquet"
+    sample.select(sample.record < 150).write(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(positions: Path) -> Path:
+    """Evaluation fitted by the command."""
+    path = positions.with_name("model.npz")
+    with pytest.raises(SystemExit) as exit_info:
+        main(["fit", str(positions), "-o", str(path), "--iterations", "5", "--smoothing", "0", "--jobs", "1"])
+    assert exit_info.value.code == 0
+    return path
+
+
+class _Run:
+    """Runs commands and keeps what they print."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+        self.error = ""
+
+    def __call__(self, *arguments: str | Path, status: int = 0) -> str:
+        with pytest.raises(SystemExit) as exit_info:
+            main([str(argument) for argument in arguments])
+        printed = self._capsys.readouterr()
+        self.error = printed.err
+        assert exit_info.value.code == status, printed.err
+        return printed.out
+
+    def json(self, *arguments: str | Path) -> Any:
+        return json.loads(self(*arguments, "--json"))
+
+    def fails(self, *arguments: str | Path) -> str:
+        """Error of a command that must fail with one line and status 2."""
+        self(*arguments, status=2)
+        lines = self.error.strip().splitlines()
+        assert len(lines) == 1, self.error
+        assert lines[0].startswith("glem: ")
+        return lines[0]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> _Run:
+    return _Run(capsys)
+
+
+def test_help_names_all_commands(run: _Run) -> None:
+    printed = run("--help")
+    for name in ("check", "compare", "demo", "discover", "evaluate", "explain", "fit", "games", "perft", "positions"):
+        assert f"  {name} " in printed
+        assert "--help" in run(name, "--help")
+    assert run("--version").endswith(f" {glem.__version__}\n")
+
+
+def test_an_unknown_command_is_refused(run: _Run) -> None:
+    run("discovr", status=2)
+    assert "No such command" in run.error
+
+
+def test_games_are_listed(run: _Run) -> None:
+    assert "Othello" in run("games")
+    listing = {game["name"]: game for game in run.json("games")}
+    assert listing["othello"]["pattern_sets"] == ["logistello"]
+    assert "wthor" in listing["othello"]["record_formats"]
+
+
+def test_fit_evaluate_and_compare_agree(run: _Run, positions: Path, model: Path, tmp_path: Path) -> None:
+    assert not Path(f"{model}.work").exists()
+    scored = PositionSet.read(positions)
+    report = run.json("evaluate", model, positions)
+    residual = LinearEvaluation.load(model).predict(scored.positions) - scored.label
+    assert report["rmse"][str(model)][-1] == pytest.approx(float(np.sqrt(np.mean(residual**2))), rel=1e-5)
+    assert report["counts"][-1] == len(scored)
+    assert "57-60" in run("evaluate", model, positions, "-o", tmp_path / "values.npy")
+    np.testing.assert_allclose(np.load(tmp_path / "values.npy") - scored.label, residual, atol=1e-4)
+    assert run.json("compare", model, model)["equal"]
+    again = tmp_path / "again.npz"
+    fitted = run.json("fit", positions, "-o", again, "--iterations", "5", "--smoothing", "0", "--jobs", "2")
+    assert len(fitted["fits"]) == 13
+    assert run.json("compare", model, again)["equal"]
+    assert model.read_bytes() == again.read_bytes()
+
+
+def test_explain_shows_board_and_items(run: _Run, model: Path) -> None:
+    printed = run("explain", model, "start", "--top", "3")
+    assert "●" in printed
+    assert "3 of" in printed
+    position = "-" * 27 + "OX------XO" + "-" * 27 + " X"
+    explained = run.json("explain", model, position)
+    assert explained["sum"] == pytest.approx(sum(item["amount"] for item in explained["contributions"]), abs=1e-6)
+    assert explained == run.json("explain", model, "start")
+
+
+@pytest.mark.parametrize("link", ["sigmoid", "logistic"])
+def test_other_links_and_methods_are_fitted(run: _Run, positions: Path, tmp_path: Path, link: str) -> None:
+    path = tmp_path / "model.npz"
+    run("fit", positions, "-o", path, "--method", "descent", "--iterations", "3", "--link", link, "--smoothing", "0")
+    values = LinearEvaluation.load(path).predict(PositionSet.read(positions).positions)
+    low, high = (-64, 64) if link == "sigmoid" else (0, 1)
+    assert low <= values.min() < values.max() <= high
+
+
+def test_wrong_arguments_are_one_line(run: _Run, positions: Path, model: Path, tmp_path: Path) -> None:
+    missing = tmp_path / "missing.parquet"
+    picture = tmp_path / "picture.parquet"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(200))
+    empty = tmp_path / "empty.npz"
+    empty.touch()
+    out = tmp_path / "out.npz"
+    folder = tmp_path / "folder"
+    assert "missing.parquet" in run.fails("fit", missing, "-o", out)
+    assert "picture.parquet" in run.fails("discover", picture, "-o", folder)
+    assert "picture.parquet" in run.fails("evaluate", model, picture)
+    assert "empty.npz" in run.fails("evaluate", empty, positions)
+    assert "empty.npz" in run.fails("explain", empty, "start")
+    assert "empty.npz" in run.fails("fit", positions, "-o", out, "--configurations", empty)
+    assert "no pattern set 'edges'" in run.fails("fit", positions, "-o", out, "--patterns", "edges")
+    assert "64 squares" in run.fails("explain", model, "X" * 63)
+    assert "no feature group 'smell'" in run.fails("discover", positions, "-o", folder, "--groups", "smell")
+    assert "missing.npz" in run.fails("compare", model, tmp_path / "missing.npz")
+    assert "needs patterns" in run.fails("fit", positions, "-o", out, "--patterns", "none", "--no-linear")
+    assert "no game 'go'" in run.fails("perft", "go", "3")
+    assert "no game 'go'" in run.fails("demo", "--game", "go", "-o", folder)
+
+
+def test_an_output_that_cannot_be_written_is_one_line(run: _Run, positions: Path, tmp_path: Path) -> None:
+    target = tmp_path / "no" / "such" / "folder" / "model.npz"
+    error = run.fails("fit", positions, "-o", target, "--iterations", "2", "--smoothing", "0")
+    assert "does not exist" in error
+    assert not (tmp_path / "no").exists()
+
+
+def test_demo_is_a_discovery_with_its_files(run: _Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import glem.core.cli.demo as demo
+
+    called: dict[str, Any] = {}
+
+    def discover(positions: PositionSet, learning: Learning, folder: Path, settings: Any, **rest: Any) -> Any:
+        called.update(positions=len(positions), folder=folder, settings=settings)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("glem.core.discovery.discover", discover)
+    run("demo", "-o", tmp_path / "demo", status=130)
+    assert called["positions"] > 200_000
+    assert called["folder"] == tmp_path / "demo"
+    assert f"--sample {called['settings'].mining.sample}" in str(demo.command.help)
+    assert "interrupted" in run.error
