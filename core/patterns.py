@@ -165,9 +165,7 @@ def _fill_indices(
 
 
 @kernel
-def count_matches(
-    indices: Any, group_starts: Any, offsets: Any, weights: Any, start: Any, stop: Any, matches: Any, squares: Any
-) -> None:
+def count_matches(indices: Any, group_starts: Any, offsets: Any, weights: Any, matches: Any, squares: Any) -> None:
     """Add, for every weight, the rows in which it is active and the sum of its squared multiplicities.
 
     Parameters
@@ -180,16 +178,14 @@ def count_matches(
         int64 [I]: first weight of each instance's pattern.
     weights
         float32 [n]: weight of each row.
-    start, stop
-        Rows to look at.
     matches, squares
         float64 arrays to add to: sum of the row weights w with h > 0, and of w h^2, where h is the number of
         instances of a pattern that share the weight in a row.
     """
     same = np.empty(_BLOCK, np.uint16)
     earlier = np.empty(_BLOCK, np.uint16)
-    for block in range(start, stop, _BLOCK):
-        rows = min(block + _BLOCK, stop) - block
+    for block in range(0, weights.shape[0], _BLOCK):
+        rows = min(block + _BLOCK, weights.shape[0]) - block
         for group in range(group_starts.shape[0] - 1):
             for instance in range(group_starts[group], group_starts[group + 1]):
                 mine = indices[instance, block : block + rows]
@@ -409,8 +405,6 @@ class PatternSet:
             self.group_starts,
             self.column_offsets,
             row_weights,
-            np.int64(0),
-            np.int64(len(values)),
             matches,
             np.zeros_like(matches),
         )

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.features import AtomicFeatures
+from glem.core.fitting.columns import Columns
 from glem.core.fitting.passes import Rows, sum_weights
 from glem.core.fitting.threads import ordered_map
 from glem.core.kernels import kernel
@@ -96,7 +97,7 @@ class DesignBlock:
     Parameters
     ----------
     indices
-        uint16 [I, n].
+        uint16 [C, n], as :class:`~glem.core.fitting.columns.Columns` lays them out.
     row_starts, configurations
         int64 [n + 1] and int32 [nnz]; ``row_starts`` is [1] in a design without configurations.
     linear
@@ -191,8 +192,8 @@ class Design:
         Number of phases K.
     layout
         Parts of a weight vector.
-    offsets
-        int64 [I]: first weight of the pattern of each instance.
+    columns
+        What the index columns stand for.
     group_starts
         int64 [P + 1]: first instance of each pattern.
     linear
@@ -202,7 +203,7 @@ class Design:
     blocks: tuple[DesignBlock, ...]
     phase_count: int
     layout: Layout
-    offsets: NDArray[np.int64]
+    columns: Columns
     group_starts: NDArray[np.int64]
     linear: LinearTerms = field(factory=LinearTerms)
 
@@ -250,6 +251,7 @@ class Design:
             :meth:`PatternSet.indices` raises.
         """
         terms = linear if linear is not None else LinearTerms()
+        columns = Columns() if patterns is None else Columns.plan(patterns)
         layout = Layout(patterns.weight_count if patterns else 0, configuration_count, len(terms))
         if configurations is None and configuration_count:
             raise BadInputError(f"{configuration_count} configurations and nothing that finds the active ones")
@@ -265,7 +267,7 @@ class Design:
         def block_of(chunk: tuple[int, int, NDArray[np.int16], NDArray[np.integer]]) -> DesignBlock:
             number, first, values, phases = chunk
             block = _make_block(
-                values, phases, first, phase_count, patterns, configurations, configuration_count, terms
+                values, phases, first, phase_count, patterns, columns, configurations, configuration_count, terms
             )
             return block if folder is None else _mapped(block, folder, number)
 
@@ -278,7 +280,7 @@ class Design:
             tuple(blocks),
             phase_count,
             layout,
-            patterns.column_offsets if patterns else np.zeros(0, np.int64),
+            columns,
             patterns.group_starts if patterns else np.zeros(1, np.int64),
             terms,
         )
@@ -302,15 +304,20 @@ class Design:
     def rows(self, block: int) -> Rows:
         """Arguments of the passes for a block."""
         own = self.blocks[block]
+        before = self.columns.joint_size
         return Rows(
             own.indices,
-            self.offsets,
+            self._column_offsets,
             own.row_starts,
             own.configurations,
             own.linear,
-            np.int64(self.layout.configuration_start),
-            np.int64(self.layout.linear_start),
+            np.int64(before + self.layout.configuration_start),
+            np.int64(before + self.layout.linear_start),
         )
+
+    @cached_property
+    def _column_offsets(self) -> NDArray[np.int64]:
+        return self.columns.column_offsets
 
     def positions_of(self, segment: Segment) -> NDArray[np.int64]:
         """Numbers of a segment's positions in the order in which the design was built."""
@@ -363,7 +370,8 @@ class Design:
             own[segment.start :] = weights[first : first + len(segment)]
             first += len(segment)
             start, stop = np.int64(segment.start), np.int64(segment.stop)
-            count_matches(block.indices, self.group_starts, self.offsets, own, start, stop, matches, squares)
+            indices = self.columns.split(block.indices[:, segment.start : segment.stop])
+            count_matches(indices, self.group_starts, self.columns.offsets, own[start:], matches, squares)
             if len(block.row_starts) > 1:
                 part = slice(layout.configuration_start, layout.linear_start)
                 _count_configurations(
@@ -392,11 +400,11 @@ class Design:
         sums
             float32 [N], in the order in which the design was built.
         """
-        by_phase = np.ascontiguousarray(weights, np.float32)
-        if by_phase.shape != (self.phase_count, self.layout.item_count):
+        if np.shape(weights) != (self.phase_count, self.layout.item_count):
             raise BadInputError(
-                f"weights are {by_phase.shape}, the design needs {(self.phase_count, self.layout.item_count)}"
+                f"weights are {np.shape(weights)}, the design needs {(self.phase_count, self.layout.item_count)}"
             )
+        by_phase = [self.columns.spread(own) for own in weights]
         total = np.empty(len(self), np.float32)
 
         def work(item: tuple[int, Segment]) -> None:
@@ -418,6 +426,7 @@ def _make_block(
     first: int,
     phase_count: int,
     patterns: PatternSet | None,
+    columns: Columns,
     configurations: ActiveConfigurations | None,
     configuration_count: int,
     terms: LinearTerms,
@@ -428,7 +437,9 @@ def _make_block(
     order = np.argsort(phases, kind="stable").astype(np.int64)
     targets = np.empty(count, np.int64)
     targets[order] = np.arange(count)
-    indices = np.empty((0, count), np.uint16) if patterns is None else patterns.indices(values, targets=targets)
+    indices = np.empty((0, count), np.uint16)
+    if patterns is not None:
+        indices = columns.join(patterns.indices(values, targets=targets))
     row_starts, ids = np.zeros(1, np.int64), np.zeros(0, np.int32)
     if configurations is not None:
         starts, found = configurations(values)

@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 _BLOCK = 4096
+_LANES = 16
 
 
 class Rows(NamedTuple):
@@ -34,13 +35,14 @@ class Rows(NamedTuple):
     Parameters
     ----------
     indices, offsets
-        uint16 [I, n] and int64 [I]: weight of instance i in row k is ``offsets[i] + indices[i, k]``.
+        uint16 [C, n] and int64 [C]: column c stands in row k for entry ``offsets[c] + indices[c, k]`` of a spread
+        vector (:class:`~glem.core.fitting.columns.Columns`).
     row_starts, configurations
         int64 [n + 1] and int32 [nnz]: active configurations by row; ``row_starts`` has one entry where there are none.
     linear
         float32 [L, n].
     configuration_start, linear_start
-        Where these parts begin in a weight vector, whose last entry is the bias.
+        Where these parts begin in a spread vector, whose last entry is the bias.
     """
 
     indices: NDArray[np.uint16]
@@ -141,11 +143,44 @@ def _scatter_block(design: Any, gradient: Any, start: Any, rows: Any, residuals:
 
 @kernel(inline=True)
 def _residual(label: Any, total: Any, link: Any) -> Any:
-    """D = r - g(x) and the slope g'(x)."""
-    if link.sigmoid == 0:
-        return np.float64(label) - np.float64(total), 1.0
+    """D = r - g(x) and the slope g'(x), for a sigmoid link."""
     share = 1.0 / (1.0 + np.exp(-np.float64(total)))
     return np.float64(label) - (link.span * share + link.low), link.span * share * (1.0 - share)
+
+
+@kernel(inline=True)
+def _to_residuals(sums: Any, labels: Any, row_weights: Any, held_weights: Any, link: Any, residuals: Any) -> Any:
+    """Write ``weight g' D`` of a block's rows; their weighted squared errors in training and validation."""
+    count = sums.shape[0]
+    if link.sigmoid == 0:
+        # Sums side by side: the compiler may not change the order of additions, so it could not vectorize one sum.
+        # A block is short enough for float32.
+        errors = np.zeros(_LANES, np.float32)
+        held_errors = np.zeros(_LANES, np.float32)
+        for first in range(0, count - count % _LANES, _LANES):
+            for lane in range(_LANES):
+                row = first + lane
+                difference = labels[row] - sums[row]
+                weighted = row_weights[row] * difference
+                errors[lane] += weighted * difference
+                held_errors[lane] += held_weights[row] * difference * difference
+                residuals[row] = weighted
+        for row in range(count - count % _LANES, count):
+            difference = labels[row] - sums[row]
+            weighted = row_weights[row] * difference
+            errors[0] += weighted * difference
+            held_errors[0] += held_weights[row] * difference * difference
+            residuals[row] = weighted
+        return np.float64(errors.sum()), np.float64(held_errors.sum())
+    error = 0.0
+    held_error = 0.0
+    for row in range(count):
+        difference, slope = _residual(labels[row], sums[row], link)
+        weighted = np.float64(row_weights[row]) * difference
+        error += weighted * difference
+        held_error += np.float64(held_weights[row]) * difference * difference
+        residuals[row] = np.float32(weighted * slope)
+    return error, held_error
 
 
 @kernel
@@ -167,13 +202,13 @@ def pass_over(
     design
         A block of rows, :class:`Rows`.
     weights
-        float32 [items].
+        float32 spread vector.
     labels, row_weights, held_weights
         float32 [stop - start]: label r, weight in training, weight in validation.
     link
         The link, :class:`LinkTerms`.
     gradient
-        float32 [items], to which ``sum_k weight_k g'(x_k) D_k h_ik`` is added: GLEM eq. (2) without -2/N.
+        float32 spread vector, to which ``sum_k weight_k g'(x_k) D_k h_ik`` is added: GLEM eq. (2) without -2/N.
 
     Returns
     -------
@@ -186,13 +221,10 @@ def pass_over(
     for block in range(start, stop, _BLOCK):
         rows = min(block + _BLOCK, stop) - block
         _predict_block(design, weights, block, rows, sums)
-        first = block - start
-        for row in range(rows):
-            difference, slope = _residual(labels[first + row], sums[row], link)
-            weight = np.float64(row_weights[first + row])
-            error += weight * difference * difference
-            held_error += np.float64(held_weights[first + row]) * difference * difference
-            sums[row] = np.float32(weight * difference * slope)
+        part = slice(block - start, block - start + rows)
+        one, other = _to_residuals(sums[:rows], labels[part], row_weights[part], held_weights[part], link, sums[:rows])
+        error += one
+        held_error += other
         _scatter_block(design, gradient, block, rows, sums)
     return error, held_error
 
@@ -214,48 +246,41 @@ def add_gradient(design: Any, gradient: Any, start: Any, stop: Any, residuals: A
 
 
 @kernel
-def errors_along(
-    sums: Any, steps: Any, length: Any, labels: Any, row_weights: Any, held_weights: Any, link: Any
-) -> Any:
-    """Errors at ``sums + length * steps``, and how they change with the length.
+def errors_along(sums: Any, steps: Any, length: Any, labels: Any, row_weights: Any, link: Any) -> Any:
+    """Training error at ``sums + length * steps``, and how it changes with the length, for a sigmoid link.
 
     Returns
     -------
-    error, held_error
-        Sums of weighted squared errors over training and validation rows.
+    error
+        Sum of weighted squared errors.
     slope
         Derivative of ``error / 2`` by the length.
     curvature
-        Its second derivative in the Gauss-Newton approximation; exact for the identity link.
+        Its second derivative in the Gauss-Newton approximation.
     """
     error = 0.0
-    held_error = 0.0
     slope = 0.0
     curvature = 0.0
     for row in range(sums.shape[0]):
         step = np.float64(steps[row])
-        total = np.float64(sums[row]) + length * step
-        difference, rise = _residual(labels[row], total, link)
+        difference, rise = _residual(labels[row], np.float64(sums[row]) + length * step, link)
         weight = np.float64(row_weights[row])
         error += weight * difference * difference
-        held_error += np.float64(held_weights[row]) * difference * difference
         slope -= weight * difference * rise * step
         curvature += weight * rise * rise * step * step
-    return error, held_error, slope, curvature
+    return error, slope, curvature
 
 
 @kernel
 def curvature_along(steps: Any, row_weights: Any) -> Any:
     """Sum of ``weight step^2``: second derivative of half the error along a line, with the identity link."""
     count = steps.shape[0]
-    # Eight sums side by side, since the compiler must not change the order of additions itself.
-    lanes = np.zeros(8)
-    whole = count - count % 8
-    for row in range(0, whole, 8):
-        for lane in range(8):
-            step = np.float64(steps[row + lane])
-            lanes[lane] += np.float64(row_weights[row + lane]) * step * step
-    for row in range(whole, count):
+    lanes = np.zeros(_LANES)
+    for first in range(0, count - count % _LANES, _LANES):
+        for lane in range(_LANES):
+            step = np.float64(steps[first + lane])
+            lanes[lane] += np.float64(row_weights[first + lane]) * step * step
+    for row in range(count - count % _LANES, count):
         lanes[0] += np.float64(row_weights[row]) * np.float64(steps[row]) * np.float64(steps[row])
     return lanes.sum()
 
@@ -273,11 +298,12 @@ def residuals_at(
     """
     error = 0.0
     held_error = 0.0
-    for row in range(sums.shape[0]):
-        sums[row] = np.float32(np.float64(sums[row]) + length * np.float64(steps[row]))
-        difference, rise = _residual(labels[row], sums[row], link)
-        weight = np.float64(row_weights[row])
-        error += weight * difference * difference
-        held_error += np.float64(held_weights[row]) * difference * difference
-        residuals[row] = np.float32(weight * difference * rise)
+    for start in range(0, sums.shape[0], _BLOCK):
+        part = slice(start, min(start + _BLOCK, sums.shape[0]))
+        own = sums[part]
+        for row in range(own.shape[0]):
+            own[row] = np.float32(np.float64(own[row]) + length * np.float64(steps[start + row]))
+        one, other = _to_residuals(own, labels[part], row_weights[part], held_weights[part], link, residuals[part])
+        error += one
+        held_error += other
     return error, held_error

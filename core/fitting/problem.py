@@ -35,9 +35,10 @@ __all__ = ["Along", "Errors", "LeastSquares", "Source", "inner"]
 Vector = NDArray[np.float64]
 Result = TypeVar("Result")
 
-# Gradients are summed in this many private copies at least, whatever the number of threads.
-_SLABS = 8
-_SLAB_ROWS = 1 << 15
+# A private gradient serves this many rows at least; the number of private gradients, and so the order of additions,
+# depends on the rows alone.
+_SLAB_ROWS = 1 << 18
+_PIECE_ROWS = 1 << 15
 
 
 class Source(NamedTuple):
@@ -154,7 +155,6 @@ class LeastSquares:
         """Lay out the rows of all targets one after the other and cut them into slabs."""
         label_parts, weight_parts, held_parts = [], [], []
         first = 0
-        least = -(-_SLABS // len(self.targets)) if self.targets else 1
         for target, sources in enumerate(self.targets):
             pieces: list[_Piece] = []
             for source in sources:
@@ -167,11 +167,11 @@ class LeastSquares:
                     label_parts.append(np.where(known, label, np.float32(0)))
                     weight_parts.append(np.where(known & ~held, weight * np.float32(source.factor), np.float32(0)))
                     held_parts.append(np.where(known & held & source.own, weight, np.float32(0)))
-                    for start in range(segment.start, segment.stop, _SLAB_ROWS):
-                        stop = min(start + _SLAB_ROWS, segment.stop)
+                    for start in range(segment.start, segment.stop, _PIECE_ROWS):
+                        stop = min(start + _PIECE_ROWS, segment.stop)
                         pieces.append(_Piece(Segment(segment.block, start, stop), first))
                         first += stop - start
-            self._slabs.extend(_cut(target, pieces, least))
+            self._slabs.extend(_cut(target, pieces))
         nothing = np.zeros(0, np.float32)
         self._labels = np.concatenate([nothing, *label_parts])
         self._row_weights = np.concatenate([nothing, *weight_parts])
@@ -272,12 +272,23 @@ class LeastSquares:
         weights = parameters if self.expansion is None else self.expansion @ parameters
         return np.asarray(weights, np.float64).reshape(len(self.targets), -1)
 
+    def _spread_weights(self, parameters: Vector) -> list[NDArray[np.float32]]:
+        """Weights of each target as the kernels want them."""
+        return [self.design.columns.spread(weights) for weights in self.weights_of(parameters)]
+
+    def _descent(self, spread: NDArray[np.float64], parameters: Vector) -> Vector:
+        """Gradient of the objective divided by -2, from that of the errors by the entries of spread vectors."""
+        gradient = np.array([self.design.columns.gather(own) for own in spread])
+        return self._parameters_of(gradient) - self._penalty_gradient(parameters)
+
     def _parameters_of(self, gradient: NDArray[np.float64]) -> Vector:
         """Gradient with regard to the parameters, from that with regard to the weights."""
         flat = gradient.ravel()
         return flat if self.expansion is None else np.asarray(self.expansion.T @ flat, np.float64)
 
-    def _penalty_gradient(self, parameters: Vector) -> Vector:
+    def _penalty_gradient(self, parameters: Vector) -> Vector | float:
+        if not self.l2:
+            return 0.0
         return self._parameters_of(self._penalties * self.weights_of(parameters).ravel())
 
     # ------------------------------------------------------------------------------------------ passes
@@ -292,11 +303,11 @@ class LeastSquares:
         descent
             [parameters]: ``sum_k weight_k g' D_k h_ik - l2 w_i``.
         """
-        weights = self.weights_of(parameters).astype(np.float32)
+        weights = self._spread_weights(parameters)
         link = self._link_terms
 
         def work(slab: _Slab) -> tuple[float, float, NDArray[np.float32]]:
-            gradient = np.zeros(weights.shape[1], np.float32)
+            gradient = np.zeros(len(weights[0]), np.float32)
             error = held = 0.0
             for piece in slab.pieces:
                 rows = slice(piece.first, piece.first + len(piece.segment))
@@ -315,17 +326,17 @@ class LeastSquares:
                 held += other
             return error, held, gradient
 
-        total = np.zeros(weights.shape)
+        total = np.zeros((len(weights), len(weights[0])))
         error = held = 0.0
         for slab, (one, other, gradient) in zip(self._slabs, ordered_map(self.jobs, work, self._slabs), strict=True):
             total[slab.target] += gradient
             error += one
             held += other
-        return self._errors(error, held), self._parameters_of(total) - self._penalty_gradient(parameters)
+        return self._errors(error, held), self._descent(total, parameters)
 
     def sums(self, parameters: Vector) -> NDArray[np.float32]:
         """Sum of active weights of every row: float32 [rows]."""
-        weights = self.weights_of(parameters).astype(np.float32)
+        weights = self._spread_weights(parameters)
         sums = np.empty(self.row_count, np.float32)
 
         def work(slab: _Slab) -> None:
@@ -350,22 +361,19 @@ class LeastSquares:
         parameters: Vector,
         direction: Vector,
     ) -> Along:
-        """Look at the objective at ``parameters + length * direction``, whose rows sum to ``sums + length * steps``."""
+        """Look at the objective along a line, with a sigmoid link.
+
+        The point is ``parameters + length * direction``, where the rows sum to ``sums + length * steps``.
+        """
         link = self._link_terms
 
-        def work(rows: slice) -> tuple[float, float, float, float]:
-            result: tuple[float, float, float, float] = errors_along(
-                sums[rows],
-                steps[rows],
-                np.float64(length),
-                self._labels[rows],
-                self._row_weights[rows],
-                self._held_weights[rows],
-                link,
+        def work(rows: slice) -> tuple[float, float, float]:
+            result: tuple[float, float, float] = errors_along(
+                sums[rows], steps[rows], np.float64(length), self._labels[rows], self._row_weights[rows], link
             )
             return result
 
-        value, _, slope, curvature = self._summed(work)
+        value, slope, curvature = self._summed(work)
         if self.l2:
             along = self.weights_of(direction).ravel()
             here = self.weights_of(parameters).ravel() + length * along
@@ -423,10 +431,10 @@ class LeastSquares:
 
     def gradient(self, residuals: NDArray[np.float32], parameters: Vector) -> Vector:
         """Gradient of the objective divided by -2, from the residuals that :meth:`move` gives."""
-        items = self.design.layout.item_count
+        length = self.design.columns.joint_size + self.design.layout.item_count
 
         def work(slab: _Slab) -> NDArray[np.float32]:
-            gradient = np.zeros(items, np.float32)
+            gradient = np.zeros(length, np.float32)
             for piece in slab.pieces:
                 add_gradient(
                     self.design.rows(piece.segment.block),
@@ -437,10 +445,10 @@ class LeastSquares:
                 )
             return gradient
 
-        total = np.zeros((len(self.targets), items))
+        total = np.zeros((len(self.targets), length))
         for slab, gradient in zip(self._slabs, ordered_map(self.jobs, work, self._slabs), strict=True):
             total[slab.target] += gradient
-        return self._parameters_of(total) - self._penalty_gradient(parameters)
+        return self._descent(total, parameters)
 
     def curvature(self, direction: Vector) -> Vector:
         """Half the objective's Gauss-Newton matrix times a vector, every row taken at the link's steepest point."""
@@ -454,19 +462,20 @@ class LeastSquares:
 
     def _summed(self, work: Callable[[slice], tuple[float, ...]]) -> tuple[float, ...]:
         """Add up what a function gives for ranges of rows, always cut and added in one order."""
-        parts = [slice(start, start + _SLAB_ROWS) for start in range(0, self.row_count, _SLAB_ROWS)]
+        parts = [slice(start, start + _PIECE_ROWS) for start in range(0, self.row_count, _PIECE_ROWS)]
         return tuple(np.sum(list(ordered_map(self.jobs, work, parts)), axis=0).tolist())
 
     def _errors(self, error: float, held: float) -> Errors:
         return Errors(error / self.total_weight, held / self.held_weight if self.held_weight else float("nan"))
 
 
-def _cut(target: int, pieces: list[_Piece], count: int) -> list[_Slab]:
-    """Divide pieces among ``count`` slabs of about equally many rows, fewer where there are few pieces."""
+def _cut(target: int, pieces: list[_Piece]) -> list[_Slab]:
+    """Divide pieces among slabs of about equally many rows."""
     rows = sum(len(piece.segment) for piece in pieces)
+    count = max(1, rows // _SLAB_ROWS)
     groups: list[list[_Piece]] = [[] for _ in range(count)]
     done = 0
     for piece in pieces:
-        groups[min(done * count // max(rows, 1), count - 1)].append(piece)
+        groups[done * count // max(rows, 1)].append(piece)
         done += len(piece.segment)
     return [_Slab(target, tuple(group)) for group in groups if group]

@@ -10,6 +10,7 @@ import pytest
 
 from glem.core.errors import BadInputError
 from glem.core.fitting import IDENTITY, LOGISTIC, Design, LeastSquares, LinearTerms, Link, link_of, result_labels
+from glem.core.fitting import problem as problem_module
 from glem.core.fitting.links import scaled_sigmoid
 from glem.core.fitting.phases import neighbours
 from glem.core.fitting.problem import Source
@@ -166,14 +167,20 @@ def test_the_two_halves_equal_the_whole_pass(small: Small, link: Link) -> None:
     parameters, direction = generator.normal(size=(2, problem.parameter_count)) * 0.1
     sums, steps = problem.sums(parameters), problem.sums(direction)
     length = 0.3
-    along = problem.along(sums, steps, length, parameters, direction)
-    nudged = [problem.along(sums, steps, length + change, parameters, direction).value for change in (-1e-4, 1e-4)]
-    assert along.slope == pytest.approx((nudged[1] - nudged[0]) / 2e-4, rel=1e-4)
     errors, residuals = problem.move(sums, steps, length)
     gradient = problem.gradient(residuals, parameters + length * direction)
     expected_errors, expected = problem.errors_and_gradient(parameters + length * direction)
     assert errors == pytest.approx(expected_errors, rel=1e-5)
     np.testing.assert_allclose(gradient, expected, rtol=1e-3, atol=1e-4 * np.abs(expected).max())
+    if link == IDENTITY:
+        curvature = problem.straight_curvature(problem.sums(direction), direction)
+        assert curvature == pytest.approx(float(direction @ problem.curvature(direction)), rel=1e-4)
+        return
+    sums = problem.sums(parameters)
+    along = problem.along(sums, steps, length, parameters, direction)
+    nudged = [problem.along(sums, steps, length + change, parameters, direction).value for change in (-1e-4, 1e-4)]
+    assert along.value == pytest.approx(problem.penalized(errors, parameters + length * direction), rel=1e-5)
+    assert along.slope == pytest.approx((nudged[1] - nudged[0]) / 2e-4, rel=1e-4)
     assert along.slope == pytest.approx(-float(gradient @ direction), rel=1e-3)
 
 
@@ -197,8 +204,9 @@ def test_held_out_unlabelled_and_neighbouring_rows(small: Small) -> None:
     assert errors.held_out == pytest.approx((own_held * squared).sum() / own_held.sum(), rel=1e-4)
 
 
-def test_threads_change_no_bit(othello_learning: Learning) -> None:
-    small = small_design(othello_learning.features, 90_000, configurations=False, chunks=2)
+def test_threads_change_no_bit(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(problem_module, "_SLAB_ROWS", 40)
+    monkeypatch.setattr(problem_module, "_PIECE_ROWS", 10)
     labels = labels_for(small, IDENTITY)
     parameters = np.random.default_rng(12).normal(size=PHASES * small.design.layout.item_count)
     results = [LeastSquares(small.design, labels, jobs=jobs).errors_and_gradient(parameters) for jobs in (1, 2, 5)]

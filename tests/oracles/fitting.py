@@ -39,9 +39,10 @@ def dense_matrix(design: Design) -> tuple[Matrix, NDArray[np.int64]]:
     matrix = np.zeros((len(design), design.layout.item_count))
     phases = np.zeros(len(design), np.int64)
     for block in design.blocks:
+        indices = design.columns.split(block.indices)
         for row, number in enumerate(block.order):
-            for instance, offset in enumerate(design.offsets):
-                matrix[number, offset + block.indices[instance, row]] += 1
+            for instance, offset in enumerate(design.columns.offsets):
+                matrix[number, offset + indices[instance, row]] += 1
             if len(block.row_starts) > 1:
                 for place in range(block.row_starts[row], block.row_starts[row + 1]):
                     matrix[number, design.layout.configuration_start + block.configurations[place]] += 1

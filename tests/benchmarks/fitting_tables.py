@@ -1,0 +1,320 @@
+"""Print the tables of docs/explanation/fitting.md: ``python tests/benchmarks/fitting_tables.py DATA [TABLE ...]``.
+
+DATA is the folder that holds ``othello/wthor``. Times are CPU times unless they say otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+from scipy import sparse
+
+from glem.core.fitting import (
+    ConjugateGradient,
+    CountRules,
+    Design,
+    GradientDescent,
+    LeastSquares,
+    LinearTerms,
+    PhaseWeights,
+    fit_phases,
+)
+from glem.core.fitting.phases import neighbours
+from glem.core.fitting.problem import Source
+from glem.core.game import Game, load_game
+from glem.core.learning import Learning, load_learning
+from glem.core.patterns import PatternSet
+from glem.core.positions import PositionSet
+from glem.core.records import read_records
+from glem.core.sparse_patterns import SparsePatterns
+
+GAME = "othello"
+CHUNK = 1 << 17
+PLIES = (20, 30, 40, 50)
+TWO_ROWS = tuple(f"{column}{row}" for row in (1, 2) for column in "abcdefgh")
+TRIANGLE = ("a1", "b1", "c1", "d1", "e1", "a2", "b2", "c2", "d2", "a3", "b3", "c3", "d3", "a4", "b4", "a5")
+
+
+@define(frozen=True, eq=False)
+class Bench:
+    """What the tables work on."""
+
+    game: Game
+    learning: Learning
+    files: list[Path]
+
+    def positions(self, label: str, jobs: int) -> PositionSet:
+        """All positions of WTHOR."""
+        chunks = (chunk for file in self.files for chunk in read_records(self.game, file))
+        return PositionSet.from_records(self.game, chunks, label=label, jobs=jobs)
+
+    def values(self, positions: PositionSet) -> Iterator[tuple[NDArray[np.int16], NDArray[np.uint8]]]:
+        """Feature values and phases, chunk by chunk."""
+        for start in range(0, len(positions), CHUNK):
+            part = positions.select(slice(start, start + CHUNK)).positions
+            yield self.learning.features.values(part), self.learning.phases.of(part)
+
+    def design(self, positions: PositionSet, jobs: int = 1) -> Design:
+        """Design of Logistello's patterns."""
+        patterns = PatternSet.from_names(self.learning.features, self.learning.pattern_sets["logistello"])
+        return Design.build(self.values(positions), phase_count=len(self.learning.phases), patterns=patterns, jobs=jobs)
+
+    def discs_played(self, positions: PositionSet) -> NDArray[np.int64]:
+        """Moves played so far, passes not counted."""
+        own = self.learning.features.index("discs")
+        counts = [values[:, own].astype(np.int64) + values[:, own + 1] for values, _ in self.values(positions)]
+        return np.concatenate(counts) - 4
+
+
+def root_mean(errors: NDArray[Any]) -> float:
+    """Root mean square."""
+    return float(np.sqrt(np.mean(np.square(errors, dtype=np.float64))))
+
+
+def median_times(*works: Callable[[], object], rounds: int = 15) -> list[float]:
+    """Median CPU time of each piece of work on one thread, all of them in turn, after a first round."""
+    times: list[list[float]] = [[] for _ in works]
+    for number in range(rounds + 1):
+        for work, taken in zip(works, times, strict=True):
+            start = time.thread_time()
+            work()
+            if number:
+                taken.append(time.thread_time() - start)
+    return [float(np.median(taken)) for taken in times]
+
+
+def whole(bench: Bench) -> None:
+    """Print the time and memory of reading, labelling, indexing and fitting all of WTHOR with two threads."""
+    clock, cpu = time.perf_counter(), time.process_time()
+
+    def lap(name: str) -> None:
+        nonlocal clock, cpu
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        wall, used = time.perf_counter() - clock, time.process_time() - cpu
+        print(f"| {name} | {wall:.1f} s | {used:.1f} s | {peak:.2f} GiB |", flush=True)
+        clock, cpu = time.perf_counter(), time.process_time()
+
+    print("| step | elapsed | CPU | peak memory so far |\n| --- | --- | --- | --- |")
+    positions = bench.positions("auto", jobs=2)
+    lap(f"read and label {len(positions):,} positions")
+    design = bench.design(positions, jobs=2)
+    lap(f"index ({design.byte_count / 2**20:,.0f} MiB)")
+    fit_phases(design, positions.label, l2=25.0, smoothing=0.5, fitter=ConjugateGradient(iterations=30), jobs=2)
+    lap("fit 13 phases, neighbours with factor 0.5, 30 iterations")
+
+
+def passes(bench: Bench) -> None:
+    """Print the speed and memory of a fitting pass beside two scipy CSR products, on phase 5, one thread."""
+    positions = bench.positions("result", jobs=2)
+    played = bench.discs_played(positions)
+    kept = positions.select((played >= 29) & (played < 33))
+    design = bench.design(kept)
+    labels = kept.label
+    phase = int(design.phases[0])
+    problem = LeastSquares(design, labels, targets=[(Source(phase, 1.0),)])
+    weights = np.random.default_rng(0).normal(size=problem.parameter_count)
+    offsets = design.columns.offsets[:, None].astype(np.int32)
+    by_instance = [design.columns.split(block.indices) + offsets for block in design.blocks]
+    columns = np.concatenate([block.T for block in by_instance]).ravel()
+    width = len(offsets)
+    starts = np.arange(0, len(columns) + 1, width, dtype=np.int32)
+    matrix = sparse.csr_array(
+        (np.ones(len(columns), np.float32), columns, starts), shape=(len(design), design.layout.item_count)
+    )
+    dense = weights.astype(np.float32)
+
+    def products() -> None:
+        residuals = labels - matrix @ dense
+        matrix.T @ residuals
+
+    own, theirs = median_times(lambda: problem.errors_and_gradient(weights), products)
+    memory = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
+    print("| one pass over | positions/s | memory |\n| --- | --- | --- |")
+    print(
+        f"| design of {len(design):,} positions | {len(design) / own / 1e6:.1f} M "
+        f"| {design.byte_count / 2**20:.0f} MiB |"
+    )
+    print(f"| scipy CSR, two products | {len(design) / theirs / 1e6:.1f} M | {memory / 2**20:.0f} MiB |")
+    print(f"| share | {own / theirs:.2f} of the time | {design.byte_count / memory:.2f} of the memory |")
+    fitter = ConjugateGradient(iterations=30, tolerance=0.0)
+    start = time.thread_time()
+    fitter.fit(problem)
+    print(f"| a whole conjugate gradient fit | {30 * len(design) / (time.thread_time() - start) / 1e6:.1f} M | |")
+
+
+def split(bench: Bench) -> None:
+    """Print the held-out error in discs after 10 to 200 iterations, and by phase beside baselines."""
+    positions = bench.positions("result", jobs=2)
+    held = positions.held_out_mask(0.1, seed=1)
+    played = bench.discs_played(positions)
+    design = bench.design(positions, jobs=2)
+    print(
+        "| iterations | all | " + " | ".join(f"ply {ply}" for ply in PLIES) + " |\n" + "| --- " * (2 + len(PLIES)) + "|"
+    )
+    weights: PhaseWeights | None = None
+    for iterations in (10, 20, 30, 60, 200):
+        fitter = ConjugateGradient(iterations=iterations, tolerance=0.0)
+        weights = fit_phases(
+            design, np.where(held, np.nan, positions.label), fitter=fitter, l2=25.0, smoothing=0.5, jobs=2
+        )
+        errors = weights.predict(design, jobs=2) - positions.label
+        cells = [root_mean(errors[held & (played == ply)]) for ply in PLIES]
+        line = " | ".join(f"{cell:.3f}" for cell in [root_mean(errors[held]), *cells])
+        print(f"| {iterations} | {line} |", flush=True)
+    assert weights is not None
+    errors = weights.predict(design, jobs=2) - positions.label
+    names = list(bench.learning.baselines)
+    print(
+        "\n| discs | held-out positions | " + " | ".join(names) + " | patterns |\n" + "| --- " * (3 + len(names)) + "|"
+    )
+    baselines = [baseline_errors(bench, positions, held, name) for name in names]
+    for phase, discs in enumerate(bench.learning.phases.names):
+        rows = held & (design.phases == phase)
+        cells = [root_mean(column[rows]) for column in [*baselines, errors]]
+        print(f"| {discs} | {rows.sum():,} | " + " | ".join(f"{cell:.2f}" for cell in cells) + " |")
+
+
+def baseline_errors(bench: Bench, positions: PositionSet, held: NDArray[np.bool_], name: str) -> NDArray[np.float64]:
+    """Errors of a linear regression on a few features, phase by phase."""
+    linear = LinearTerms.from_names(bench.learning.features, bench.learning.baselines[name])
+    design = Design.build(bench.values(positions), phase_count=len(bench.learning.phases), linear=linear)
+    weights = fit_phases(design, np.where(held, np.nan, positions.label), jobs=2)
+    return weights.predict(design, jobs=2) - positions.label
+
+
+def settings(bench: Bench) -> None:
+    """Print the held-out error of the four tested plies over the L2 penalty and the neighbours' factor."""
+    positions = bench.positions("result", jobs=2)
+    held = positions.held_out_mask(0.1, seed=1)
+    played = bench.discs_played(positions)
+    design = bench.design(positions, jobs=2)
+    by_ply = [int(design.phases[np.flatnonzero(played == ply)[0]]) for ply in PLIES]
+    print("| factor | l2 | " + " | ".join(f"ply {ply}" for ply in PLIES) + " |\n" + "| --- " * (2 + len(PLIES)) + "|")
+    for factor in (0.0, 0.25, 0.5, 1.0):
+        targets = neighbours(len(bench.learning.phases), factor)
+        for l2 in (0.0, 5.0, 25.0, 100.0):
+            cells = []
+            for ply, phase in zip(PLIES, by_ply, strict=True):
+                labels = np.where(held, np.float32(np.nan), positions.label)
+                problem = LeastSquares(design, labels, l2=l2, targets=[targets[phase]], jobs=2)
+                fitter = ConjugateGradient(iterations=60, tolerance=0.0).fit(problem)
+                chosen = np.zeros((len(bench.learning.phases), design.layout.item_count))
+                chosen[phase] = problem.weights_of(fitter.parameters_)[0]
+                rows = held & (played == ply)
+                cells.append(root_mean(design.sums(chosen, jobs=2)[rows] - positions.label[rows]))
+            print(f"| {factor} | {l2:.0f} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |", flush=True)
+
+
+def descent(bench: Bench) -> None:
+    """Print when conjugate gradient reaches the training error of 250 descent iterations, on phase 5, one thread."""
+    positions = bench.positions("result", jobs=2)
+    played = bench.discs_played(positions)
+    kept = positions.select((played >= 29) & (played < 33))
+    design = bench.design(kept)
+    problem = LeastSquares(design, kept.label, targets=[(Source(int(design.phases[0]), 1.0),)])
+    problem.diagonal  # noqa: B018 - counted once, for both fitters
+    start = time.thread_time()
+    conjugate = ConjugateGradient(iterations=150, tolerance=0.0).fit(problem)
+    per_iteration = (time.thread_time() - start) / conjugate.result_.iterations
+    print(
+        "| momentum | descent, 250 iterations | its time | conjugate gradient | its time | share |\n"
+        + "| --- " * 6
+        + "|"
+    )
+    for momentum in (0.0, 0.5, 0.9, 0.95, 0.98):
+        start = time.thread_time()
+        descended = GradientDescent(momentum=momentum).fit(problem)
+        taken = time.thread_time() - start
+        error = descended.result_.training_errors[-1]
+        reached = np.flatnonzero(conjugate.result_.training_errors <= error)
+        count = int(reached[0]) if len(reached) else -1
+        print(
+            f"| {momentum} | {error**0.5:.4f} | {taken:.2f} s | iteration {count} | {count * per_iteration:.2f} s "
+            f"| {count * per_iteration / taken:.3f} |",
+            flush=True,
+        )
+
+
+def rules(bench: Bench) -> None:
+    """Print the held-out error with and without the count rules of GLEM section 5.2."""
+    positions = bench.positions("result", jobs=2)
+    played = bench.discs_played(positions)
+    design = bench.design(positions, jobs=2)
+    print("| rules | l2 | weights own / merged / linear / zero | all | " + " | ".join(f"ply {p}" for p in PLIES) + " |")
+    print("| --- " * (4 + len(PLIES)) + "|")
+    held = positions.held_out_mask(0.1, seed=1)
+    choices = {
+        "none": None,
+        "20 and 4": CountRules(),
+        "20 and 4, no lines": CountRules(linear=None),
+        "zero below 20": CountRules(own=20, few=19.5, linear=None),
+    }
+    for l2 in (0.0, 25.0):
+        for name, chosen in choices.items():
+            fitter = ConjugateGradient(iterations=60, tolerance=0.0)
+            labels = np.where(held, np.float32(np.nan), positions.label)
+            weights = fit_phases(design, labels, fitter=fitter, l2=l2, count_rules=chosen, jobs=2)
+            errors = weights.predict(design, jobs=2) - positions.label
+            cells = [root_mean(errors[held]), *(root_mean(errors[held & (played == ply)]) for ply in PLIES)]
+            kinds = ""
+            if weights.plan is not None:
+                counts = weights.plan.kind_counts
+                kinds = " / ".join(f"{counts[kind]:,}" for kind in ("own", "merged", "linear", "zero"))
+            line = " | ".join(f"{cell:.3f}" for cell in cells)
+            print(f"| {name} | {l2:.0f} | {kinds} | {line} |", flush=True)
+
+
+def sparse_tables(bench: Bench) -> None:
+    """Print the size of the sparse tables of 16-square patterns at n = 75, and the time of a lookup."""
+    positions = bench.positions("result", jobs=2)
+    print("| pattern | valid configurations | table entries | memory | time of the table |\n" + "| --- " * 5 + "|")
+    for name, squares in {"two edge rows": TWO_ROWS, "corner": TRIANGLE}.items():
+        chunks = lambda: (values for values, _ in bench.values(positions))  # noqa: E731 - read once per pattern
+        patterns = SparsePatterns.count(bench.learning.features, {name: squares}, chunks, 75)
+        table = patterns.tables[0]
+        start = time.thread_time()
+        SparsePatterns(patterns.features, patterns.patterns, patterns.entries, patterns.match_counts)
+        taken = time.thread_time() - start
+        print(
+            f"| {name} | {patterns.weight_count:,} weights, {len(table):,} tuples | {table.size:,} "
+            f"| {table.byte_count / 2**20:.1f} MiB | {taken:.2f} s |",
+            flush=True,
+        )
+
+
+TABLES: dict[str, Callable[[Bench], None]] = {
+    "whole": whole,
+    "passes": passes,
+    "split": split,
+    "settings": settings,
+    "descent": descent,
+    "rules": rules,
+    "sparse": sparse_tables,
+}
+
+
+def main() -> None:
+    """Print the tables asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path, help="folder that holds othello/wthor")
+    parser.add_argument("tables", nargs="*", choices=[*TABLES, []], help="default: all")
+    arguments = parser.parse_args()
+    files = sorted((arguments.data / GAME / "wthor").glob("*.wtb"))
+    if not files:
+        parser.error(f"no .wtb files in {arguments.data / GAME / 'wthor'}")
+    bench = Bench(load_game(GAME), load_learning(GAME), files)
+    for name in arguments.tables or TABLES:
+        print(f"\n{TABLES[name].__doc__}\n")
+        TABLES[name](bench)
+
+
+if __name__ == "__main__":
+    main()
