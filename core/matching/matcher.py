@@ -164,6 +164,7 @@ class ConfigurationMatcher:
         if out is not None and (out.dtype != np.int32 or out.ndim != 1 or not out.flags.carray):
             raise BadInputError("out: expected a contiguous array of one dimension of int32")
         positions = len(values)
+        workers = _worker_count(jobs, positions)
         indptr = np.zeros(positions + 1, np.int64)
         if positions <= _FEW:
             rows = [self.active_one(row, most_specific) for row in values]
@@ -179,10 +180,10 @@ class ConfigurationMatcher:
         def write(block: _Block, start: int) -> None:
             block.load(values, start).write(indptr[start : start + BLOCK + 1], indices)
 
-        self._each_block(count, positions, most_specific, jobs)
+        self._each_block(count, positions, most_specific, workers)
         np.cumsum(indptr, out=indptr)
         indices = _room(out, int(indptr[-1]))
-        self._each_block(write, positions, most_specific, jobs)
+        self._each_block(write, positions, most_specific, workers)
         return indptr, indices
 
     def sums(
@@ -217,6 +218,7 @@ class ConfigurationMatcher:
         values = self._checked(values, dimensions=2)
         rows = self._weight_rows(weights)
         phases = _checked_phases(phase, len(values), len(rows))
+        workers = _worker_count(jobs, len(values))
         sums = np.zeros(len(values), np.float64)
         if len(values) <= _FEW:
             for place, row in enumerate(values):
@@ -227,7 +229,7 @@ class ConfigurationMatcher:
             def add(block: _Block, start: int) -> None:
                 block.load(values, start).add_sums(rows, phases, sums)
 
-            self._each_block(add, len(values), most_specific, jobs)
+            self._each_block(add, len(values), most_specific, workers)
         return sums.astype(np.float32)
 
     def transposed_sums(
@@ -275,18 +277,20 @@ class ConfigurationMatcher:
         largest = float(np.abs(given).max(initial=0.0)) or 1.0
         scale = _FIXED_POINT_BITS - int(np.ceil(np.log2(largest))) - max(len(values), 1).bit_length()
         scaled = np.rint(np.ldexp(given, scale)).astype(np.int64)
-        totals = np.zeros((_worker_count(jobs, len(values)), len(self), phases), np.int64)
+        workers = _worker_count(jobs, len(values))
+        totals = np.zeros((workers, len(self), phases), np.int64)
 
         def add(block: _Block, start: int) -> None:
             block.load(values, start).add_transposed_sums(scaled, rows, totals[block.worker])
 
-        self._each_block(add, len(values), most_specific, jobs)
+        self._each_block(add, len(values), most_specific, workers)
         total: NDArray[np.float64] = np.ldexp(totals.sum(axis=0).T.astype(np.float64), -scale)
         return total
 
-    def _each_block(self, work: Callable[[_Block, int], None], positions: int, most_specific: bool, jobs: int) -> None:
-        """Call ``work(block, start)`` for every block of positions, each job with working memory of its own."""
-        workers = _worker_count(jobs, positions)
+    def _each_block(
+        self, work: Callable[[_Block, int], None], positions: int, most_specific: bool, workers: int
+    ) -> None:
+        """Call ``work(block, start)`` for every block of positions, each worker with memory of its own."""
 
         def run(worker: int) -> None:
             block = _Block(self._tables, most_specific, worker)
