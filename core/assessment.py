@@ -47,7 +47,8 @@ def phase_errors(
     squares = np.bincount(phase, weights * residual**2, phase_count)
     mass = np.bincount(phase, weights, phase_count)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.sqrt(np.append(squares, squares.sum()) / np.append(mass, mass.sum()))
+        errors: Floats = np.sqrt(np.append(squares, squares.sum()) / np.append(mass, mass.sum()))
+    return errors
 
 
 @define(frozen=True)
@@ -126,9 +127,7 @@ class BaselineFit:
             for name, features in self._features.items()
         }
 
-    def add(
-        self, values: NDArray[np.int16], phase: NDArray[Any], label: NDArray[Any], weight: NDArray[Any]
-    ) -> None:
+    def add(self, values: NDArray[np.int16], phase: NDArray[Any], label: NDArray[Any], weight: NDArray[Any]) -> None:
         """Add positions: feature values [N, F], phases, labels and weights [N]."""
         for name, features in self._features.items():
             columns = [np.ones(len(label)), *(values[:, feature].astype(np.float64) for feature in features)]
@@ -136,9 +135,7 @@ class BaselineFit:
             for row, left in enumerate(columns):
                 weighted = left * weight
                 for column, right in enumerate(targets):
-                    self._moments[name][:, row, column] += np.bincount(
-                        phase, weighted * right, self._phase_count
-                    )
+                    self._moments[name][:, row, column] += np.bincount(phase, weighted * right, self._phase_count)
 
     def solve(self) -> dict[str, Baseline]:
         """Coefficients of every baseline; zero in phases without positions."""

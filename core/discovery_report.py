@@ -187,9 +187,9 @@ def _curves(learning: Learning, model: str, results: Sequence[FitResult]) -> lis
     return [
         LearningCurve(
             name=f"{model}, {name}",
-            iterations=range(len(result.training_errors)),  # type: ignore[arg-type]
-            training=np.sqrt(result.training_errors),  # type: ignore[arg-type]
-            validation=np.sqrt(result.held_out_errors),  # type: ignore[arg-type]
+            iterations=range(len(result.training_errors)),
+            training=np.sqrt(result.training_errors),
+            validation=np.sqrt(result.held_out_errors),
         )
         for name, result in zip(names, results, strict=True)
     ]
@@ -225,7 +225,7 @@ def discovery_report(
             baselines=assessment.baselines,
         ),
         calibrations=tuple(
-            Calibration(name, bins.predicted, bins.observed, bins.counts, learning.label_unit)  # type: ignore[arg-type]
+            Calibration(name, bins.predicted, bins.observed, bins.counts, learning.label_unit)
             for name, bins in assessment.calibrations.items()
         ),
         configurations=configurations,

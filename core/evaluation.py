@@ -269,7 +269,7 @@ class LinearEvaluation:
                 found.append(Contribution("configuration", name, relations, amount))
         total = sum(item.amount for item in found)
         found.sort(key=lambda item: -abs(item.amount))
-        return Explanation(phase, tuple(found), total, float(self.link(np.float64(total))))
+        return Explanation(phase, tuple(found), total, float(self.link(np.array(total))))
 
     def _relations_of(self, configuration: int) -> tuple[Relation, ...]:
         assert self.configurations is not None

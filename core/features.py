@@ -119,9 +119,7 @@ class AtomicFeatures:
         if len(index) != len(self.features):
             raise BadInputError("two atomic features have one name")
         object.__setattr__(self, "_index", index)
-        object.__setattr__(
-            self, "operations", Operations(f"{self.game.name}-features", {"write_values": self.write})
-        )
+        object.__setattr__(self, "operations", Operations(f"{self.game.name}-features", {"write_values": self.write}))
 
     def __len__(self) -> int:
         return len(self.features)
@@ -164,7 +162,7 @@ class AtomicFeatures:
         count = len(positions[0])
         values = np.empty((len(self.features), count), np.int16)
         columns = type(positions)(*(np.ascontiguousarray(column) for column in positions))
-        compiled(_fill)(self.operations, columns, np.int64(count), values)
+        compiled(_fill)(self.operations, columns, count, values)
         return values.T
 
     def values_of(self, position: Any) -> NDArray[np.int16]:

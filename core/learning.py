@@ -60,7 +60,7 @@ class Phases:
         count = len(positions[0])
         phases = np.empty(count, np.uint8)
         columns = type(positions)(*(np.ascontiguousarray(column) for column in positions))
-        compiled(_fill_phases)(self.operations, columns, np.int64(count), phases)
+        compiled(_fill_phases)(self.operations, columns, count, phases)
         return phases
 
 

@@ -209,7 +209,7 @@ def train(
         progress=progress,
     )
     fitted = positions.weight if held_out is None else np.where(held_out, np.float32(0), positions.weight)
-    phase_weights = np.bincount(design.phases, fitted, phase_count)
+    phase_weights = np.bincount(design.phases, fitted, phase_count).astype(np.float64)
     return Training(_evaluation(learning, terms, weights, chosen, provenance or {}), weights, phase_weights)
 
 

@@ -49,7 +49,7 @@ def command(model: str, position: str, top: int, as_json: bool) -> None:
     parsed = game.initial_position if position == "start" else game.parse_position(position)
     explanation = evaluation.explain(parsed)
     features = learning.features
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "kind": item.kind,
             "name": item.name,
