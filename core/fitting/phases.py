@@ -107,7 +107,7 @@ def fit_phases(
     jobs: int = 1,
     progress: Progress = SILENT,
 ) -> PhaseWeights:
-    """Fit the weights of all phases.
+    """Fit the weights of all phases; one without labelled positions gets those of its nearest neighbour.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def fit_phases(
     Raises
     ------
     BadInputError
-        A phase without labelled positions, a checkpoint of another fit, and what :class:`LeastSquares` raises.
+        No labelled position at all, a checkpoint of another fit, and what :class:`LeastSquares` raises.
     """
     chosen = fitter if fitter is not None else ConjugateGradient()
     targets = neighbours(design.phase_count, smoothing)
@@ -153,11 +153,17 @@ def fit_phases(
         groups = [targets]
     else:
         groups = [[sources] for sources in targets]
-    fitted, results, files = [], [], []
+    known = np.flatnonzero(match_counts[:, -1] > 0)
+    if len(known) == 0:
+        raise BadInputError("no position to fit has a label")
+    fitted: list[NDArray[np.float64]] = []
+    results: list[FitResult] = []
+    files = []
     with progress("fitting phases", len(groups)) as task:
         for number, group in enumerate(groups):
-            if plan is None and match_counts[number, -1] == 0:
-                raise BadInputError(f"phase {number} has no labelled positions to fit")
+            if plan is None and number not in known:
+                task.advance()
+                continue
             problem = LeastSquares(
                 design,
                 labels,
@@ -181,7 +187,14 @@ def fit_phases(
             task.advance()
     for path in files:
         path.unlink(missing_ok=True)
-    return _phase_weights(design, np.concatenate(fitted), match_counts, link, tuple(results), plan)
+    weights_by_phase = np.concatenate(fitted)
+    if plan is None:
+        # A phase without positions plays with the weights of the nearest one that has some, the later of two.
+        distances = np.abs(np.arange(design.phase_count)[:, None] - known[::-1][None, :])
+        nearest = len(known) - 1 - np.argmin(distances, axis=1)
+        weights_by_phase = weights_by_phase[nearest]
+        results = [results[place] for place in nearest]
+    return _phase_weights(design, weights_by_phase, match_counts, link, tuple(results), plan)
 
 
 def _matches(design: Design, row_weights: NDArray[np.float32]) -> NDArray[np.float64]:

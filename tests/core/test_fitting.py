@@ -302,8 +302,16 @@ def test_a_killed_fit_of_phases_resumes_to_the_same_result(
         np.testing.assert_array_equal(one.held_out_errors, other.held_out_errors)
 
 
-def test_a_phase_without_positions_is_named(small: Small, labels: Any) -> None:
-    with pytest.raises(BadInputError, match="phase 2 has no labelled positions"):
-        fit_phases(small.design, np.where(small.phases == 2, np.nan, labels))
+@pytest.mark.parametrize("phase", [0, 2])
+def test_a_phase_without_positions_takes_a_neighbours_weights(small: Small, labels: Any, phase: int) -> None:
+    fitted = fit_phases(small.design, np.where(small.phases == phase, np.nan, labels))
+    np.testing.assert_array_equal(fitted.patterns[phase], fitted.patterns[phase + 1])
+    assert fitted.results[phase] is fitted.results[phase + 1]
+    assert fitted.match_counts[phase].sum() == 0
+
+
+def test_nothing_to_fit_and_wrong_settings_are_named(small: Small, labels: Any) -> None:
+    with pytest.raises(BadInputError, match="no position to fit has a label"):
+        fit_phases(small.design, np.full_like(labels, np.nan))
     with pytest.raises(BadInputError, match="smoothing"):
         fit_phases(small.design, labels, smoothing=2.0)
