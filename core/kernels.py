@@ -256,7 +256,7 @@ def compiled(function: F) -> F:
         compile the function or one that it reaches. Under ``NUMBA_DISABLE_JIT=1`` it is the plain function.
     """
     if not isinstance(function, python_types.FunctionType) or numba.config.DISABLE_JIT:
-        return function
+        return function  # pyright: ignore[reportReturnType]  # narrowed to what it cannot name
     with _lock:
         known = _compiled.get(function)
         if known is not None:

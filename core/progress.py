@@ -25,6 +25,7 @@ class Progress(Protocol):
 
     def __call__(self, description: str, total: float | None = None) -> AbstractContextManager[Task]:
         """Open a task of ``total`` units, or of an unknown number."""
+        ...
 
 
 class _SilentTask:

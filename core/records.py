@@ -243,6 +243,7 @@ class ReadRecords(Protocol):
         raises :class:`~glem.core.errors.BadInputError`, or is left out and counted with ``skip_bad``. Damage to
         the file as a whole raises after the good records before it were handed out.
         """
+        ...
 
 
 class ReadPositions(Protocol):
@@ -252,6 +253,7 @@ class ReadPositions(Protocol):
         self, game: Game, path: Path, /, *, skip_bad: bool, chunk_positions: int, max_bytes: int
     ) -> Iterator[ScoredPositions]:
         """Read, check and hand out the positions of a file, at most ``chunk_positions`` at once."""
+        ...
 
 
 @define(frozen=True)

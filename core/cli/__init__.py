@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 import click
 
@@ -72,6 +73,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def _stop(text: str, status: int) -> None:
+def _stop(text: str, status: int) -> NoReturn:
     click.echo(f"glem: {text}", err=True)
     sys.exit(status)

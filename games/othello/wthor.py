@@ -293,7 +293,7 @@ def _check_games(
         theoretical_ply=np.where(is_known, theoretical_ply, -1).astype(np.int16),
         extra={
             "number": np.arange(before + 1, before + len(chunk) + 1, dtype=np.int64),
-            "year": np.full(len(chunk), header.year, np.int16),
+            "year": np.full(len(chunk), header.year, np.int32),
             **{column: chunk[column].astype(np.int32) for column in name_columns},
         },
         names={column: known for column, known in name_columns.items() if known},
