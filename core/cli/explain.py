@@ -79,8 +79,15 @@ def command(model: str, position: str, top: int, as_json: bool) -> None:
     shown = rows[:top]
     print_table(
         f"{len(shown)} of {len(rows)} active items",
-        ("item", "kind", "holds", "adds"),
-        [(row["name"], row["kind"], " ".join(row["relations"]), f"{row['amount']:+.3f}") for row in shown],
+        ("item", "what holds", "adds"),
+        [
+            (
+                row["kind"] if row["kind"] == "configuration" else f"{row['kind']} {row['name']}",
+                " ".join(row["relations"]),
+                f"{row['amount']:+.3f}",
+            )
+            for row in shown
+        ],
     )
     rest = sum(row["amount"] for row in rows[top:])
     if rows[top:]:
