@@ -70,11 +70,11 @@ class ConjugateGradient(Fitter):
             previous_norm, first_norm = float(state["previous_norm"]), float(state["first_norm"])
             monitor.restore(state)
         sums = problem.sums(parameters)
-        steps, length = np.zeros_like(sums), 0.0
+        steps, residuals, length = np.zeros_like(sums), np.empty_like(sums), 0.0
         converged, reason = False, "the limit on iterations"
         with progress("conjugate gradient", self.iterations) as task:
             while True:
-                errors, residuals = problem.move(sums, steps, length)
+                errors = problem.move(sums, steps, length, residuals)
                 task.note(f"error {errors.training**0.5:.3f}")
                 if monitor.record(errors, parameters):
                     converged, reason = True, "the held-out error no longer improves"
@@ -94,7 +94,7 @@ class ConjugateGradient(Fitter):
                 if inner(direction, gradient) <= 0:
                     direction = preconditioned
                 previous, previous_norm = gradient, norm
-                steps = problem.sums(direction)
+                problem.sums(direction, out=steps)
                 value, slope = problem.penalized(errors, parameters), -inner(direction, gradient)
                 length = _line_minimum(problem, sums, steps, parameters, direction, value, slope)
                 if length == 0.0:
@@ -103,7 +103,8 @@ class ConjugateGradient(Fitter):
                 parameters = parameters + length * direction
                 task.advance()
                 if (monitor.iterations + 1) % self.refresh_every == 0:
-                    sums, length = problem.sums(parameters), 0.0
+                    problem.sums(parameters, out=sums)
+                    length = 0.0
                     if checkpoint is not None:
                         checkpoint.save(
                             {

@@ -85,7 +85,7 @@ class _Slab:
 
 def inner(one: Vector, other: Vector) -> float:
     """Inner product, without the threads of a linear algebra library: on other threads it would have other bits."""
-    return float((one * other).sum())
+    return float(np.einsum("i,i->", one, other))
 
 
 class LeastSquares:
@@ -334,10 +334,10 @@ class LeastSquares:
             held += other
         return self._errors(error, held), self._descent(total, parameters)
 
-    def sums(self, parameters: Vector) -> NDArray[np.float32]:
-        """Sum of active weights of every row: float32 [rows]."""
+    def sums(self, parameters: Vector, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+        """Sum of active weights of every row: float32 [rows], written into ``out`` if given."""
         weights = self._spread_weights(parameters)
-        sums = np.empty(self.row_count, np.float32)
+        sums = np.empty(self.row_count, np.float32) if out is None else out
 
         def work(slab: _Slab) -> None:
             for piece in slab.pieces:
@@ -400,18 +400,14 @@ class LeastSquares:
         weights = self.weights_of(parameters).ravel()
         return inner(self._penalties, weights * weights)
 
-    def move(self, sums: NDArray[np.float32], steps: NDArray[np.float32], length: float) -> tuple[Errors, NDArray[Any]]:
+    def move(
+        self, sums: NDArray[np.float32], steps: NDArray[np.float32], length: float, residuals: NDArray[np.float32]
+    ) -> Errors:
         """Add ``length * steps`` to ``sums`` in place.
 
-        Returns
-        -------
-        errors
-            Mean squared errors there.
-        residuals
-            float32 [rows]: ``weight_k g' D_k`` there, for :meth:`gradient`.
+        ``weight_k g' D_k`` there, for :meth:`gradient`, is written into ``residuals``, float32 [rows].
         """
         link = self._link_terms
-        residuals = np.empty(self.row_count, np.float32)
 
         def work(rows: slice) -> tuple[float, float]:
             result: tuple[float, float] = residuals_at(
@@ -426,8 +422,7 @@ class LeastSquares:
             )
             return result
 
-        error, held = self._summed(work)
-        return self._errors(error, held), residuals
+        return self._errors(*self._summed(work))
 
     def gradient(self, residuals: NDArray[np.float32], parameters: Vector) -> Vector:
         """Gradient of the objective divided by -2, from the residuals that :meth:`move` gives."""

@@ -151,7 +151,7 @@ def passes(bench: Bench) -> None:
 
 
 def split(bench: Bench) -> None:
-    """Print the held-out error in discs after 10 to 200 iterations, and by phase beside baselines."""
+    """Print the held-out error in discs after 10 to 100 iterations, and by phase beside baselines."""
     positions = bench.positions("result", jobs=2)
     held = positions.held_out_mask(0.1, seed=1)
     played = bench.discs_played(positions)
@@ -160,7 +160,7 @@ def split(bench: Bench) -> None:
         "| iterations | all | " + " | ".join(f"ply {ply}" for ply in PLIES) + " |\n" + "| --- " * (2 + len(PLIES)) + "|"
     )
     weights: PhaseWeights | None = None
-    for iterations in (10, 20, 30, 60, 200):
+    for iterations in (10, 20, 30, 100):
         fitter = ConjugateGradient(iterations=iterations, tolerance=0.0)
         weights = fit_phases(
             design, np.where(held, np.nan, positions.label), fitter=fitter, l2=25.0, smoothing=0.5, jobs=2

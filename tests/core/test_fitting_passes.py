@@ -167,7 +167,8 @@ def test_the_two_halves_equal_the_whole_pass(small: Small, link: Link) -> None:
     parameters, direction = generator.normal(size=(2, problem.parameter_count)) * 0.1
     sums, steps = problem.sums(parameters), problem.sums(direction)
     length = 0.3
-    errors, residuals = problem.move(sums, steps, length)
+    residuals = np.empty_like(sums)
+    errors = problem.move(sums, steps, length, residuals)
     gradient = problem.gradient(residuals, parameters + length * direction)
     expected_errors, expected = problem.errors_and_gradient(parameters + length * direction)
     assert errors == pytest.approx(expected_errors, rel=1e-5)
