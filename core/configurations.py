@@ -114,14 +114,16 @@ class ConfigurationSet:
     def __attrs_post_init__(self) -> None:
         if self.offsets.shape != (len(self.match_counts) + 1,) or self.offsets[0] != 0:
             raise BadInputError(f"{len(self.match_counts)} configurations need as many offsets and one more, from 0 on")
-        if self.offsets[-1] != len(self.relations) or (np.diff(self.offsets) <= 0).any():
-            raise BadInputError("the offsets of configurations must ascend to the number of relations in all of them")
-        if len(self.relations) and int(self.relations.max()) >= len(self.table):
-            raise BadInputError(f"relation {self.relations.max()} is beyond the table of {len(self.table)} relations")
-        rises = self.relations[1:] > self.relations[:-1]
-        rises[self.offsets[1:-1] - 1] = True
-        if not rises.all():
-            raise BadInputError("the relations of a configuration must ascend")
+        if self.offsets[-1] != len(self.relations):
+            raise BadInputError(f"the offsets end at {self.offsets[-1]}, there are {len(self.relations)} relations")
+        # A kernel, as the arrays may be so large that one more of their size matters.
+        wrong = int(_first_wrong(self.relations, self.offsets, np.int64(len(self.table))))
+        if wrong >= 0:
+            start, end = self.offsets[wrong : wrong + 2]
+            raise BadInputError(
+                f"configuration {wrong}: from {start} to {end}; the offsets must ascend, and its relations must ascend "
+                f"within the table of {len(self.table)}"
+            )
 
     @classmethod
     def from_relations(
@@ -225,6 +227,20 @@ def _read_members(path: str | os.PathLike[str]) -> Mapping[str, NDArray[Any]]:
         if array.ndim != 1 or array.dtype.kind not in "iu":
             raise BadInputError(f"{path}: {name} must be one column of integers, not {array.dtype} {array.shape}")
     return arrays
+
+
+@kernel
+def _first_wrong(relations: Any, offsets: Any, relation_count: Any) -> int:
+    """Index of the first configuration that is empty, out of order or beyond the table; -1 when there is none."""
+    for place in range(offsets.shape[0] - 1):
+        start = offsets[place]
+        end = offsets[place + 1]
+        if start >= end or end > relations.shape[0] or relations[end - np.int64(1)] >= relation_count:
+            return place
+        for k in range(start + np.int64(1), end):
+            if relations[k] <= relations[k - np.int64(1)]:
+                return place
+    return -1
 
 
 @kernel

@@ -18,7 +18,7 @@ from glem.core.errors import BadInputError
 from glem.core.mining.checkpoint import MiningCheckpoint
 from glem.core.mining.mined import MinedConfigurations, Part
 from glem.core.mining.relations import RelationRows, checked_features, checked_values
-from glem.core.mining.search import DEPTH, EMITTED, SequentialTest, Workspace, begin_part, grow
+from glem.core.mining.search import EMITTED, SequentialTest, Workspace, begin_part, grow
 from glem.core.progress import SILENT, Progress
 from glem.core.vectors import VECTOR_WORDS, vectors_for
 
@@ -150,7 +150,7 @@ def generate_configurations(
     :func:`mine` laid out as a flat :class:`~glem.core.configurations.ConfigurationSet`, with the same arguments. Where
     tens of millions are expected, :func:`mine` alone needs a fraction of the memory.
     """
-    return mine(values, minimum_matches=minimum_matches, **settings).flatten()
+    return mine(values, minimum_matches=minimum_matches, **settings).flatten(release=True)
 
 
 @frozen(eq=False)
@@ -172,47 +172,27 @@ class _Search:
 
     def part(self, first: int, workspace: Workspace, stop: threading.Event) -> Part | None:
         """All configurations below one first relation; None when the search was stopped before the end."""
-        leader = self.order[first]
-        matches = int(self.rows.counts[leader])
-        pieces = [_piece([leader], 1, [matches])]
-        if self.maximum_size == 1:
-            return pieces[0]
-        minimum = np.int64(self.minimum)
+        positions = int(self.rows.counts[self.order[first]])
+        test = _sequential_test(self.minimum, positions, self.chunk_size, self.confidence)
         features = self.rows.table.features
-        frames = workspace.frames
-        deep = self.maximum_size > 2
-        begin_part(
-            self.rows.words, np.int64(self.rows.row_words), self.order, np.int64(first), features, minimum, deep,
-            workspace.words, frames,
-        )  # fmt: skip
-        if not deep:
-            found = int(frames.length[1])
-            return Part.concatenate([*pieces, _piece(frames.relation[1, :found], 2, frames.matches[1, :found])])
-        test = _sequential_test(self.minimum, matches, self.chunk_size, self.confidence)
-        workspace.state[DEPTH] = 1
-        found = 1
+        minimum, size = np.int64(self.minimum), np.int64(self.maximum_size)
+        state, output = workspace.state, workspace.output
+        rows, row_words = self.rows.words, np.int64(self.rows.row_words)
+        begin_part(rows, row_words, self.order, np.int64(first), features, minimum, size, workspace)
+        pieces: list[Part] = []
+        found = 0
         done = False
-        while not done and found < self.limit:
+        # Past the limit, not up to it: a part that is longer is known to be cut.
+        while not done and found <= self.limit:
             if stop.is_set() or time.monotonic() > self.deadline:
                 return None
-            workspace.state[EMITTED] = 0
-            done = grow(
-                workspace.words, frames, workspace.state, workspace.output, features, minimum,
-                np.int64(self.maximum_size), test, np.int64(_BUDGET),
-            )  # fmt: skip
-            emitted = int(workspace.state[EMITTED])
-            output = workspace.output
-            pieces.append(
-                Part(output.relation[:emitted].copy(), output.depth[:emitted].copy(), output.matches[:emitted].copy())
-            )
+            done = grow(workspace, features, minimum, size, test, np.int64(_BUDGET))
+            emitted = int(state[EMITTED])
+            relation, depth, matches = output.relation[:emitted], output.depth[:emitted], output.matches[:emitted]
+            pieces.append(Part(relation.copy(), depth.copy(), matches.copy()))
             found += emitted
-        return Part.concatenate(pieces)
-
-
-def _piece(relation: Any, depth: int, matches: Any) -> Part:
-    return Part(
-        np.array(relation, np.uint16), np.full(len(relation), depth, np.uint8), np.array(matches).astype(np.uint32)
-    )
+            state[EMITTED] = 0
+        return pieces[0] if len(pieces) == 1 else Part.concatenate(pieces)
 
 
 def _sequential_test(minimum: int, positions: int, chunk_size: int, confidence: float) -> SequentialTest:
@@ -264,7 +244,7 @@ def _run(search: _Search, jobs: int, folder: MiningCheckpoint | None, progress: 
             part = search.part(first, workspace, stop)
         finally:
             workspaces.put(workspace)
-        if folder is not None and part is not None and len(part) < search.limit:
+        if folder is not None and part is not None and len(part) <= search.limit:
             folder.store(first, part)
         return part
 
@@ -312,9 +292,8 @@ def _assembled(search: _Search, found: _Found, time_limit: float | None, limit: 
     if reason:
         done = sum(len(part) > 0 for part in kept)
         reason += f" in {done} of {len(search.order)} first relations"
-    return MinedConfigurations(
-        search.rows.table, tuple(part for part in kept if len(part)), search.rows.position_count, reason
-    )
+    parts = [part for part in kept if len(part)]
+    return MinedConfigurations(search.rows.table, parts, search.rows.position_count, reason)
 
 
 def _check_settings(

@@ -70,7 +70,7 @@ class MinedConfigurations:
     """
 
     table: RelationTable
-    parts: tuple[Part, ...]
+    parts: list[Part]
     position_count: int
     incomplete: str = ""
 
@@ -84,32 +84,40 @@ class MinedConfigurations:
             counts += np.bincount(part.depth, minlength=256)
         return counts[: int(np.flatnonzero(counts).max(initial=0)) + 1]
 
-    def flatten(self) -> ConfigurationSet:
-        """Lay the configurations out one after the other, in the order of the search."""
+    def flatten(self, *, release: bool = False) -> ConfigurationSet:
+        """Lay the configurations out one after the other, in the order of the search.
+
+        Parameters
+        ----------
+        release
+            Give up each part as soon as it is laid out, which saves memory; nothing is left here afterwards.
+        """
+        sizes = self.size_counts()
         count = len(self)
+        relations = np.empty(int(sizes @ np.arange(len(sizes))), np.uint16)
         offsets = np.zeros(count + 1, np.int64)
         match_counts = np.empty(count, np.int64)
-        start = 0
-        for part in self.parts:
-            offsets[start + 1 : start + 1 + len(part)] = part.depth
-            match_counts[start : start + len(part)] = part.matches
-            start += len(part)
-        np.cumsum(offsets, out=offsets)
-        relations = np.empty(offsets[-1], np.uint16)
-        deepest = max((int(part.depth.max(initial=0)) for part in self.parts), default=0)
-        paths = np.zeros((deepest + 1, deepest + 1), np.uint16)
-        start = 0
-        for part in self.parts:
-            _lay_out(part.relation, part.depth, np.int64(offsets[start]), paths, relations)
-            start += len(part)
+        paths = np.zeros((len(sizes), len(sizes)), np.uint16)
+        offsets[-1] = len(relations)
+        parts = self.parts if release else list(self.parts)
+        end = count
+        # From the last part to the first: memory that was allocated last can be given back first.
+        while parts:
+            part = parts.pop()
+            start = end - len(part)
+            offsets[start] = offsets[end] - part.depth.sum(dtype=np.int64)
+            _lay_out(part.relation, part.depth, paths, relations, offsets[start:end])
+            match_counts[start:end] = part.matches
+            end = start
         return ConfigurationSet(self.table, relations, offsets, match_counts, self.position_count, self.incomplete)
 
 
 @kernel
-def _lay_out(relation: Any, depth: Any, start: Any, paths: Any, relations: Any) -> None:
+def _lay_out(relation: Any, depth: Any, paths: Any, relations: Any, offsets: Any) -> None:
     """Write each configuration's relations in ascending order; ``paths[d]`` is the sorted prefix of ``d`` relations."""
-    end = start
+    end = np.int64(offsets[0])
     for place in range(relation.shape[0]):
+        offsets[place] = end
         size = np.int64(depth[place])
         added = relation[place]
         k = size - np.int64(1)

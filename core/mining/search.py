@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from glem.core.kernels import kernel
 from glem.core.vectors import VECTOR_WORDS, aligned_words, compress_row, count_common, store_common
 
-__all__ = ["DEPTH", "EMITTED", "WORK", "Frames", "Output", "Workspace", "begin_part", "grow"]
+__all__ = ["EMITTED", "Frames", "Output", "SequentialTest", "Workspace", "begin_part", "grow"]
 
-DEPTH, EMITTED, WORK = 0, 1, 2
-"""Places in the state array: current depth, configurations in the output buffer, vectors counted since the start."""
+DEPTH, EMITTED = 0, 1
+"""Places in the state array: current depth, configurations in the output buffer."""
 
 _PROJECTION_COST = 24
 """Time to project one vector, in times to count one."""
@@ -93,22 +93,14 @@ class Workspace(NamedTuple):
         )
         capacity = max(capacity, relations + 1)
         output = Output(np.zeros(capacity, np.uint16), np.zeros(capacity, np.uint8), np.zeros(capacity, np.uint32))
-        return cls(aligned_words(arena), frames, np.zeros(3, np.int64), output)
+        return cls(aligned_words(arena), frames, np.zeros(2, np.int64), output)
 
 
 @kernel
 def begin_part(
-    rows: Any,
-    row_words: Any,
-    order: Any,
-    first: Any,
-    feature_of: Any,
-    minimum: Any,
-    project: Any,
-    words: Any,
-    frames: Any,
+    rows: Any, row_words: Any, order: Any, first: Any, feature_of: Any, minimum: Any, maximum_size: Any, workspace: Any
 ) -> None:
-    """Count all pairs of a first relation with later ones and project their rows: fills frame 1.
+    """Emit a first relation, count its pairs with the later ones, and project their rows: fills frame 1.
 
     Parameters
     ----------
@@ -122,14 +114,25 @@ def begin_part(
         int32 [R]: feature of each relation.
     minimum
         Minimal match count.
-    project
-        Whether the rows are needed at all (not for pairs alone).
-    words, frames
-        The workspace to fill.
+    maximum_size
+        Most relations in a configuration; up to 2 the part is emitted whole.
+    workspace
+        The :class:`Workspace` to begin in.
     """
+    words = workspace.words
+    frames = workspace.frames
+    output = workspace.output
     vectors = row_words // np.int64(VECTOR_WORDS)
     leader = np.int64(order[first])
     mask = leader * row_words
+    matches = count_common(rows, mask, mask, vectors)
+    output.relation[0] = leader
+    output.depth[0] = 1
+    output.matches[0] = matches
+    workspace.state[EMITTED] = 1
+    workspace.state[DEPTH] = 0
+    if maximum_size == np.int64(1):
+        return
     length = np.int64(0)
     for later in range(first + np.int64(1), order.shape[0]):
         relation = np.int64(order[later])
@@ -141,18 +144,24 @@ def begin_part(
             frames.matches[1, length] = count
             frames.row[1, length] = relation * row_words
             length += np.int64(1)
+    if maximum_size == np.int64(2):
+        for k in range(length):
+            output.relation[k + 1] = frames.relation[1, k]
+            output.depth[k + 1] = 2
+            output.matches[k + 1] = frames.matches[1, k]
+        workspace.state[EMITTED] += length
+        return
     frames.length[1] = length
     frames.cursor[1] = np.int64(0)
     frames.running[1] = np.int64(-1)
+    frames.vectors[1] = (matches + np.int64(511)) // np.int64(512)
     free = np.int64(0)
-    if project and length > np.int64(0):
-        matches = count_common(rows, mask, mask, vectors)
-        frames.vectors[1] = (matches + np.int64(511)) // np.int64(512)
-        for k in range(length):
-            compress_row(rows, frames.row[1, k], rows, mask, row_words, words, free)
-            frames.row[1, k] = free
-            free += frames.vectors[1] * np.int64(VECTOR_WORDS)
+    for k in range(length):
+        compress_row(rows, frames.row[1, k], rows, mask, row_words, words, free)
+        frames.row[1, k] = free
+        free += frames.vectors[1] * np.int64(VECTOR_WORDS)
     frames.free[1] = free
+    workspace.state[DEPTH] = 1
 
 
 @kernel(inline=True)
@@ -190,29 +199,19 @@ def _project(words: Any, frames: Any, depth: Any, count: Any) -> None:
 
 
 @kernel
-def grow(
-    words: Any,
-    frames: Any,
-    state: Any,
-    output: Any,
-    feature_of: Any,
-    minimum: Any,
-    maximum_size: Any,
-    test: Any,
-    budget: Any,
-) -> bool:
+def grow(workspace: Any, feature_of: Any, minimum: Any, maximum_size: Any, test: Any, budget: Any) -> bool:
     """Continue a part until it is done, the output buffer is nearly full, or the budget is spent.
 
     Parameters
     ----------
-    words, frames, state, output
-        The workspace; ``state`` says where the search stands.
+    workspace
+        The :class:`Workspace`; its state says where the search stands.
     feature_of
         int32 [R]: feature of each relation.
     minimum
         Minimal match count.
     maximum_size
-        Most relations in a configuration, at least 3.
+        Most relations in a configuration.
     test
         A :class:`SequentialTest`; with no chunks the counts are exact and the rows may be projected further.
     budget
@@ -223,6 +222,10 @@ def grow(
     bool
         Whether the part is done.
     """
+    words = workspace.words
+    frames = workspace.frames
+    state = workspace.state
+    output = workspace.output
     depth = state[DEPTH]
     emitted = state[EMITTED]
     work = np.int64(0)
@@ -299,5 +302,4 @@ def grow(
         depth = size
     state[DEPTH] = depth
     state[EMITTED] = emitted
-    state[WORK] += work
     return bool(depth == np.int64(0))

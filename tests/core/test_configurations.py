@@ -109,7 +109,7 @@ def test_other_contents_are_named(tmp_path: Path) -> None:
 
 def test_wrong_sets_are_refused() -> None:
     table = _table(2, 2)
-    with pytest.raises(BadInputError, match="beyond the table"):
+    with pytest.raises(BadInputError, match="within the table of 4"):
         ConfigurationSet.from_relations(table, [[4]])
     with pytest.raises(BadInputError, match="must ascend"):
         ConfigurationSet(table, np.array([2, 1]), np.array([0, 2]), np.array([1]), 1)
