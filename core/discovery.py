@@ -28,13 +28,14 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.files import atomic_path
 from glem.core.learning import Learning
+from glem.core.matching import ConfigurationMatcher
 from glem.core.mining import label_statistics
 from glem.core.patterns import PatternSet
 from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress
 from glem.core.report import DiscoveryReport, to_json, write_report
 from glem.core.training import FitSettings, Terms, Training, train, value_chunks
-from glem.core.training_files import load_training, save_training
+from glem.core.training_files import load_weights, save_weights
 
 __all__ = ["Discovery", "DiscoverySettings", "discover"]
 
@@ -42,7 +43,7 @@ CONFIGURATIONS = "configurations"
 PATTERNS = "patterns"
 
 _LARGEST_DESIGN = 3 << 30
-"""Bytes of active configurations that are kept in memory; larger designs are streamed from disk."""
+"""Bytes of active configurations that are kept in memory; beyond that each phase is fitted by itself."""
 
 
 @define(frozen=True)
@@ -148,22 +149,14 @@ def _candidates(
     return candidates
 
 
-def _stream_folder(terms: Terms, learning: Learning, positions: PositionSet, work: Path) -> Path | None:
-    """Folder for a design that would not fit into memory, judged by a few thousand positions."""
+def _is_large(terms: Terms, learning: Learning, positions: PositionSet) -> bool:
+    """Whether the active configurations of all positions would not fit into memory, judged by a few thousand."""
     if terms.configurations is None or len(positions) == 0:
-        return None
-    from glem.core.matching import ConfigurationMatcher
-
+        return False
     rows = np.linspace(0, len(positions) - 1, 4096).astype(np.int64)
     values = learning.features.values(positions.select(rows).positions)
     starts, _ = ConfigurationMatcher(terms.configurations).active(values, most_specific=terms.most_specific)
-    expected = 4 * starts[-1] / len(rows) * len(positions)
-    if expected <= _LARGEST_DESIGN:
-        return None
-    folder = work / "design"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    return folder
+    return bool(4 * starts[-1] / len(rows) * len(positions) > _LARGEST_DESIGN)
 
 
 def _fitted(
@@ -177,13 +170,14 @@ def _fitted(
     progress: Progress,
 ) -> Training:
     path = stages.work / f"training-{name}.npz"
+    sizes_path = stages.work / f"sizes-{name}.npy"
     evaluation_path = stages.folder / f"{name}.npz"
     if path.exists():
-        return load_training(path, LinearEvaluation.load(evaluation_path))
+        evaluation = LinearEvaluation.load(evaluation_path)
+        return Training(evaluation, load_weights(path, evaluation.link), np.load(sizes_path, allow_pickle=False))
     validation = None
     if settings.validation:
         validation = training_set.held_out_mask(settings.validation, settings.seed + 1)
-    stream = _stream_folder(terms, learning, training_set, stages.work)
     training = train(
         training_set,
         learning,
@@ -191,7 +185,7 @@ def _fitted(
         settings.fit,
         held_out=validation,
         work=stages.work / f"fit-{name}",
-        stream=stream,
+        by_phase=_is_large(terms, learning, training_set),
         provenance={
             "command": "discover",
             "positions": f"{len(training_set):,} from {', '.join(training_set.sources)}"[:2000],
@@ -201,10 +195,9 @@ def _fitted(
         jobs=jobs,
         progress=progress,
     )
-    if stream is not None:
-        shutil.rmtree(stream)
     training.evaluation.save(evaluation_path)
-    save_training(training, path)
+    np.save(sizes_path, training.phase_weights, allow_pickle=False)
+    save_weights(training.weights, path)
     return training
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from glem.core.matching import ConfigurationMatcher
 from glem.core.patterns import PatternSet
 from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress
+from glem.core.training_files import load_weights, save_weights
 
 __all__ = ["FitSettings", "Terms", "Training", "train", "value_chunks"]
 
@@ -137,7 +138,7 @@ def train(
     *,
     held_out: NDArray[np.bool_] | None = None,
     work: Path | None = None,
-    stream: Path | None = None,
+    by_phase: bool = False,
     provenance: dict[str, str] | None = None,
     jobs: int = 1,
     progress: Progress = SILENT,
@@ -158,8 +159,9 @@ def train(
         bool [N]: positions for early stopping, not fitted.
     work
         Folder for the state of an unfinished fit; the same call continues there after a kill.
-    stream
-        Folder for the design's arrays where they are larger than memory; the caller removes it.
+    by_phase
+        Find the active items of one phase at a time, and of those that smooth it, instead of all at once: takes a
+        fraction of the memory, and more time where phases are smoothed. Not together with count rules.
     provenance
         Kept in the evaluation.
     jobs
@@ -179,38 +181,96 @@ def train(
         raise BadInputError("an evaluation needs patterns, configurations or linear features")
     if len(positions) == 0:
         raise BadInputError("there are no positions to fit")
-    phase_count = len(learning.phases)
-    class_count = 0
-    if terms.configurations is not None:
-        class_count = len(terms.configurations) if terms.classes is None else int(terms.classes.max(initial=-1)) + 1
-    design = Design.build(
-        value_chunks(learning, positions.positions),
-        phase_count=phase_count,
-        patterns=terms.patterns,
-        configurations=_active_classes(terms),
-        configuration_count=class_count,
-        linear=LinearTerms.from_names(learning.features, terms.linear),
-        folder=stream,
-        jobs=jobs,
-        progress=progress,
-    )
-    weights = fit_phases(
-        design,
-        positions.label,
-        weights=positions.weight,
-        held_out=held_out,
-        fitter=chosen.fitter,
-        link=chosen.link,
-        l2=chosen.l2,
-        smoothing=chosen.smoothing,
-        count_rules=chosen.count_rules,
-        checkpoint=work,
-        jobs=jobs,
-        progress=progress,
-    )
+    phase = learning.phases.of(positions.positions)
+    fit = _Fit(learning, terms, chosen, positions, phase, held_out, work, jobs, progress)
+    if by_phase and chosen.count_rules is None:
+        weights = _joined(fit, np.bincount(phase, minlength=len(learning.phases)))
+    else:
+        weights = fit.rows(np.arange(len(positions)), None)
     fitted = positions.weight if held_out is None else np.where(held_out, np.float32(0), positions.weight)
-    phase_weights = np.bincount(design.phases, fitted, phase_count).astype(np.float64)
+    phase_weights = np.bincount(phase, fitted, len(learning.phases)).astype(np.float64)
     return Training(_evaluation(learning, terms, weights, chosen, provenance or {}), weights, phase_weights)
+
+
+@define(frozen=True, eq=False)
+class _Fit:
+    """What is common to the fits of all phases."""
+
+    learning: Learning
+    terms: Terms
+    settings: FitSettings
+    positions: PositionSet
+    phase: NDArray[np.uint8]
+    held_out: NDArray[np.bool_] | None
+    work: Path | None
+    jobs: int
+    progress: Progress
+
+    def rows(self, rows: NDArray[np.int64], phases: Sequence[int] | None) -> PhaseWeights:
+        """Fit on some positions."""
+        terms, settings = self.terms, self.settings
+        classes = 0
+        if terms.configurations is not None:
+            classes = len(terms.configurations) if terms.classes is None else int(terms.classes.max(initial=-1)) + 1
+        columns = self.positions.positions
+        if len(rows) < len(self.positions):
+            columns = type(columns)(*(column[rows] for column in columns))
+        design = Design.build(
+            value_chunks(self.learning, columns),
+            phase_count=len(self.learning.phases),
+            patterns=terms.patterns,
+            configurations=_active_classes(terms),
+            configuration_count=classes,
+            linear=LinearTerms.from_names(self.learning.features, terms.linear),
+            jobs=self.jobs,
+            progress=self.progress,
+        )
+        return fit_phases(
+            design,
+            self.positions.label[rows],
+            weights=self.positions.weight[rows],
+            held_out=None if self.held_out is None else self.held_out[rows],
+            fitter=settings.fitter,
+            link=settings.link,
+            l2=settings.l2,
+            smoothing=settings.smoothing,
+            count_rules=settings.count_rules,
+            phases=phases,
+            checkpoint=self.work,
+            jobs=self.jobs,
+            progress=self.progress,
+        )
+
+    def one_phase(self, number: int) -> PhaseWeights:
+        """Fit one phase on its own positions and on those that smooth it, unless an earlier run has done it."""
+        done = None if self.work is None else self.work / f"phase-{number:02d}.npz"
+        if done is not None and done.exists():
+            return load_weights(done, self.settings.link)
+        smoothing = self.settings.smoothing
+        reach = (1 if smoothing else 0) if isinstance(smoothing, int | float) else len(smoothing)
+        near = np.abs(self.phase.astype(np.int64) - number) <= reach
+        weights = self.rows(np.flatnonzero(near), [number])
+        if done is not None:
+            done.parent.mkdir(parents=True, exist_ok=True)
+            save_weights(weights, done)
+        return weights
+
+
+def _joined(fit: _Fit, counts: NDArray[np.int64]) -> PhaseWeights:
+    """Weights of all phases, each from a fit of its own; a phase without positions takes those of the nearest one."""
+    known = np.flatnonzero(counts)
+    fitted = {int(number): fit.one_phase(int(number)) for number in known}
+    nearest = [min(fitted, key=lambda number: (abs(number - phase), -number)) for phase in range(len(counts))]
+    rows = [(phase, fitted[number], number) for phase, number in enumerate(nearest)]
+    return PhaseWeights(
+        bias=np.array([weights.bias[number] for _, weights, number in rows]),
+        patterns=np.array([weights.patterns[number] for _, weights, number in rows]),
+        configurations=np.array([weights.configurations[number] for _, weights, number in rows]),
+        linear=np.array([weights.linear[number] for _, weights, number in rows]),
+        match_counts=np.array([weights.match_counts[phase] for phase, weights, _ in rows]),
+        link=fit.settings.link,
+        results=tuple(weights.results[number] for _, weights, number in rows),
+    )
 
 
 def _evaluation(

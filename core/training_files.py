@@ -1,24 +1,22 @@
-"""Keeping the outcome of a fit beside its evaluation file, so that a later stage need not repeat it."""
+"""Keeping fitted weights and how the fit went, so that a later run need not repeat it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from glem.core.evaluation import LinearEvaluation
 from glem.core.files import atomic_path
-from glem.core.fitting import FitResult, PhaseWeights
-from glem.core.training import Training
+from glem.core.fitting import FitResult, Link, PhaseWeights
 
-__all__ = ["load_training", "save_training"]
+__all__ = ["load_weights", "save_weights"]
 
 _WEIGHTS = ("bias", "patterns", "configurations", "linear", "match_counts")
 
 
-def save_training(training: Training, path: Path) -> None:
-    """Write everything but the evaluation itself, atomically; count rules' plans are not kept."""
-    weights = training.weights
+def save_weights(weights: PhaseWeights, path: Path) -> None:
+    """Write weights and results atomically; the plan of count rules and the link are not kept."""
     arrays = {name: getattr(weights, name) for name in _WEIGHTS}
     for number, result in enumerate(weights.results):
         arrays[f"training_errors_{number}"] = result.training_errors
@@ -29,19 +27,13 @@ def save_training(training: Training, path: Path) -> None:
         for result in weights.results
     ]
     with atomic_path(path) as temporary:
-        np.savez(
-            temporary,
-            allow_pickle=False,
-            texts=np.array(texts, np.str_),
-            numbers=np.array(numbers),
-            phase_weights=training.phase_weights,
-            **arrays,
-        )
+        np.savez(temporary, allow_pickle=False, texts=np.array(texts, np.str_), numbers=np.array(numbers), **arrays)
 
 
-def load_training(path: Path, evaluation: LinearEvaluation) -> Training:
-    """Read what :func:`save_training` wrote, for the evaluation that was saved with it."""
+def load_weights(path: Path, link: Link) -> PhaseWeights:
+    """Read what :func:`save_weights` wrote."""
     with np.load(path, allow_pickle=False) as stored:
+        arrays: dict[str, NDArray[np.float64]] = {name: stored[name] for name in _WEIGHTS}
         results = tuple(
             FitResult(
                 fitter=str(fitter),
@@ -55,5 +47,12 @@ def load_training(path: Path, evaluation: LinearEvaluation) -> Training:
             )
             for number, ((fitter, reason), numbers) in enumerate(zip(stored["texts"], stored["numbers"], strict=True))
         )
-        weights = PhaseWeights(link=evaluation.link, results=results, **{name: stored[name] for name in _WEIGHTS})
-        return Training(evaluation, weights, stored["phase_weights"])
+    return PhaseWeights(
+        bias=arrays["bias"],
+        patterns=arrays["patterns"],
+        configurations=arrays["configurations"],
+        linear=arrays["linear"],
+        match_counts=arrays["match_counts"],
+        link=link,
+        results=results,
+    )

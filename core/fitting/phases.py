@@ -103,6 +103,7 @@ def fit_phases(
     l2: float = 0.0,
     smoothing: float | Sequence[float] = 0.0,
     count_rules: CountRules | None = None,
+    phases: Sequence[int] | None = None,
     checkpoint: Path | None = None,
     jobs: int = 1,
     progress: Progress = SILENT,
@@ -128,6 +129,9 @@ def fit_phases(
         As in :func:`neighbours`; 0 fits each phase on its own positions.
     count_rules
         Rules that tie the phases together; then one fit covers all phases, smoothed or not.
+    phases
+        Phases to fit, the others are taken for phases without positions; all by default. Not under count rules, which
+        tie all phases together.
     checkpoint
         Folder for the state of an unfinished fit. After a kill, the same call continues with it and gives the same
         result as without the interruption; after the last phase its files are removed.
@@ -153,7 +157,11 @@ def fit_phases(
         groups = [targets]
     else:
         groups = [[sources] for sources in targets]
+    if phases is not None and count_rules is not None:
+        raise BadInputError("count rules fit all phases together: name no single ones")
     known = np.flatnonzero(match_counts[:, -1] > 0)
+    if phases is not None:
+        known = np.intersect1d(known, np.asarray(phases, np.int64))
     if len(known) == 0:
         raise BadInputError("no position to fit has a label")
     fitted: list[NDArray[np.float64]] = []

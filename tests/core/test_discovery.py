@@ -23,8 +23,9 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.fitting import ConjugateGradient
 from glem.core.learning import Learning
+from glem.core.patterns import PatternSet
 from glem.core.positions import PositionSet
-from glem.core.training import FitSettings
+from glem.core.training import FitSettings, Terms, train
 
 RESULTS = ("configurations.npz", "discovery.json", "mined.npz", "patterns.npz", "report.html")
 
@@ -207,3 +208,25 @@ def test_bad_input_is_explained(positions: PositionSet, othello_learning: Learni
         find_candidates(flat, othello_learning, MiningPlan(maximum_size=1))
     with pytest.raises(BadInputError, match="significant"):
         find_candidates(sample, othello_learning, MiningPlan(maximum_size=1, least_gain=1000))
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
+def test_fitting_phase_by_phase_changes_nothing(
+    positions: PositionSet, othello_learning: Learning, tmp_path: Path, smoothing: float
+) -> None:
+    late = positions.select((positions.ply >= 30) & (positions.record < 100))
+    patterns = PatternSet.from_names(othello_learning.features, {"edge": ("a1", "b1", "c1", "d1")})
+    terms = Terms(patterns=patterns, linear=othello_learning.linear)
+    settings = FitSettings(ConjugateGradient(iterations=6), smoothing=smoothing)
+    held_out = late.held_out_mask(0.2, 0)
+    together = train(late, othello_learning, terms, settings, held_out=held_out)
+    for _ in range(2):
+        apart = train(late, othello_learning, terms, settings, held_out=held_out, by_phase=True, work=tmp_path / "work")
+        for name in ("bias", "patterns", "linear", "match_counts"):
+            np.testing.assert_allclose(
+                getattr(apart.weights, name), getattr(together.weights, name), rtol=1e-4, atol=1e-4, err_msg=name
+            )
+        np.testing.assert_array_equal(apart.phase_weights, together.phase_weights)
+    assert len(list((tmp_path / "work").glob("phase-*.npz"))) == len(
+        np.unique(othello_learning.phases.of(late.positions))
+    )
