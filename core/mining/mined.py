@@ -116,17 +116,20 @@ class MinedConfigurations:
 def _lay_out(relation: Any, depth: Any, paths: Any, relations: Any, offsets: Any) -> None:
     """Write each configuration's relations in ascending order; ``paths[d]`` is the sorted prefix of ``d`` relations."""
     end = np.int64(offsets[0])
-    for place in range(relation.shape[0]):
+    count = relation.shape[0]
+    for place in range(count):
         offsets[place] = end
         size = np.int64(depth[place])
         added = relation[place]
+        prefix = paths[size - np.int64(1)]
         k = size - np.int64(1)
-        while k > np.int64(0) and paths[size - np.int64(1), k - np.int64(1)] > added:
-            paths[size, k] = paths[size - np.int64(1), k - np.int64(1)]
+        while k > np.int64(0) and prefix[k - np.int64(1)] > added:
+            relations[end + k] = prefix[k - np.int64(1)]
             k -= np.int64(1)
-        paths[size, k] = added
+        relations[end + k] = added
         for j in range(k):
-            paths[size, j] = paths[size - np.int64(1), j]
-        for j in range(size):
-            relations[end + j] = paths[size, j]
+            relations[end + j] = prefix[j]
+        if place + 1 < count and np.int64(depth[place + 1]) > size:
+            for j in range(size):
+                paths[size, j] = relations[end + j]
         end += size

@@ -58,11 +58,13 @@ def _measure(program: str, values: np.ndarray, minimum: int, size: int | None) -
         generate_configurations(few, minimum_matches=200, maximum_size=4)
         before = _peak_megabytes()
         rounds = []
+        peak = 0.0
         for _ in range(5):
             # Fresh memory costs the system between nothing and more than the search takes.
             found = None
             found, seconds = _timed(lambda: generate_configurations(values, minimum_matches=minimum, maximum_size=size))
             rounds.append(seconds)
+            peak = peak or _peak_megabytes()
         seconds = float(np.median(rounds))
     else:
         import fim
@@ -74,8 +76,9 @@ def _measure(program: str, values: np.ndarray, minimum: int, size: int | None) -
         if size is not None:
             settings["zmax"] = size
         found, seconds = _timed(lambda: fim.eclat(items, **settings))
+        peak = _peak_megabytes()
     count = sum(found.values()) if program == "pyfim counting" else len(found)
-    print(json.dumps([int(count), seconds, before, _peak_megabytes()]))
+    print(json.dumps([int(count), seconds, before, peak]))
 
 
 def compare(folder: Path) -> None:
