@@ -1,0 +1,75 @@
+"""Columns that instances share: nothing is lost, and spreading and gathering are each other's transpose."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from glem.core.fitting.columns import Columns
+from glem.core.learning import Learning
+from glem.core.patterns import MAX_TABLE_SIZE, PatternSet
+
+
+@pytest.fixture(scope="module", params=["logistello", "three of a kind", "none fit"])
+def patterns(othello_learning: Learning, request: pytest.FixtureRequest) -> PatternSet:
+    names = {
+        "logistello": othello_learning.pattern_sets["logistello"],
+        "three of a kind": {"corner": ("a1", "b1", "b2"), "file": ("c1", "c2"), "long": ("a1", "b2", "c3", "d4", "e5")},
+        "none fit": {
+            "edge": tuple(f"{column}1" for column in "abcdefgh"),
+            "corner": ("a1", "b1", "c1", "a2", "b2", "c2"),
+        },
+    }
+    return PatternSet.from_names(othello_learning.features, names[request.param])
+
+
+def test_every_instance_has_one_place(patterns: PatternSet) -> None:
+    columns = Columns.plan(patterns)
+    instances = [instance for column in columns.columns for instance in column.instances]
+    assert sorted(instances) == list(range(len(patterns.instances)))
+    assert all(joint.shape[0] * joint.shape[1] <= MAX_TABLE_SIZE for joint in columns.joints)
+    assert len({(joint.first, joint.second) for joint in columns.joints}) == len(columns.joints)
+
+
+def test_logistello_needs_38_columns(othello_learning: Learning) -> None:
+    patterns = PatternSet.from_names(othello_learning.features, othello_learning.pattern_sets["logistello"])
+    columns = Columns.plan(patterns)
+    joined = {
+        tuple(patterns.patterns[patterns.instances[instance].pattern].name for instance in column.instances)
+        for column in columns.columns
+        if column.joint >= 0
+    }
+    assert len(columns.columns) == 38
+    assert joined == {("diagonal_4", "diagonal_7"), ("diagonal_5", "diagonal_6")}
+
+
+def test_joining_is_undone_by_splitting(patterns: PatternSet) -> None:
+    generator = np.random.default_rng(1)
+    sizes = patterns.weight_sizes[[instance.pattern for instance in patterns.instances]]
+    indices = (generator.random((len(sizes), 200)) * sizes[:, None]).astype(np.uint16)
+    indices[:, 0] = sizes - 1
+    columns = Columns.plan(patterns)
+    np.testing.assert_array_equal(columns.split(columns.join(indices)), indices)
+
+
+def test_a_spread_vector_gives_the_same_sums(patterns: PatternSet) -> None:
+    generator = np.random.default_rng(2)
+    sizes = patterns.weight_sizes[[instance.pattern for instance in patterns.instances]]
+    indices = (generator.random((len(sizes), 100)) * sizes[:, None]).astype(np.uint16)
+    columns = Columns.plan(patterns)
+    # Three more items stand for configurations, linear terms and the bias.
+    weights = generator.normal(size=patterns.weight_count + 3)
+    spread = columns.spread(weights)
+    np.testing.assert_array_equal(spread[-3:], weights[-3:].astype(np.float32))
+    expected = weights[indices + patterns.column_offsets[:, None]].sum(axis=0)
+    found = spread[columns.join(indices) + columns.column_offsets[:, None]].sum(axis=0)
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_gathering_is_the_transpose_of_spreading(patterns: PatternSet) -> None:
+    generator = np.random.default_rng(3)
+    columns = Columns.plan(patterns)
+    weights = generator.normal(size=patterns.weight_count + 1)
+    gradient = generator.normal(size=columns.joint_size + len(weights))
+    expected = float(columns.spread(weights).astype(np.float64) @ gradient)
+    assert float(weights @ columns.gather(gradient)) == pytest.approx(expected, rel=1e-4, abs=1e-3)
