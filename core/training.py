@@ -79,7 +79,7 @@ class FitSettings:
     @classmethod
     def default(cls) -> FitSettings:
         """Conjugate gradient with early stopping."""
-        return cls(ConjugateGradient(iterations=60, patience=5), l2=4.0, smoothing=0.25)
+        return cls(ConjugateGradient(iterations=60, patience=5), l2=25.0, smoothing=0.25)
 
 
 @define(frozen=True, eq=False)

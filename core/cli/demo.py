@@ -45,7 +45,7 @@ def _learning_with_sample(name: str | None) -> Any:
 def command(output: str, game_name: str | None, seed: int, jobs: int, as_json: bool) -> None:
     """Run a small discovery on the sample of positions that comes with a game.
 
-    The same as `glem discover` on that sample with --sample 60000 --maximum-size 3 --keep 1500 --iterations 25.
+    The same as `glem discover` on that sample with --sample 60000 --maximum-size 3 --keep 1500 --iterations 25 --l2 4.
     """
     from glem.core.candidates import MiningPlan
     from glem.core.discovery import DiscoverySettings, discover

@@ -30,7 +30,7 @@ __all__ = ["command"]
     show_default=True,
     help="Link function; `logistic` turns labels into 0.9, 0.5 and 0.1.",
 )
-@click.option("--l2", type=click.FloatRange(0), default=4.0, show_default=True, help="Penalty, in positions.")
+@click.option("--l2", type=click.FloatRange(0), default=25.0, show_default=True, help="Penalty, in positions.")
 @click.option(
     "--smoothing",
     type=click.FloatRange(0, 1),
