@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -169,3 +173,28 @@ def test_demo_is_a_discovery_with_its_files(run: _Run, tmp_path: Path, monkeypat
     assert called["folder"] == tmp_path / "demo"
     assert f"--sample {called['settings'].mining.sample}" in str(demo.command.help)
     assert "interrupted" in run.error
+
+
+@pytest.mark.slow
+def test_a_killed_fit_continues(othello_learning: Learning, tmp_path: Path) -> None:
+    assert othello_learning.sample is not None
+    sample: PositionSet = othello_learning.sample()
+    source = tmp_path / "positions.parquet"
+    sample.select(sample.record < 1500).write(source)
+    options = ["--iterations", "40", "--smoothing", "0.25", "--jobs", "1"]
+    command = [sys.executable, "-m", "glem", "fit", str(source), *options, "-o"]
+    whole, killed = tmp_path / "whole.npz", tmp_path / "killed.npz"
+    subprocess.run([*command, str(whole)], check=True, capture_output=True, timeout=300)
+    process = subprocess.Popen([*command, str(killed)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 300
+    # A checkpoint of the third phase: two are finished, the third is under way.
+    while not list(Path(f"{killed}.work").glob("fit-02*")):
+        assert process.poll() is None, "the command ended before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    assert not killed.exists()
+    subprocess.run([*command, str(killed)], check=True, capture_output=True, timeout=300)
+    assert killed.read_bytes() == whole.read_bytes()
+    assert not Path(f"{killed}.work").exists()
