@@ -21,7 +21,7 @@ def legal_moves(position: Position, moves: Any, start: int) -> int:
     count = min(np.int64(position.stones), np.int64(3))
     for taken in range(count):
         moves[start + taken] = taken
-    return count
+    return int(count)
 
 
 def play(position: Position, move: int) -> Position:

@@ -28,7 +28,7 @@ def _random_set(table: RelationTable, count: int, seed: int) -> ConfigurationSet
 
 
 def _named(configurations: ConfigurationSet, place: int) -> oracle.Configuration:
-    return frozenset(tuple(configurations.table[int(relation)]) for relation in configurations.relations_of(place))
+    return frozenset(configurations.table[int(relation)] for relation in configurations.relations_of(place))
 
 
 def test_select_by_mask_and_by_indices() -> None:
@@ -37,7 +37,7 @@ def test_select_by_mask_and_by_indices() -> None:
     for chosen in (mask, np.flatnonzero(mask)[::-1], np.zeros(0, np.int64)):
         part = configurations.select(chosen)
         indices = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
-        assert [_named(part, k) for k in range(len(part))] == [_named(configurations, k) for k in indices]
+        assert [_named(part, k) for k in range(len(part))] == [_named(configurations, int(k)) for k in indices]
         np.testing.assert_array_equal(part.match_counts, configurations.match_counts[indices])
     with pytest.raises(BadInputError, match="outside 0"):
         configurations.select(np.array([len(configurations)]))

@@ -114,11 +114,15 @@ def gives_a_tuple(position, move):
 
 
 def gives_another_type(position, move):
-    return Position(np.int64(sound.play(position, move).stones))
+    return Position(np.int64(sound.play(position, move).stones))  # pyright: ignore[reportArgumentType]  # the defect
 
 
 def gives_python_numbers(position, move):
-    return Position(int(sound.play(position, move).stones))
+    return Position(int(sound.play(position, move).stones))  # pyright: ignore[reportArgumentType]  # the defect
+
+
+def nine_as_python_number():
+    return Position(9)  # pyright: ignore[reportArgumentType]  # the defect
 
 
 def plays_with_a_memory(position, move):
@@ -219,7 +223,7 @@ PLAIN_MUTANTS: list[tuple[dict[str, Any], str, str]] = [
     ({"format_move": formats_moves_alike}, "text", "as 'take1'"),
     ({"hash_key": lambda position: sound.hash_key(position)}, "facts", "lambda"),
     ({"hash_key": lambda position: sound.hash_key(position)}, "pickling", "lambda"),
-    ({"initial_position": Position(9)}, "facts", "field 'stones' of the initial position is a int"),
+    ({"initial_position": nine_as_python_number()}, "facts", "field 'stones' of the initial position is a int"),
     ({"symmetry_count": 2}, "facts", "go together"),
     ({"score_bounds": (1, -1)}, "facts", "the least first"),
     ({"interface_version": 0}, "facts", "interface_version is 0"),
@@ -262,7 +266,7 @@ def transforms_from_one(position, symmetry):
     return othello_rules.transform(position, (symmetry + 1) % 8)
 
 
-def transforms_squares_back(square, symmetry):
+def transforms_squares_back(square: int, symmetry: int) -> int:
     # The inverse: equal for the reflections, wrong for the two quarter turns.
     inverse = {5: 6, 6: 5}.get(symmetry, symmetry)
     return othello_rules.transform_square(square, inverse)

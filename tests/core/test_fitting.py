@@ -52,6 +52,12 @@ def results(labels: Any) -> Any:
     return (0.5 + 0.4 * np.tanh(labels / 10)).astype(np.float32)
 
 
+def unfitted(fitter: Fitter) -> Fitter:
+    """A copy of the settings; scikit-learn's annotations expect lists of estimators, too."""
+    copy: Any = clone(fitter)
+    return copy
+
+
 def penalties(small: Small, l2: float) -> Any:
     penalty = np.full(small.matrix.shape[1], l2)
     penalty[small.design.layout.linear_start :] = 0
@@ -151,7 +157,7 @@ def test_tolerance_and_start(small: Small, labels: Any) -> None:
 
 @pytest.mark.parametrize("fitter", FITTERS, ids=lambda fitter: type(fitter).__name__)
 def test_fitters_have_the_manners_of_estimators(fitter: Fitter, small: Small, labels: Any) -> None:
-    copy = clone(fitter)
+    copy = unfitted(fitter)
     assert copy is not fitter
     assert copy.get_params() == fitter.get_params()
     assert copy.set_params(iterations=7).get_params()["iterations"] == 7
@@ -167,7 +173,7 @@ def test_fitters_have_the_manners_of_estimators(fitter: Fitter, small: Small, la
 def test_early_stopping_keeps_the_best_weights(fitter: Fitter, small: Small, labels: Any) -> None:
     held = np.random.default_rng(3).random(len(labels)) < 0.5
     problem = LeastSquares(small.design, labels, held_out=held)
-    fitted = clone(fitter).set_params(iterations=400, patience=3).fit(problem)
+    fitted = unfitted(fitter).set_params(iterations=400, patience=3).fit(problem)
     held_errors = fitted.result_.held_out_errors
     assert fitted.result_.reason == "the held-out error no longer improves"
     assert fitted.result_.best_iteration == int(np.argmin(held_errors)) == fitted.result_.iterations - 3
@@ -207,12 +213,12 @@ def test_a_killed_fit_resumes_to_the_same_result(
     held = np.random.default_rng(4).random(len(labels)) < 0.2
     targets = labels if link == IDENTITY else results(labels)
     problem = LeastSquares(small.design, targets, held_out=held, link=link, l2=0.5)
-    whole = clone(fitter).fit(problem)
+    whole = unfitted(fitter).fit(problem)
     checkpoint = FileCheckpoint(tmp_path / "fit.npz", problem.fingerprint)
     for saves in (1, 2):
         with pytest.raises(KilledError):
-            clone(fitter).fit(problem, checkpoint=KillingCheckpoint(checkpoint, saves))
-    resumed = clone(fitter).fit(problem, checkpoint=checkpoint)
+            unfitted(fitter).fit(problem, checkpoint=KillingCheckpoint(checkpoint, saves))
+    resumed = unfitted(fitter).fit(problem, checkpoint=checkpoint)
     np.testing.assert_array_equal(resumed.parameters_, whole.parameters_)
     np.testing.assert_array_equal(resumed.result_.training_errors, whole.result_.training_errors)
     np.testing.assert_array_equal(resumed.result_.held_out_errors, whole.result_.held_out_errors)

@@ -120,11 +120,11 @@ def _steps(number: int) -> int:
 
 
 @inlined
-def _double(number: int) -> int:
+def _double(number: Any) -> Any:
     return 2 * number
 
 
-def _quadruple(number: int) -> int:
+def _quadruple(number: Any) -> Any:
     return _double(_double(number))
 
 
@@ -137,7 +137,7 @@ def _sum(values: Any) -> Any:
 
 
 def test_a_twin_compiles_what_the_function_names_and_itself():
-    twin = compiled(_steps)
+    twin: Any = compiled(_steps)
     assert twin(np.int64(1000)) == _steps(1000) == 10
     assert compiled(_steps) is twin
     assert compiled(twin) is twin

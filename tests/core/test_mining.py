@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from glem.core.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
-from glem.core.mining import MiningCheckpoint, generate_configurations, mine
+from glem.core.mining import MiningCheckpoint, MiningSettings, generate_configurations, mine
 from glem.core.mining.generation import _sequential_test
+from glem.core.progress import Task
 from tests.oracles import mining as oracle
 
 
@@ -33,8 +34,8 @@ def _values(positions: int, features: int, seed: int, kinds: int = 3) -> NDArray
 
 
 def _found(configurations: ConfigurationSet) -> dict[oracle.Configuration, int]:
-    names = [
-        frozenset(tuple(configurations.table[int(relation)]) for relation in configurations.relations_of(place))
+    names: list[oracle.Configuration] = [
+        frozenset(configurations.table[int(relation)] for relation in configurations.relations_of(place))
         for place in range(len(configurations))
     ]
     assert len(set(names)) == len(names)
@@ -102,9 +103,14 @@ def test_preorder_form_counts_sizes() -> None:
 
 def test_threads_do_not_change_the_result() -> None:
     values = _values(2000, 10, 4)
-    for settings in ({}, {"method": "sequential", "chunk_size": 512, "confidence": 1.0}, {"limit": 700}):
-        one = generate_configurations(values, minimum_matches=20, maximum_size=5, **settings)
-        three = generate_configurations(values, minimum_matches=20, maximum_size=5, jobs=3, **settings)
+    cases: list[MiningSettings] = [
+        {}, {"method": "sequential", "chunk_size": 512, "confidence": 1.0}, {"limit": 700},
+    ]  # fmt: skip
+    for case in cases:
+        settings: MiningSettings = {"maximum_size": 5, **case}
+        threaded: MiningSettings = {"jobs": 3, **settings}
+        one = generate_configurations(values, minimum_matches=20, **settings)
+        three = generate_configurations(values, minimum_matches=20, **threaded)
         assert _same(one, three) and one.incomplete == three.incomplete
 
 
@@ -142,7 +148,7 @@ def test_sequential_test_loses_and_never_adds() -> None:
     exact = _found(generate_configurations(values, minimum_matches=400))
     sizes = []
     for confidence in (0.25, 1.0, 8.0):
-        settings = {"method": "sequential", "chunk_size": 512, "confidence": confidence}
+        settings: MiningSettings = {"method": "sequential", "chunk_size": 512, "confidence": confidence}
         found = _found(generate_configurations(values, minimum_matches=400, **settings))
         assert found.items() <= exact.items()
         sizes.append(len(found))
@@ -151,8 +157,12 @@ def test_sequential_test_loses_and_never_adds() -> None:
 
 def test_seed_decides_what_the_sequential_test_sees() -> None:
     values = _values(20_000, 8, 6)
-    settings = {"minimum_matches": 400, "method": "sequential", "chunk_size": 512, "confidence": 0.5}
-    one, same, other = (generate_configurations(values, seed=seed, **settings) for seed in (1, 1, 2))
+    one, same, other = (
+        generate_configurations(
+            values, minimum_matches=400, method="sequential", chunk_size=512, confidence=0.5, seed=seed
+        )
+        for seed in (1, 1, 2)
+    )
     assert _same(one, same) and not _same(one, other)
 
 
@@ -208,8 +218,8 @@ class _InterruptionError(Exception):
 
 
 @contextlib.contextmanager
-def _interrupting(description: str, total: float | None = None) -> Iterator[object]:
-    class Task:
+def _interrupting(description: str, total: float | None = None) -> Iterator[Task]:
+    class Interrupting:
         done = 0
 
         def advance(self, amount: float = 1) -> None:
@@ -220,21 +230,20 @@ def _interrupting(description: str, total: float | None = None) -> Iterator[obje
         def note(self, text: str) -> None:
             pass
 
-    yield Task()
+    yield Interrupting()
 
 
 def test_an_interrupted_run_resumes(tmp_path: Path) -> None:
     values = _values(2000, 10, 9)
     folder = tmp_path / "parts"
-    settings = {"minimum_matches": 10, "checkpoint": folder, "jobs": 2}
     with pytest.raises(_InterruptionError):
-        generate_configurations(values, progress=_interrupting, **settings)
+        generate_configurations(values, minimum_matches=10, checkpoint=folder, jobs=2, progress=_interrupting)
     parts = sorted(folder.glob("part-*.npz"))
     assert 9 <= len(parts) < 30
     # Whoever damages a part only loses its work.
     parts[2].write_bytes(parts[2].read_bytes()[:100])
     before = parts[0].stat().st_mtime_ns
-    resumed = generate_configurations(values, **settings)
+    resumed = generate_configurations(values, minimum_matches=10, checkpoint=folder, jobs=2)
     assert parts[0].stat().st_mtime_ns == before
     assert _same(resumed, generate_configurations(values, minimum_matches=10))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -88,7 +90,7 @@ def test_significance_is_a_corrected_t_test(configurations: ConfigurationSet) ->
     statistics = label_statistics(configurations, values, labels)
     indicators = _indicators(configurations, values)
     plain = label_significance(statistics, correction="none", minimum_matches=15)
-    expected = np.array([scipy.stats.pearsonr(row, labels).pvalue for row in indicators])
+    expected = np.array([scipy.stats.pearsonr(row, labels)[1] for row in indicators])
     np.testing.assert_allclose(plain.adjusted[0], expected, rtol=1e-7)
     shares = label_significance(statistics, minimum_matches=15)
     np.testing.assert_allclose(shares.adjusted[0], scipy.stats.false_discovery_control(expected), rtol=1e-7)
@@ -138,11 +140,12 @@ def test_wrong_arguments_are_named(configurations: ConfigurationSet) -> None:
     with pytest.raises(BadInputError, match="feature"):
         count_matches(configurations, values[:, :3])
     statistics = label_statistics(configurations, values, labels)
-    for wrong, text in (
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"level": 0}, "level"),
         ({"correction": "x"}, "correction"),
         ({"positions_per_label": 0}, "label"),
-    ):
+    ]
+    for wrong, text in cases:
         with pytest.raises(BadInputError, match=text):
             label_significance(statistics, **wrong)
 

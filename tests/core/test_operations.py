@@ -17,9 +17,13 @@ from tests.core.countdown_game import COUNTDOWN
 
 class Mixed(NamedTuple):
     bits: np.uint64
-    count: np.int8
+    level: np.int8
     share: np.float32
     flag: np.bool_
+
+
+def _columns(*fields: Any) -> Any:
+    return Mixed(*fields)
 
 
 def _copy_backwards(source: Any, target: Any) -> None:
@@ -31,11 +35,11 @@ def _copy_backwards(source: Any, target: Any) -> None:
 @pytest.mark.parametrize("in_world", [lambda function: function, compiled], ids=["plain", "compiled"])
 def test_columns_of_any_types(in_world):
     rng = np.random.default_rng(0)
-    source = Mixed(
+    source = _columns(
         rng.integers(0, 2**64 - 1, 9, np.uint64), rng.integers(-128, 127, 9, np.int8), rng.random(9, np.float32),
         rng.random(9) < 0.5,
     )  # fmt: skip
-    target = Mixed(*(np.zeros_like(column) for column in source))
+    target = _columns(*(np.zeros_like(column) for column in source))
     in_world(_copy_backwards)(source, target)
     for column, copy in zip(source, target, strict=True):
         assert np.array_equal(column[::-1], copy)
@@ -44,7 +48,7 @@ def test_columns_of_any_types(in_world):
 
 def test_columns_of_strided_arrays():
     wide = np.arange(20, dtype=np.uint64)
-    target = Mixed(*(np.zeros(10, column) for column in (np.uint64, np.int8, np.float32, np.bool_)))
+    target = _columns(*(np.zeros(10, column) for column in (np.uint64, np.int8, np.float32, np.bool_)))
     source = target._replace(bits=wide[::2])
     compiled(_copy_backwards)(source, target)
     assert np.array_equal(target.bits, wide[::2][::-1])
@@ -64,7 +68,7 @@ def down(number: int) -> int:
     return number - 1
 
 
-def _shift_twice(operations: Any, number: int) -> Any:
+def _shift_twice(operations: Any, number: Any) -> Any:
     return shift(operations, shift(operations, number))
 
 

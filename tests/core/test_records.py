@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -71,7 +72,7 @@ def test_concatenate_unites_names() -> None:
         ([0, 5], {"names": {"year": ("a",)}}, "no such column"),
     ],
 )
-def test_columns_that_do_not_fit(offsets: list[int], columns: dict[str, object], text: str) -> None:
+def test_columns_that_do_not_fit(offsets: list[int], columns: dict[str, Any], text: str) -> None:
     with pytest.raises(BadInputError, match=text):
         GameRecords.from_moves(np.zeros(5, np.uint8), np.array(offsets), **columns)
 

@@ -35,7 +35,7 @@ def heap_moves(position: Heap, moves: Any, start: int) -> int:
     count = min(np.int64(position.left), np.int64(3))
     for place in range(count):
         moves[start + place] = place + 1
-    return count
+    return int(count)
 
 
 def heap_play(position: Heap, move: int) -> Heap:

@@ -65,10 +65,10 @@ class Page(HTMLParser):
         self.close()
         assert not self._open, f"never closed: {self._open}"
 
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        names = [name for name, _ in attributes]
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = [name for name, _ in attrs]
         assert len(set(names)) == len(names), f"<{tag}> has an attribute twice: {names}"
-        self.elements.append((tag, dict(attributes)))
+        self.elements.append((tag, dict(attrs)))
         if tag not in VOID:
             self._open.append(tag)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,11 @@ from tests.oracles import othello_rules as oracle
 def position_of(board: np.ndarray) -> Position:
     own, opponent = oracle.bits_of(board)
     return Position(np.uint64(own), np.uint64(opponent))
+
+
+def columns_of(own: Any, opponent: Any) -> Any:
+    """Many positions as columns."""
+    return Position(own, opponent)
 
 
 def random_boards(count: int, seed: int) -> list[np.ndarray]:
@@ -60,7 +66,9 @@ def test_random_games_agree_with_the_naive_rules():
 
 @pytest.mark.parametrize("mode", ["plain", "compiled"])
 def test_random_boards_agree_with_the_naive_rules(mode):
-    mobility, flips = (rules.mobility, rules.flips) if mode == "plain" else map(compiled, (rules.mobility, rules.flips))
+    mobility, flips = rules.mobility, rules.flips
+    if mode == "compiled":
+        mobility, flips = compiled(mobility), compiled(flips)
     for board in random_boards(120, 5):
         position = position_of(board)
         squares = int(mobility(position.own, position.opponent))
@@ -74,7 +82,7 @@ def test_batch_mobility_equals_one_by_one():
     # 1,001 is no multiple of any vector's width.
     boards = (random_boards(100, 7) * 11)[:1001]
     positions = [position_of(board) for board in boards]
-    columns = Position(
+    columns = columns_of(
         np.array([position.own for position in positions]), np.array([position.opponent for position in positions])
     )
     expected = [rules.mobility(*position) for position in positions[:100]]
@@ -83,20 +91,20 @@ def test_batch_mobility_equals_one_by_one():
     assert out[:100].tolist() == [int(squares) for squares in expected]
     assert np.array_equal(out, np.tile(out[:100], 11)[:1001])
     for length in (0, 1, 7, 8, 9):
-        part = Position(columns.own[:length], columns.opponent[:length])
+        part = columns_of(columns.own[:length], columns.opponent[:length])
         assert np.array_equal(mobility_of(part), out[:length])
-    strided = Position(columns.own[::2], columns.opponent[::2])
+    strided = columns_of(columns.own[::2], columns.opponent[::2])
     assert np.array_equal(mobility_of(strided), out[::2])
 
 
 def test_batch_mobility_refuses_what_does_not_fit():
     column = np.zeros(4, np.uint64)
     with pytest.raises(BadInputError, match=r"'opponent'.*expected uint64"):
-        mobility_of(Position(column, column.astype(np.int64)))
+        mobility_of(columns_of(column, column.astype(np.int64)))
     with pytest.raises(BadInputError, match=r"uint64\[3\], expected uint64\[4\]"):
-        mobility_of(Position(column, column[:3]))
+        mobility_of(columns_of(column, column[:3]))
     with pytest.raises(BadInputError, match="out is"):
-        mobility_of(Position(column, column), np.zeros(3, np.uint64))
+        mobility_of(columns_of(column, column), np.zeros(3, np.uint64))
 
 
 def test_final_scores_and_passes():

@@ -176,8 +176,9 @@ def test_obf_moves(tmp_path: Path) -> None:
 def test_write_and_read_obf(tmp_path: Path, positions: list[Position], packing: str) -> None:
     moves = [legal_moves(OTHELLO, position) for position in positions]
     flat = np.array([move for legal in moves for move in legal], np.uint8)
+    columns: Any = [np.array(column, np.uint64) for column in zip(*positions, strict=True)]
     solved = SolvedPositions(
-        positions=Position(*(np.array(column, np.uint64) for column in zip(*positions, strict=True))),
+        positions=Position(*columns),
         black_to_move=np.arange(len(positions)) % 3 > 0,
         moves=flat,
         scores=(np.arange(len(flat)) * 5 % 129 - 64).astype(np.float32),

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
 from glem.core.game import Game, load_game
-from glem.core.records import GameRecords, read_records
+from glem.core.records import CHUNK_SIZE, GameRecords, read_records
 from glem.games.othello.notation import format_square, parse_square
 from glem.games.othello.score_conventions import CONVENTIONS, Convention, stored_scores
 from glem.games.othello.transcripts import read_transcripts, write_transcripts
@@ -65,18 +65,25 @@ def games() -> list[list[int]]:
     return [*(random_game(OTHELLO, random) for _ in range(30)), moves_of(WIPEOUT)]
 
 
-def read_all(path: Path, **options: object) -> GameRecords:
-    return GameRecords.concatenate(list(read_records(OTHELLO, path, **options)))
+def read_all(
+    path: Path,
+    *,
+    format: str | None = None,  # noqa: A002 # as in read_records
+    skip_bad: bool = False,
+    chunk_games: int = CHUNK_SIZE,
+) -> GameRecords:
+    chunks = read_records(OTHELLO, path, format=format, skip_bad=skip_bad, chunk_games=chunk_games)
+    return GameRecords.concatenate(list(chunks))
 
 
 def games_of(records: GameRecords) -> list[list[int]]:
     return [records.moves_of(game).tolist() for game in range(len(records))]
 
 
-def fails(path: Path, text: str, **options: object) -> None:
+def fails(path: Path, text: str, *, format: str | None = None) -> None:  # noqa: A002 # as in read_records
     """The file is refused in one line that names it."""
     with pytest.raises(BadInputError, match=text) as caught:
-        read_all(path, **options)
+        read_all(path, format=format)
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith(str(path))
 

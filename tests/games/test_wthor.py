@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
 from glem.core.game import Game, load_game
-from glem.core.records import GameRecords, read_records
+from glem.core.records import CHUNK_SIZE, GameRecords, read_records
 from glem.games.othello.wthor import read_names, read_wthor
 from tests.oracles.replay import random_game, replay_game
 from tests.oracles.wthor import game_record, games_file, names_file
@@ -49,8 +49,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def read_all(path: Path, **options: object) -> GameRecords:
-    return GameRecords.concatenate(list(read_records(OTHELLO, path, **options)))
+def read_all(path: Path, *, skip_bad: bool = False, chunk_games: int = CHUNK_SIZE) -> GameRecords:
+    return GameRecords.concatenate(list(read_records(OTHELLO, path, skip_bad=skip_bad, chunk_games=chunk_games)))
 
 
 def games_of(records: GameRecords) -> list[list[int]]:

@@ -66,7 +66,7 @@ def least_squares(matrix: Matrix, labels: Matrix, row_weights: Matrix, penalties
     roots = np.sqrt(row_weights)
     stacked = np.vstack([matrix * roots[:, None], np.diag(np.sqrt(penalties))])
     right = np.concatenate([labels * roots, np.zeros(len(penalties))])
-    return np.linalg.lstsq(stacked, right, rcond=None)[0]
+    return np.asarray(np.linalg.lstsq(stacked, right, rcond=None)[0], np.float64)
 
 
 def descent(

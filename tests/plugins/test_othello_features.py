@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -78,7 +80,8 @@ def test_values_stay_in_their_ranges(othello_learning: Learning) -> None:
     occupied = rng.integers(0, 2**64, 20_000, np.uint64) | rng.integers(0, 2**64, 20_000, np.uint64)
     occupied[:3] = np.array([0, 2**64 - 1, 0x00AA00AA00AA00AA], np.uint64)
     own = occupied & rng.integers(0, 2**64, 20_000, np.uint64)
-    values = features.values(Position(own, occupied & ~own))
+    columns: Any = (own, occupied & ~own)
+    values = features.values(Position(*columns))
     for place, feature in enumerate(features.features):
         assert feature.low <= values[:, place].min() <= values[:, place].max() <= feature.high, feature.name
 
