@@ -107,8 +107,8 @@ def whole(bench: Bench) -> None:
     lap(f"read and label {len(positions):,} positions")
     design = bench.design(positions, jobs=2)
     lap(f"index ({design.byte_count / 2**20:,.0f} MiB)")
-    fit_phases(design, positions.label, l2=25.0, smoothing=0.5, fitter=ConjugateGradient(iterations=30), jobs=2)
-    lap("fit 13 phases, neighbours with factor 0.5, 30 iterations")
+    fit_phases(design, positions.label, l2=25.0, smoothing=0.25, fitter=ConjugateGradient(iterations=30), jobs=2)
+    lap("fit 13 phases, neighbours with factor 0.25, 30 iterations")
 
 
 def passes(bench: Bench) -> None:
@@ -133,7 +133,7 @@ def passes(bench: Bench) -> None:
 
     def products() -> None:
         residuals = labels - matrix @ dense
-        matrix.T @ residuals
+        _ = matrix.T @ residuals
 
     own, theirs = median_times(lambda: problem.errors_and_gradient(weights), products)
     memory = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
@@ -163,7 +163,7 @@ def split(bench: Bench) -> None:
     for iterations in (10, 20, 30, 100):
         fitter = ConjugateGradient(iterations=iterations, tolerance=0.0)
         weights = fit_phases(
-            design, np.where(held, np.nan, positions.label), fitter=fitter, l2=25.0, smoothing=0.5, jobs=2
+            design, np.where(held, np.nan, positions.label), fitter=fitter, l2=25.0, smoothing=0.25, jobs=2
         )
         errors = weights.predict(design, jobs=2) - positions.label
         cells = [root_mean(errors[held & (played == ply)]) for ply in PLIES]
@@ -273,9 +273,9 @@ def rules(bench: Bench) -> None:
 
 
 def sparse_tables(bench: Bench) -> None:
-    """Print the size of the sparse tables of 16-square patterns at n = 75, and the time of a lookup."""
+    """Print the size of the sparse tables of 16-square patterns at n = 75, and the time to build them."""
     positions = bench.positions("result", jobs=2)
-    print("| pattern | valid configurations | table entries | memory | time of the table |\n" + "| --- " * 5 + "|")
+    print("| pattern | valid configurations | table entries | memory | time to build |\n" + "| --- " * 5 + "|")
     for name, squares in {"two edge rows": TWO_ROWS, "corner": TRIANGLE}.items():
         chunks = lambda: (values for values, _ in bench.values(positions))  # noqa: E731 - read once per pattern
         patterns = SparsePatterns.count(bench.learning.features, {name: squares}, chunks, 75)
