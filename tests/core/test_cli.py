@@ -181,13 +181,13 @@ def test_a_killed_fit_continues(othello_learning: Learning, tmp_path: Path) -> N
     sample: PositionSet = othello_learning.sample()
     source = tmp_path / "positions.parquet"
     sample.select(sample.record < 1500).write(source)
-    options = ["--iterations", "40", "--smoothing", "0.25", "--jobs", "1"]
+    options = ["--iterations", "60", "--validation", "0", "--jobs", "1"]
     command = [sys.executable, "-m", "glem", "fit", str(source), *options, "-o"]
     whole, killed = tmp_path / "whole.npz", tmp_path / "killed.npz"
     subprocess.run([*command, str(whole)], check=True, capture_output=True, timeout=300)
     process = subprocess.Popen([*command, str(killed)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 300
-    # A checkpoint of the third phase: two are finished, the third is under way.
+    # Two phases are finished, the third is under way.
     while not list(Path(f"{killed}.work").glob("fit-02*")):
         assert process.poll() is None, "the command ended before it could be killed"
         assert time.monotonic() < deadline
