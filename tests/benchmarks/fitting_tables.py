@@ -39,6 +39,7 @@ from glem.core.sparse_patterns import SparsePatterns
 GAME = "othello"
 CHUNK = 1 << 17
 PLIES = (20, 30, 40, 50)
+SETTINGS_PLIES = (*PLIES, 58)
 TWO_ROWS = tuple(f"{column}{row}" for row in (1, 2) for column in "abcdefgh")
 TRIANGLE = ("a1", "b1", "c1", "d1", "e1", "a2", "b2", "c2", "d2", "a3", "b3", "c3", "d3", "a4", "b4", "a5")
 
@@ -191,21 +192,27 @@ def baseline_errors(bench: Bench, positions: PositionSet, held: NDArray[np.bool_
 
 
 def settings(bench: Bench) -> None:
-    """Print the held-out error of the four tested plies over the L2 penalty and the neighbours' factor."""
+    """Print the held-out error of some plies over the L2 penalty and the neighbours' factor."""
     positions = bench.positions("result", jobs=2)
     held = positions.held_out_mask(0.1, seed=1)
     played = bench.discs_played(positions)
     design = bench.design(positions, jobs=2)
-    by_ply = [int(design.phases[np.flatnonzero(played == ply)[0]]) for ply in PLIES]
-    print("| factor | l2 | " + " | ".join(f"ply {ply}" for ply in PLIES) + " |\n" + "| --- " * (2 + len(PLIES)) + "|")
-    for factor in (0.0, 0.25, 0.5, 1.0):
+    by_ply = [int(design.phases[np.flatnonzero(played == ply)[0]]) for ply in SETTINGS_PLIES]
+    print(
+        "| factor | l2 | "
+        + " | ".join(f"ply {ply}" for ply in SETTINGS_PLIES)
+        + " |\n"
+        + "| --- " * (2 + len(SETTINGS_PLIES))
+        + "|"
+    )
+    for factor in (0.0, 0.25, 0.5):
         targets = neighbours(len(bench.learning.phases), factor)
         for l2 in (0.0, 5.0, 25.0, 100.0):
             cells = []
-            for ply, phase in zip(PLIES, by_ply, strict=True):
+            for ply, phase in zip(SETTINGS_PLIES, by_ply, strict=True):
                 labels = np.where(held, np.float32(np.nan), positions.label)
                 problem = LeastSquares(design, labels, l2=l2, targets=[targets[phase]], jobs=2)
-                fitter = ConjugateGradient(iterations=60, tolerance=0.0).fit(problem)
+                fitter = ConjugateGradient(iterations=30, tolerance=0.0).fit(problem)
                 chosen = np.zeros((len(bench.learning.phases), design.layout.item_count))
                 chosen[phase] = problem.weights_of(fitter.parameters_)[0]
                 rows = held & (played == ply)
