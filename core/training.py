@@ -28,6 +28,9 @@ __all__ = ["FitSettings", "Terms", "Training", "train", "value_chunks"]
 CHUNK = 1 << 17
 """Positions whose feature values are in memory at a time."""
 
+_CONFIGURATION_CHUNK = 1 << 14
+"""The same where active configurations are listed: hundreds a position."""
+
 
 @define(frozen=True)
 class Terms:
@@ -216,7 +219,7 @@ class _Fit:
         if len(rows) < len(self.positions):
             columns = type(columns)(*(column[rows] for column in columns))
         design = Design.build(
-            value_chunks(self.learning, columns),
+            value_chunks(self.learning, columns, CHUNK if terms.configurations is None else _CONFIGURATION_CHUNK),
             phase_count=len(self.learning.phases),
             patterns=terms.patterns,
             configurations=_active_classes(terms),
