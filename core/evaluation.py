@@ -310,16 +310,20 @@ class LinearEvaluation:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an ``.npz`` file, atomically; see :mod:`glem.core.evaluation_files`."""
-        from glem.core.evaluation_files import save_evaluation
-
-        save_evaluation(self, path)
+        _file_format().save_evaluation(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> LinearEvaluation:
         """Read a file that :meth:`save` wrote; :class:`BadInputError` when it is anything else."""
-        from glem.core.evaluation_files import load_evaluation
+        loaded: LinearEvaluation = _file_format().load_evaluation(path)
+        return loaded
 
-        return load_evaluation(path)
+
+def _file_format() -> Any:
+    # Imported late: it needs this module.
+    from glem.core import evaluation_files
+
+    return evaluation_files
 
 
 def _blocks(count: int) -> Iterator[slice]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import attrs
 import numpy as np
@@ -292,10 +292,7 @@ class PositionFormat:
     recognizes: Callable[[bytes], bool]
 
 
-_Format = TypeVar("_Format", RecordFormat, PositionFormat)
-
-
-def _choose(formats: Mapping[str, _Format], path: Path, name: str | None, game: str, kind: str) -> _Format:
+def _choose(formats: Mapping[str, Any], path: Path, name: str | None, game: str, kind: str) -> Any:
     if name is not None:
         return formats[name]
     suffix = bare_suffix(path)
@@ -373,7 +370,7 @@ def _records(
     game: Game, path: Path, name: str | None, skip_bad: bool, chunk_games: int, max_bytes: int
 ) -> Iterator[GameRecords]:
     try:
-        chosen = _choose(game.record_formats, path, name, game.name, "record")
+        chosen: RecordFormat = _choose(game.record_formats, path, name, game.name, "record")
         yield from chosen.read(game, path, skip_bad=skip_bad, chunk_games=chunk_games, max_bytes=max_bytes)
     except BadInputError as error:
         if not skip_bad:
@@ -400,7 +397,7 @@ def _positions(
     game: Game, path: Path, name: str | None, skip_bad: bool, chunk_positions: int, max_bytes: int
 ) -> Iterator[ScoredPositions]:
     try:
-        chosen = _choose(game.position_formats, path, name, game.name, "position")
+        chosen: PositionFormat = _choose(game.position_formats, path, name, game.name, "position")
         yield from chosen.read(game, path, skip_bad=skip_bad, chunk_positions=chunk_positions, max_bytes=max_bytes)
     except BadInputError as error:
         if not skip_bad:

@@ -53,6 +53,7 @@ def _warm_up(positions: Positions) -> None:
 
 def _measure(program: str, values: np.ndarray, minimum: int, size: int | None) -> None:
     """Run in a process of its own; the last line printed is the outcome."""
+    found: Any = None
     if program == "glem":
         few = np.asfortranarray(values[:600])
         generate_configurations(few, minimum_matches=200, maximum_size=4)
