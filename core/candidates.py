@@ -48,6 +48,8 @@ class MiningPlan:
         Significance level of the correlation with the label, after Benjamini and Hochberg's correction.
     least_gain
         Least gain over every generalization, in standard errors.
+    limit
+        Most configurations to mine; more are an error, since what is missing then is no random part.
     method, chunk_size, confidence
         As in :func:`~glem.core.mining.mine`.
     """
@@ -60,6 +62,7 @@ class MiningPlan:
     keep: int = 4_000
     level: float = 0.01
     least_gain: float = 3.0
+    limit: int = 40_000_000
     method: Method = "exact"
     chunk_size: int = 2048
     confidence: float = 4.0
@@ -198,19 +201,29 @@ def find_candidates(
                 chunk_size=plan.chunk_size,
                 confidence=plan.confidence,
                 seed=seed,
+                limit=plan.limit,
                 jobs=jobs,
                 checkpoint=None if work is None else work / f"mining-{name}",
                 progress=progress,
             ).flatten()
         )
+    minimum = plan.matches_for(len(sample))
+    if sum(len(part) for part in found) >= plan.limit:
+        raise BadInputError(
+            f"{plan.limit:,} configurations or more match at least {minimum:,} of {len(sample):,} positions: "
+            "raise the minimal match count or bound the size"
+        )
     mined = union(found)
-    # Labels of a game are not independent: the deviation from the mean of the phase is what a configuration explains.
+    if len(mined) == 0:
+        raise BadInputError(f"no configuration matches {minimum:,} of the {len(sample):,} positions of the sample")
+    # What the phase alone tells is no configuration's merit.
     phase = learning.phases.of(sample.positions)
     means = np.bincount(phase, sample.label, len(learning.phases)) / np.maximum(
         np.bincount(phase, minlength=len(learning.phases)), 1
     )
     label = sample.label - means[phase]
     statistics = label_statistics(mined, values, label, jobs=jobs, progress=progress)
+    # The positions of a game share their result.
     records = len(np.unique(sample.record[sample.record >= 0]))
     per_label = max(1.0, len(sample) / records) if records else 1.0
     significance = label_significance(statistics, level=plan.level, positions_per_label=per_label)

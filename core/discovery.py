@@ -26,7 +26,7 @@ from glem.core.configurations import ConfigurationSet, symmetry_classes
 from glem.core.discovery_report import Assessment, cell_maps, configuration_items, discovery_report, pattern_items
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
-from glem.core.files import atomic_path
+from glem.core.files import atomic_path, check_writable, folder_lock
 from glem.core.learning import Learning
 from glem.core.matching import ConfigurationMatcher
 from glem.core.mining import label_statistics
@@ -112,8 +112,9 @@ class _Stages:
         self.mark = digest.hexdigest()
         folder.mkdir(parents=True, exist_ok=True)
         if self._mark_file.exists() and self._mark_file.read_text().strip() != self.mark:
-            # Unfinished work of another discovery: of no use to this one.
-            shutil.rmtree(self.work)
+            with folder_lock(self.work):
+                # Unfinished work of another discovery: of no use to this one.
+                shutil.rmtree(self.work)
         self.work.mkdir(exist_ok=True)
         with atomic_path(self._mark_file) as temporary:
             temporary.write_text(self.mark + "\n")
@@ -293,13 +294,34 @@ def discover(
     """
     chosen = settings if settings is not None else DiscoverySettings()
     pattern_set = _pattern_set(learning, chosen.pattern_set)
-    stages = _Stages(folder, positions, chosen)
     training_set, held_out = positions.split_by_game(chosen.held_out, chosen.seed)
     if len(training_set) < 1000 or len(held_out) < 100:
         raise BadInputError(
             f"{len(positions):,} positions split into {len(training_set):,} to learn from and {len(held_out):,} held "
             "out; at least 1,000 and 100 are needed"
         )
+    if not folder.is_dir():
+        check_writable(folder)
+    stages = _Stages(folder, positions, chosen)
+    with folder_lock(stages.work):
+        return _discovered(
+            positions, training_set, held_out, learning, pattern_set, stages, chosen, jobs=jobs, progress=progress
+        )
+
+
+def _discovered(
+    positions: PositionSet,
+    training_set: PositionSet,
+    held_out: PositionSet,
+    learning: Learning,
+    pattern_set: PatternSet | None,
+    stages: _Stages,
+    chosen: DiscoverySettings,
+    *,
+    jobs: int,
+    progress: Progress,
+) -> Discovery:
+    folder = stages.folder
     sample = draw_sample(training_set, chosen.mining.sample, chosen.seed)
     candidates = _candidates(stages, sample, learning, chosen, jobs, progress)
     configurations = candidates.configurations
@@ -361,7 +383,7 @@ def _facts(
 ) -> dict[str, str]:
     plan = settings.mining
     facts = {
-        "positions": f"{len(positions):,} from {len(np.unique(positions.game_key)):,} games",
+        "positions": f"{len(positions):,} from {len(np.unique(positions.game_key)):,} different games",
         "sources": ", ".join(positions.sources) or "unknown",
         "labels": positions.label_kind,
         "learned from": f"{len(training_set):,} positions, held out {len(held_out):,}",
@@ -370,11 +392,14 @@ def _facts(
             f"{'any size' if plan.size_limit is None else f'up to {plan.size_limit} relations'}, within {plan.within}"
         ),
         "configurations": (
-            f"{candidates.mined:,} mined, {candidates.significant:,} significant, "
-            f"{len(candidates.configurations):,} kept in {int(classes.max()) + 1:,} symmetry classes"
+            f"{candidates.mined:,} mined; {candidates.significant:,} significant with a gain of {plan.least_gain:g}; "
+            f"{int(classes.max()) + 1:,} classes of them kept, with all images {len(candidates.configurations):,}"
         ),
         "seed": str(settings.seed),
-        "fitter": repr(settings.fit.fitter),
+        "fit": (
+            f"{settings.fit.fitter!r}, penalty {settings.fit.l2:g}, smoothing {settings.fit.smoothing}, "
+            f"{settings.validation:.0%} of the games for early stopping"
+        ),
         "glem": glem.__version__,
     }
     if candidates.incomplete:

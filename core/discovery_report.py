@@ -207,8 +207,8 @@ def discovery_report(
     summary: str,
     significance_name: str,
 ) -> DiscoveryReport:
-    """Put the report together; the learning curves are those of the first training."""
-    model, training = next(iter(trainings.items()))
+    """Put the report together; the learning curves are those of the best model."""
+    model, training = min(trainings.items(), key=lambda entry: float(assessment.errors[entry[0]][-1]))
     return DiscoveryReport(
         title=f"What decides a game of {learning.game.title}",
         game_title=learning.game.title,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from glem.core.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
 from glem.core.features import Relation
-from glem.core.fitting.links import IDENTITY, Link
+from glem.core.fitting.links import IDENTITY, LOGISTIC, Link, result_labels
 from glem.core.kernels import kernel
 from glem.core.learning import Learning
 from glem.core.matching import ConfigurationMatcher
@@ -177,6 +177,15 @@ class LinearEvaluation:
         if self.configurations is not None and len(self.configurations):
             object.__setattr__(self, "_matcher", ConfigurationMatcher(self.configurations))
 
+    @property
+    def unit(self) -> str:
+        """Unit of values: the game's label unit, or ``winning chance`` under the logistic link."""
+        return "winning chance" if self.link == LOGISTIC else self.learning.label_unit
+
+    def labels_of(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Labels to compare values with: the scores, or 0.9, 0.5 and 0.1 for them under the logistic link."""
+        return result_labels(scores) if self.link == LOGISTIC else scores
+
     # --------------------------------------------------------------------------------------- prediction
 
     def sums_of_values(self, values: NDArray[np.int16], phase: NDArray[Any], *, jobs: int = 1) -> NDArray[np.float32]:
@@ -224,7 +233,8 @@ class LinearEvaluation:
         Returns
         -------
         values
-            float32 [N], in label units, from the side to move.
+            float32 [N], in units of :attr:`unit`, from the side to move. Under the identity link nothing keeps them
+            within the game's scores.
         """
         count = len(positions[0])
         predicted = np.empty(count, np.float32)

@@ -100,6 +100,8 @@ def _read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     try:
         with zipfile.ZipFile(path) as archive:
             members = {info.filename: info for info in archive.infolist()}
+            if "match_counts.npy" in members:
+                raise BadInputError(f"{path}: holds configurations without weights, no evaluation")
             unknown = sorted(set(members) - {f"{name}.npy" for name in allowed})
             if unknown or "header.npy" not in members:
                 raise BadInputError(f"{path}: no glem evaluation ({unknown[0] if unknown else 'no header'})")
@@ -110,6 +112,8 @@ def _read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         header = json.loads(arrays.pop("header").tobytes())
+    except GlemError:
+        raise
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, NotImplementedError, MemoryError) as error:
         if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
             raise BadInputError(f"{path}: {error.strerror}") from None

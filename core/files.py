@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import secrets
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from glem.core.errors import BadInputError
 
-__all__ = ["atomic_path", "check_writable"]
+__all__ = ["atomic_path", "check_writable", "folder_lock"]
 
 
 @contextlib.contextmanager
@@ -19,8 +20,14 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     The suffix of ``path`` is kept, since writers look at it. On an error, Ctrl-C included, the temporary
     file is removed and an older file at ``path`` stays as it was.
+
+    Raises
+    ------
+    BadInputError
+        Something other than a file is there: a folder or a device would be replaced.
     """
     target = Path(path)
+    _check_regular(target)
     temporary = target.with_name(f".{target.stem}-{secrets.token_hex(4)}{target.suffix}")
     try:
         yield temporary
@@ -30,6 +37,11 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _check_regular(path: Path) -> None:
+    if path.exists() and not path.is_file():
+        raise BadInputError(f"{path} is no file: a folder or a device is not replaced")
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -45,3 +57,21 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise BadInputError(f"{os.fspath(path)}: the folder {os.fspath(folder)} does not exist")
     if not os.access(folder, os.W_OK):
         raise BadInputError(f"{os.fspath(path)}: the folder {os.fspath(folder)} cannot be written")
+    _check_regular(Path(path))
+
+
+@contextlib.contextmanager
+def folder_lock(folder: Path) -> Iterator[None]:
+    """Keep other processes out of a folder of unfinished work; the lock ends with the process, however it ends.
+
+    Raises
+    ------
+    BadInputError
+        Another process has the folder.
+    """
+    with (folder / "lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise BadInputError(f"another glem is at work in {folder.parent}") from None
+        yield

@@ -83,7 +83,7 @@ def show_discovery(discovery: Any, folder: Path, seconds: float, *, as_json: boo
     help="Share of games that only the errors in the report see.",
 )
 @click.option("--iterations", type=click.IntRange(1), default=60, show_default=True, help="Most iterations of a fit.")
-@click.option("--l2", type=click.FloatRange(0), default=25.0, show_default=True, help="Penalty, in positions.")
+@click.option("--l2", type=click.FloatRange(0, 1e9), default=25.0, show_default=True, help="Penalty, in positions.")
 @click.option(
     "--smoothing",
     type=click.FloatRange(0, 1),

@@ -36,14 +36,18 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
     games = {evaluation.learning.game.name for evaluation in evaluations.values()}
     if len(games) > 1:
         raise BadInputError(f"the models evaluate different games: {', '.join(sorted(games))}")
-    learning = next(iter(evaluations.values())).learning
+    units = {evaluation.unit for evaluation in evaluations.values()}
+    if len(units) > 1:
+        raise BadInputError(f"the models have different units, evaluate them apart: {', '.join(sorted(units))}")
+    first = next(iter(evaluations.values()))
+    learning = first.learning
     collected: dict[str, list[object]] = {model: [] for model in models}
     labels, weights, phases = [], [], []
     with display_progress()("evaluate") as task:
         for chunk in PositionSet.stream(positions, game=learning.game):
             for model, evaluation in evaluations.items():
                 collected[model].append(evaluation.predict(chunk.positions, jobs=jobs))
-            labels.append(chunk.label)
+            labels.append(first.labels_of(chunk.label))
             weights.append(chunk.weight)
             phases.append(learning.phases.of(chunk.positions))
             task.advance(len(chunk))
@@ -61,10 +65,10 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
     counts = [*np.bincount(phase, minlength=len(names)).tolist(), len(label)]
     rows = [*names, "all"]
     if as_json:
-        print_json({"unit": learning.label_unit, "phases": rows, "counts": counts, "rmse": errors})
+        print_json({"unit": first.unit, "phases": rows, "counts": counts, "rmse": errors})
         return
     print_table(
-        f"Root mean square error ({learning.label_unit})",
+        f"Root mean square error ({first.unit})",
         ("phase", "positions", *models),
         [
             (

@@ -65,7 +65,8 @@ def command(model: str, position: str, top: int, as_json: bool) -> None:
                 "phase": learning.phases.names[explanation.phase],
                 "sum": explanation.total,
                 "value": explanation.value,
-                "unit": learning.label_unit,
+                "unit": evaluation.unit,
+                "link": evaluation.link.name,
                 "contributions": rows,
             }
         )
@@ -74,8 +75,12 @@ def command(model: str, position: str, top: int, as_json: bool) -> None:
         click.echo(f"  {line}")
     click.echo(
         f"phase {learning.phases.names[explanation.phase]}, "
-        f"value {explanation.value:+.2f} {learning.label_unit} for the side to move ({_GLYPHS['own']})"
+        f"value {explanation.value:+.2f} ({evaluation.unit}) for the side to move ({_GLYPHS['own']})"
     )
+    if evaluation.link.span:
+        click.echo(
+            f"the items add up to {explanation.total:+.3f}, from which the {evaluation.link.name} link makes the value"
+        )
     shown = rows[:top]
     print_table(
         f"{len(shown)} of {len(rows)} active items",

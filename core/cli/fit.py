@@ -30,7 +30,7 @@ __all__ = ["command"]
     show_default=True,
     help="Link function; `logistic` turns labels into 0.9, 0.5 and 0.1.",
 )
-@click.option("--l2", type=click.FloatRange(0), default=25.0, show_default=True, help="Penalty, in positions.")
+@click.option("--l2", type=click.FloatRange(0, 1e9), default=25.0, show_default=True, help="Penalty, in positions.")
 @click.option(
     "--smoothing",
     type=click.FloatRange(0, 1),
@@ -153,5 +153,6 @@ def command(
         print_json({"output": output, "positions": len(scored), "fits": curves})
         return
     for name, result in zip(learning.phases.names if len(results) > 1 else ("all phases",), results, strict=True):
-        click.echo(f"{name:>10}: {str(result).splitlines()[-1]}, {result.reason}")
+        text = str(result).splitlines()[-1].replace("held-out positions", "validation games")
+        click.echo(f"{name:>10}: {text}, {result.reason}")
     click.echo(f"wrote {output}")

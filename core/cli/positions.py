@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -39,7 +39,9 @@ __all__ = ["command"]
 @click.option("--player", "players", multiple=True, help="Only games of this player; may be repeated.")
 @click.option("--minimum-games", type=click.IntRange(1), help="Only games of a player with at least so many games.")
 @click.option("--errors", metavar="LOW-HIGH", help="Only games whose result and exact score differ by so much.")
-@click.option("--sample", type=click.IntRange(1), metavar="N", help="At most N random positions of each game.")
+@click.option(
+    "--sample", type=click.IntRange(1, 1_000_000), metavar="N", help="At most N random positions of each game."
+)
 @click.option(
     "--split", type=click.FloatRange(0, 1), help="Hold out this share of games: OUTPUT gets .train, .heldout."
 )
@@ -99,7 +101,7 @@ def command(
             selection = evolve(selection, players=names)
         records = _records(game, files, file_format, skip_bad, quiet=as_json)
         parts = label_records(game, records, label=label, selection=selection, seed=seed, jobs=jobs, counts=counts)
-    written = _write(game, parts, targets, label, split, seed, unseen=unseen, merge=merge, spread=spread)
+    written = _write(game, parts, targets, label, split, seed, unseen=unseen, merge=merge, spread=spread, counts=counts)
     _report(counts, written, as_json=as_json)
 
 
@@ -175,14 +177,14 @@ def _scored_positions(
 
 
 def _targets(output: str, split: float | None) -> list[Path]:
-    from glem.core.errors import BadInputError
+    from glem.core.files import check_writable
 
     path = Path(output)
-    if not path.parent.is_dir():
-        raise BadInputError(f"{output}: there is no folder {path.parent}")
-    if split is None:
-        return [path]
-    return [path.with_name(f"{path.stem}.{side}{path.suffix}") for side in ("train", "heldout")]
+    sides = ("",) if split is None else (".train", ".heldout")
+    targets = [path.with_name(f"{path.stem}{side}{path.suffix}") for side in sides]
+    for target in targets:
+        check_writable(target)
+    return targets
 
 
 def _write(
@@ -196,8 +198,10 @@ def _write(
     unseen: bool,
     merge: bool,
     spread: bool,
+    counts: LabelCounts,
 ) -> dict[Path, int]:
     """Write the parts to scratch files first, so that all targets appear together and only when all went well."""
+    from glem.core.errors import BadInputError
     from glem.core.position_files import PositionWriter, keep_unseen, merge_file, read_header
 
     with tempfile.TemporaryDirectory(prefix=".glem-positions-", dir=targets[0].resolve().parent) as folder:
@@ -212,6 +216,8 @@ def _write(
         if merge:
             for path in scratch:
                 merge_file(path, path, keep_spread=spread)
+        if sum(read_header(path, game).count for path in scratch) == 0:
+            raise BadInputError(f"no position is left to write: {_left_out(counts) or 'the files hold none'}")
         for path, target in zip(scratch, targets, strict=True):
             path.replace(target)
     return {target: read_header(target, game).count for target in targets}
@@ -230,18 +236,31 @@ def _report(counts: LabelCounts, written: dict[Path, int], *, as_json: bool) -> 
         return
     for path, count in written.items():
         click.echo(f"{count:,} positions in {path}")
-    remarks: dict[str, Any] = {
-        "bad records skipped": counts.skipped,
-        "unfinished games": counts.unfinished,
-        "games with illegal moves": counts.illegal,
-        "games of other players": counts.other_players,
-        "games of other errors": counts.other_errors,
-        "positions without such a label": counts.without_label,
-    }
     if counts.records:
         click.echo(f"from {counts.records:,} games")
-    for what, count in remarks.items():
-        if count:
-            click.echo(f"  {count:,} {what}")
+    for remark in _remarks(counts):
+        click.echo(f"  {remark}")
     for problem in counts.problems:
         click.echo(f"skipped: {problem}", err=True)
+
+
+def _remarks(counts: LabelCounts) -> list[str]:
+    """Say what was found on the way, and what was left out."""
+    found = {
+        "bad {records} skipped": (counts.skipped, "record"),
+        "unfinished {records}": (counts.unfinished, "game"),
+        "{records} with illegal moves left out": (counts.illegal, "game"),
+        "{records} left out for their players": (counts.other_players, "game"),
+        "{records} left out for the size of their errors": (counts.other_errors, "game"),
+        "{records} left out, as their games give them no label of this kind": (counts.without_label, "position"),
+    }
+    return [
+        f"{count:,} " + text.format(records=noun if count == 1 else f"{noun}s")
+        for text, (count, noun) in found.items()
+        if count
+    ]
+
+
+def _left_out(counts: LabelCounts) -> str:
+    remarks = _remarks(counts)
+    return f"of {counts.records:,} games: " + "; ".join(remarks) if remarks else ""

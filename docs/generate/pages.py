@@ -164,7 +164,7 @@ def _plain_summary(module: Module) -> str:
 def _commands_page() -> str:
     from glem.core.cli import command_group
 
-    context = click.Context(command_group, info_name="glem")
+    context = click.Context(command_group, info_name="glem", **command_group.context_settings)
     parts = [_NOTICE, "# Commands", to_markdown(command_group.help, lambda _name: None)]
     for name in command_group.list_commands(context):
         command = command_group.get_command(context, name)
@@ -190,7 +190,7 @@ def _help_text(text: str | None) -> str:
 
 
 def _option_row(parameter: click.Parameter, context: click.Context) -> str:
-    if not isinstance(parameter, click.Option) or parameter.name == "help":
+    if not isinstance(parameter, click.Option) or "--help" in parameter.opts:
         return ""
     record = parameter.get_help_record(context)
     if record is None:

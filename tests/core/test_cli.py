@@ -15,6 +15,7 @@ import pytest
 
 import glem
 from glem.core.cli import main
+from glem.core.configurations import ConfigurationSet, RelationTable
 from glem.core.evaluation import LinearEvaluation
 from glem.core.learning import Learning
 from glem.core.positions import PositionSet
@@ -120,12 +121,20 @@ def test_explain_shows_board_and_items(run: _Run, model: Path) -> None:
 
 
 @pytest.mark.parametrize("link", ["sigmoid", "logistic"])
-def test_other_links_and_methods_are_fitted(run: _Run, positions: Path, tmp_path: Path, link: str) -> None:
+def test_other_links_and_methods_are_fitted(run: _Run, positions: Path, model: Path, tmp_path: Path, link: str) -> None:
     path = tmp_path / "model.npz"
     run("fit", positions, "-o", path, "--method", "descent", "--iterations", "3", "--link", link, "--smoothing", "0")
     values = LinearEvaluation.load(path).predict(PositionSet.read(positions).positions)
     low, high = (-64, 64) if link == "sigmoid" else (0, 1)
     assert low <= values.min() < values.max() <= high
+    report = run.json("evaluate", path, positions)
+    unit = "discs" if link == "sigmoid" else "winning chance"
+    assert report["unit"] == unit
+    assert report["rmse"][str(path)][-1] < (high - low) / 2
+    assert f"({unit})" in run("explain", path, "start")
+    assert link in run("explain", path, "start")
+    if link == "logistic":
+        assert "different units" in run.fails("evaluate", path, model, positions)
 
 
 def test_wrong_arguments_are_one_line(run: _Run, positions: Path, model: Path, tmp_path: Path) -> None:
@@ -145,6 +154,12 @@ def test_wrong_arguments_are_one_line(run: _Run, positions: Path, model: Path, t
     assert "no pattern set 'edges'" in run.fails("fit", positions, "-o", out, "--patterns", "edges")
     assert "64 squares" in run.fails("explain", model, "X" * 63)
     assert "no feature group 'smell'" in run.fails("discover", positions, "-o", folder, "--groups", "smell")
+    assert "no configuration matches 9,999,999" in run.fails("discover", positions, "-o", folder, "-n", "9999999")
+    assert "does not exist" in run.fails("discover", positions, "-o", tmp_path / "no" / "folder")
+    configurations = tmp_path / "mined.npz"
+    table = RelationTable(np.zeros(1, np.int32), np.zeros(1, np.int16))
+    ConfigurationSet.from_relations(table, [[0]]).save(configurations)
+    assert "configurations without weights" in run.fails("explain", configurations, "start")
     assert "missing.npz" in run.fails("compare", model, tmp_path / "missing.npz")
     assert "needs patterns" in run.fails("fit", positions, "-o", out, "--patterns", "none", "--no-linear")
     assert "no game 'go'" in run.fails("perft", "go", "3")

@@ -105,7 +105,7 @@ def test_bad_records_stop_or_are_counted(games: Path, tmp_path: Path, capsys: py
     assert [file.name for file in tmp_path.iterdir()] == ["damaged.txt"]
     status, out, err = run(capsys, damaged, "-o", output, "--skip-bad")
     assert status == 0
-    assert "from 59 games\n  1 bad records skipped\n" in out
+    assert "from 59 games\n  1 bad record skipped\n" in out
     assert err.startswith("skipped: ")
 
 
@@ -135,7 +135,7 @@ def test_wrong_options_are_explained_in_one_line(
 
 def test_a_missing_folder_and_a_missing_file(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, _, err = run(capsys, games, "-o", tmp_path / "none" / "positions.parquet")
-    assert (status, "there is no folder" in err) == (2, True)
+    assert (status, "does not exist" in err) == (2, True)
     status, _, err = run(capsys, tmp_path / "none.txt", "-o", tmp_path / "positions.parquet")
     assert (status, "no such file" in err) == (2, True)
 

@@ -202,6 +202,8 @@ def test_bad_input_is_explained(positions: PositionSet, othello_learning: Learni
     with pytest.raises(BadInputError, match="not 'nowhere'"):
         MiningPlan(within="nowhere")  # type: ignore[arg-type]
     sample = draw_sample(positions, 2_000, 0)
+    with pytest.raises(BadInputError, match="1,000 configurations or more"):
+        find_candidates(sample, othello_learning, MiningPlan(limit=1_000))
     flat = PositionSet.from_positions(positions.game, sample.positions, np.zeros(len(sample)))
     with pytest.raises(BadInputError, match="all labels are equal"):
         find_candidates(flat, othello_learning, MiningPlan(maximum_size=1))

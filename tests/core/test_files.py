@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from glem.core.files import atomic_path
+from glem.core.errors import BadInputError
+from glem.core.files import atomic_path, check_writable, folder_lock
 
 
 def test_success_replaces_the_file_and_leaves_nothing_else(tmp_path: Path) -> None:
@@ -29,3 +30,19 @@ def test_an_error_keeps_the_old_file(tmp_path: Path, error: type[BaseException])
         raise error
     assert target.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_only_files_are_replaced(tmp_path: Path) -> None:
+    for target in (tmp_path, Path("/dev/null")):
+        with pytest.raises(BadInputError, match="is no file"), atomic_path(target):
+            pass
+    with pytest.raises(BadInputError, match="does not exist"):
+        check_writable(tmp_path / "missing" / "file")
+    check_writable(tmp_path / "file")
+
+
+def test_a_locked_folder_is_refused_until_it_is_free(tmp_path: Path) -> None:
+    with folder_lock(tmp_path), pytest.raises(BadInputError, match="another glem is at work"), folder_lock(tmp_path):
+        pass
+    with folder_lock(tmp_path):
+        pass
