@@ -125,7 +125,7 @@ def board(folder: Path) -> None:
     positions = sample(folder, 1_000_000, features=np.array([*SQUARES, *MOBILITY]))
     _warm_up(positions)
     symmetries = load_learning("othello").features.symmetries
-    for share, size in ((0.05, 3), (0.01, 3), (0.10, 4)):
+    for share, size in ((0.05, 3), (0.01, 3), (0.08, 4)):
         minimum = int(share * len(positions.values))
         found, seconds = _timed(
             lambda minimum=minimum, size=size: generate_configurations(
