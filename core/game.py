@@ -17,7 +17,9 @@ from attrs import define, field
 
 from glem.core.errors import PluginError
 from glem.core.operations import Operations, generic_operation
+from glem.core.protocols import Protocol
 from glem.core.records import PositionFormat, RecordFormat
+from glem.core.solving import Solver
 
 __all__ = [
     "INTERFACE_VERSION",
@@ -106,6 +108,14 @@ class Game:
         Name to file format of game records; see :func:`glem.core.records.read_records`.
     position_formats
         Name to file format of positions with scores; see :func:`glem.core.records.read_scored_positions`.
+    search_functions
+        Functions for searching single positions, by operation name. They may replace rules by faster ones of the
+        same results (``legal_moves``, ``play``), and add the optional operations of :mod:`glem.core.search`.
+    make_solver
+        Optional ``(evaluator=None, table_mb=64) -> Solver``: exact values of positions near the end
+        (:mod:`glem.core.solving`); the evaluator, if any, only orders moves.
+    protocols
+        Name to text protocol by which other programs play the game (:mod:`glem.core.protocols`).
     facts
         Further facts about the game for its page in the documentation.
     interface_version
@@ -137,10 +147,15 @@ class Game:
     pass_move: int | None = None
     record_formats: Mapping[str, RecordFormat] = field(factory=dict)
     position_formats: Mapping[str, PositionFormat] = field(factory=dict)
+    search_functions: Mapping[str, Callable[..., Any]] = field(factory=dict)
+    make_solver: Callable[..., Solver] | None = None
+    protocols: Mapping[str, Protocol] = field(factory=dict)
     facts: Mapping[str, str] = field(factory=dict)
     interface_version: int = INTERFACE_VERSION
     rules: Operations = field(init=False, repr=False)
     """The rules as one value for generic code."""
+    search_rules: Operations = field(init=False, repr=False)
+    """The rules as the search uses them: :attr:`rules`, replaced and extended by :attr:`search_functions`."""
 
     def __attrs_post_init__(self) -> None:
         functions = {
@@ -153,6 +168,8 @@ class Game:
             "transform": self.transform,
         }
         object.__setattr__(self, "rules", Operations(self.name, functions))
+        searching = {**functions, **self.search_functions}
+        object.__setattr__(self, "search_rules", Operations(f"{self.name}-search", searching))
 
     @property
     def position_type(self) -> type[Any]:

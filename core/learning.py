@@ -13,6 +13,7 @@ from glem.core.features import AtomicFeatures
 from glem.core.game import Game, load_plugin, plugin_names
 from glem.core.kernels import compiled
 from glem.core.operations import Operations, generic_operation, position_at
+from glem.core.search.evaluators import Evaluator
 
 __all__ = ["LEARNING_GROUP", "Learning", "Phases", "learning_names", "load_learning"]
 
@@ -86,6 +87,11 @@ class Learning:
         empty tuple is the constant.
     label_unit
         Unit of labels for people, e.g. ``discs``.
+    make_evaluator
+        Optional ``(evaluation) -> Evaluator or None``: the fast form of a linear evaluation for the search; None for
+        an evaluation that it does not cover.
+    default_evaluation
+        Optional function that returns the evaluation that the plugin ships, for playing without any set-up.
     sample
         Optional function that returns a small set of scored positions that the plugin ships
         (:class:`~glem.core.positions.PositionSet`).
@@ -98,6 +104,8 @@ class Learning:
     linear: tuple[str, ...] = ()
     baselines: Mapping[str, tuple[str, ...]] = field(factory=lambda: {"constant": ()})
     label_unit: str = "points"
+    make_evaluator: Callable[[Any], Evaluator | None] | None = None
+    default_evaluation: Callable[[], Any] | None = None
     sample: Callable[[], Any] | None = None
 
 

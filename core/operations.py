@@ -117,7 +117,7 @@ def has_operation(operations_type: Any, operation: str) -> bool:
 
 
 def generic_operation(stub: Callable[..., Any]) -> Callable[..., Any]:
-    """Turn a stub ``name(operations, ...)`` of one to three more arguments into a generic operation.
+    """Turn a stub ``name(operations, ...)`` of one to four or six more arguments into a generic operation.
 
     The stub's own body is what runs in plain Python.
     """
@@ -144,8 +144,22 @@ def generic_operation(stub: Callable[..., Any]) -> Callable[..., Any]:
             function = _function_of(operations, name)
             return None if function is None else lambda operations, a, b, c: function(a, b, c)
 
+    elif argument_count == 4:
+
+        @overload_of(stub)
+        def _overload_four(operations: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+            function = _function_of(operations, name)
+            return None if function is None else lambda operations, a, b, c, d: function(a, b, c, d)
+
+    elif argument_count == 6:
+
+        @overload_of(stub)
+        def _overload_six(operations: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any) -> Any:
+            function = _function_of(operations, name)
+            return None if function is None else lambda operations, a, b, c, d, e, f: function(a, b, c, d, e, f)
+
     else:
-        raise TypeError(f"generic operation {name} must take one to three arguments after the operations")
+        raise TypeError(f"generic operation {name} must take one to four or six arguments after the operations")
     return stub
 
 

@@ -1,0 +1,30 @@
+"""Text protocols by which programs play: a line in, lines out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from attrs import define
+
+__all__ = ["Protocol"]
+
+
+@define(frozen=True)
+class Protocol:
+    """A text protocol in which an engine of a game can be spoken to.
+
+    Parameters
+    ----------
+    name
+        Its usual name, lower case.
+    description
+        One sentence.
+    serve
+        ``(engine, lines, write)``: reads commands from the iterable of lines until it ends or a command says so, and
+        calls ``write`` with each line of an answer. ``engine`` is a :class:`glem.core.engine.Engine`.
+    """
+
+    name: str
+    description: str
+    serve: Callable[[Any, Iterable[str], Callable[[str], None]], None]

@@ -1,0 +1,1 @@
+"""The search: one source for every game."""

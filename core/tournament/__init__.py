@@ -1,0 +1,1 @@
+"""Tournaments between players: openings, games, ratings."""
