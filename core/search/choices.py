@@ -1,0 +1,153 @@
+"""Optional operations of a game that the search uses where they are there.
+
+A game gives them in :attr:`glem.core.game.Game.search_functions`. Which of them exist is known when the search is
+compiled for the game, so that an absent one costs nothing. All are dual functions; scores are from the side to move.
+
+``tactical_moves(position, moves, start) -> count``
+    Quiescence: writes the moves that a static evaluation does not foresee (captures, say). Where the side to move
+    cannot stand still (it is in check), it writes all legal moves and returns the complement ``~count``.
+``extension(before, move, after) -> plies``
+    By how many plies a move is searched deeper, 0 for most.
+``move_order(position, move, after) -> int``
+    Hint for the order of moves, greater for better ones, between -1000 and 1000.
+``no_moves_score(position) -> int``
+    Final score of a position in which no move was found. With it the search never calls ``is_over`` and learns
+    that a game is over by generating moves.
+``reversible_plies(position) -> int``
+    How many plies back an equal position may lie. A position that occurs again is a draw.
+``plies_left(position) -> int``
+    Upper bound on the moves left, forced passes excluded.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from glem.core.game import final_score, is_over
+from glem.core.kernels import overload_of
+from glem.core.operations import Operations, generic_operation, has_operation
+
+__all__ = [
+    "OPTIONAL_OPERATIONS",
+    "earlier_plies",
+    "extension",
+    "extra_plies",
+    "hint",
+    "is_over_at_leaf",
+    "move_order",
+    "no_moves_score",
+    "plies_left",
+    "reversible_plies",
+    "score_without_moves",
+    "tactical_moves",
+]
+
+OPTIONAL_OPERATIONS = (
+    "tactical_moves",
+    "extension",
+    "move_order",
+    "no_moves_score",
+    "reversible_plies",
+    "plies_left",
+)
+
+
+@generic_operation
+def tactical_moves(rules: Operations, position: Any, moves: Any, start: int) -> int:
+    """Write the moves for quiescence; the complement of the count where standing still is no choice."""
+    return int(rules["tactical_moves"](position, moves, start))
+
+
+@generic_operation
+def extension(rules: Operations, before: Any, move: int, after: Any) -> int:
+    """Plies by which a move is searched deeper."""
+    return int(rules["extension"](before, move, after))
+
+
+@generic_operation
+def move_order(rules: Operations, position: Any, move: int, after: Any) -> int:
+    """Hint for the order of moves, greater for better ones."""
+    return int(rules["move_order"](position, move, after))
+
+
+@generic_operation
+def no_moves_score(rules: Operations, position: Any) -> int:
+    """Final score of a position without moves."""
+    return int(rules["no_moves_score"](position))
+
+
+@generic_operation
+def reversible_plies(rules: Operations, position: Any) -> int:
+    """How many plies back an equal position may lie."""
+    return int(rules["reversible_plies"](position))
+
+
+@generic_operation
+def plies_left(rules: Operations, position: Any) -> int:
+    """Upper bound on the moves left, forced passes excluded."""
+    return int(rules["plies_left"](position))
+
+
+# --------------------------------------------------------------------------- with what stands for absent ones
+
+
+def extra_plies(rules: Any, before: Any, move: Any, after: Any) -> Any:
+    """Plies by which a move is searched deeper; 0 in a game without the operation."""
+    return np.int64(extension(rules, before, move, after) if "extension" in rules else 0)
+
+
+@overload_of(extra_plies)
+def _overload_extra_plies(rules: Any, before: Any, move: Any, after: Any) -> Any:
+    if has_operation(rules, "extension"):
+        return lambda rules, before, move, after: np.int64(extension(rules, before, move, after))
+    return lambda rules, before, move, after: np.int64(0)
+
+
+def hint(rules: Any, position: Any, move: Any, after: Any) -> Any:
+    """The game's hint for the order of moves; 0 in a game without the operation."""
+    return np.int64(move_order(rules, position, move, after) if "move_order" in rules else 0)
+
+
+@overload_of(hint)
+def _overload_hint(rules: Any, position: Any, move: Any, after: Any) -> Any:
+    if has_operation(rules, "move_order"):
+        return lambda rules, position, move, after: np.int64(move_order(rules, position, move, after))
+    return lambda rules, position, move, after: np.int64(0)
+
+
+def is_over_at_leaf(rules: Any, position: Any) -> Any:
+    """Whether the game is over, asked without generating moves; False where only generating them tells."""
+    return "no_moves_score" not in rules and is_over(rules, position)
+
+
+@overload_of(is_over_at_leaf)
+def _overload_is_over_at_leaf(rules: Any, position: Any) -> Any:
+    if has_operation(rules, "no_moves_score"):
+        return lambda rules, position: False
+    return lambda rules, position: is_over(rules, position)
+
+
+def score_without_moves(rules: Any, position: Any) -> Any:
+    """Final score of a position that has no moves."""
+    return np.int64(no_moves_score(rules, position) if "no_moves_score" in rules else final_score(rules, position))
+
+
+@overload_of(score_without_moves)
+def _overload_score_without_moves(rules: Any, position: Any) -> Any:
+    if has_operation(rules, "no_moves_score"):
+        return lambda rules, position: np.int64(no_moves_score(rules, position))
+    return lambda rules, position: np.int64(final_score(rules, position))
+
+
+def earlier_plies(rules: Any, position: Any) -> Any:
+    """How many plies back an equal position may lie; 0 in a game without repetitions."""
+    return np.int64(reversible_plies(rules, position) if "reversible_plies" in rules else 0)
+
+
+@overload_of(earlier_plies)
+def _overload_earlier_plies(rules: Any, position: Any) -> Any:
+    if has_operation(rules, "reversible_plies"):
+        return lambda rules, position: np.int64(reversible_plies(rules, position))
+    return lambda rules, position: np.int64(0)
