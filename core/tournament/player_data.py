@@ -1,0 +1,86 @@
+"""Evaluations that players are made of: loaded once in a process, and told apart by digests."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
+
+import numpy as np
+
+from glem.core.errors import BadInputError, PluginError
+from glem.core.evaluation import LinearEvaluation
+from glem.core.game import Game
+from glem.core.learning import load_learning
+from glem.core.tournament.players import DEFAULT_EVALUATION, GREEDY, MOBILITY, RANDOM, PlayerSpec
+
+__all__ = ["data_digest", "load_player_evaluation"]
+
+_KEPT_EVALUATIONS = 16
+_DIGEST_BYTES = 16
+
+
+def data_digest(spec: PlayerSpec, game: Game) -> str:
+    """Digest of all that a player reads from files or plugins; "" where it reads nothing."""
+    if spec.kind == RANDOM or (spec.kind == GREEDY and spec.evaluation == MOBILITY):
+        return ""
+    digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    evaluation = load_player_evaluation(game, spec.evaluation)
+    digest.update(repr(evaluation.link).encode())
+    for array in (
+        evaluation.bias,
+        evaluation.pattern_weights,
+        evaluation.configuration_weights,
+        evaluation.linear_weights,
+        np.array(evaluation.linear, np.int64),
+    ):
+        digest.update(f"{array.dtype} {array.shape};".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    if spec.selective and spec.probcut:
+        digest.update(_file_of(spec.probcut, "probcut").read_bytes())
+    return digest.hexdigest()
+
+
+def load_player_evaluation(game: Game, name: str) -> LinearEvaluation:
+    """Load an evaluation file, or the game's own one for ``default``.
+
+    Raises
+    ------
+    BadInputError
+        There is no such file, it is no evaluation or another game's, or the game ships none.
+    """
+    if name == DEFAULT_EVALUATION:
+        return _default_evaluation(game)
+    file = _file_of(name, "evaluation")
+    found = file.stat()
+    evaluation = _load(str(file.resolve()), found.st_mtime_ns, found.st_size)
+    made_for = evaluation.learning.game.name
+    if made_for != game.name:
+        raise BadInputError(f"{name}: evaluates {made_for}, the game is {game.name}")
+    return evaluation
+
+
+def _file_of(name: str, option: str) -> Path:
+    file = Path(name)
+    if not file.is_file():
+        raise BadInputError(
+            f"{option} {name!r}: no such file" + (", nor is it default" if option == "evaluation" else "")
+        )
+    return file
+
+
+@functools.lru_cache(_KEPT_EVALUATIONS)
+def _load(path: str, _modified: int, _size: int) -> LinearEvaluation:
+    return LinearEvaluation.load(path)
+
+
+@functools.lru_cache(_KEPT_EVALUATIONS)
+def _default_evaluation(game: Game) -> LinearEvaluation:
+    try:
+        learning = load_learning(game.name)
+    except PluginError as error:
+        raise BadInputError(f"{game.name} has nothing to evaluate positions with ({error})") from error
+    if learning.default_evaluation is None:
+        raise BadInputError(f"{game.name} comes without an evaluation; name an evaluation file")
+    evaluation: LinearEvaluation = learning.default_evaluation()
+    return evaluation

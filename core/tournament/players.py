@@ -1,0 +1,324 @@
+"""Players: what chooses the moves of a game, and the texts that describe them.
+
+A :class:`PlayerSpec` says what a player is made of. It is small and picklable, goes into record files, and makes the
+:class:`Player` itself where the games are played. Its text is the same in every command::
+
+    model.npz,depth=6,solve=14
+    name=fast,evaluation=model.npz,clock=60+1,probcut=off
+    greedy,evaluation=mobility
+    random,seed=3
+
+The first word may be an evaluation file or ``default`` (the game's own evaluation) for a searching player, or the name
+of another kind of player.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import attrs
+from attrs import define, field
+
+from glem.core.errors import BadInputError
+from glem.core.game import Game
+from glem.core.search.results import Clock, Limits
+
+__all__ = ["DEFAULT_EVALUATION", "MOBILITY", "MoveChoice", "Player", "PlayerSpec", "parse_player"]
+
+DEFAULT_EVALUATION = "default"
+"""Stands for the evaluation that a game's plugin ships."""
+
+MOBILITY = "mobility"
+"""Stands, with a greedy player, for the opponent's number of moves, negated: an evaluation that every game has."""
+
+SEARCH, GREEDY, RANDOM = "search", "greedy", "random"
+_KINDS = (SEARCH, GREEDY, RANDOM)
+_LONGEST_NAME = 60
+
+
+@define(frozen=True)
+class MoveChoice:
+    """A player's decision.
+
+    Parameters
+    ----------
+    move
+        The move.
+    score
+        What the player expects, in label units of its evaluation before the link, from its own view; the exact final
+        score where a solver found it; None where it has no score.
+    depth
+        Plies of the last completed iteration; 0 without a search.
+    nodes
+        Positions visited.
+    seconds
+        Wall-clock time.
+    exact
+        The score is the exact final score.
+    result
+        1, 0 or -1 where the player knows that it can win, draw, or must lose; else None.
+    """
+
+    move: int
+    score: float | None = None
+    depth: int = 0
+    nodes: int = 0
+    seconds: float = 0.0
+    exact: bool = False
+    result: int | None = None
+
+
+class Player(Protocol):
+    """Chooses moves. One thread at a time may use it."""
+
+    name: str
+
+    def new_game(self, number: int = 0) -> None:
+        """Forget what earlier games left behind; the moves of a game depend on its number and the seed alone."""
+        ...
+
+    def choose(
+        self, position: Any, previous: Sequence[Any], clock: Clock | None, *, stop: threading.Event | None = None
+    ) -> MoveChoice:
+        """Choose a legal move in a position that is not over.
+
+        Parameters
+        ----------
+        position
+            The position.
+        previous
+            The game's earlier positions, in order; as many as plies were played.
+        clock
+            The player's own clock, where the game is played with one.
+        stop
+            When it is set, the player chooses at once.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back what the player holds; it is not used again."""
+        ...
+
+
+@define(frozen=True)
+class PlayerSpec:
+    """What a player is made of.
+
+    Parameters
+    ----------
+    name
+        For people and records; unique within a tournament.
+    kind
+        ``search``, ``greedy`` (the move after which the evaluation is best) or ``random``.
+    evaluation
+        File of an evaluation, ``default`` for the one that the game's plugin ships, or for a greedy player
+        ``mobility``.
+    limits
+        Of each search. A clock here is the player's time for a whole game.
+    solve_from
+        Positions with at most so many moves left are solved exactly; 0 for never.
+    result_from
+        Positions with at most so many moves left are solved for win, draw or loss; 0 for never.
+    selective
+        Whether the search may be selective; full-width where it is false.
+    probcut
+        File of the parameters of the selective search; "" for the evaluation's own ones if the plugin ships any.
+    table_mb
+        Size of the transposition table and of the solver's, in MiB.
+    seed
+        Of random choices.
+    digest
+        Of the evaluation and other data, set by :meth:`resolved`; a player made from other data is refused.
+    """
+
+    name: str
+    kind: str = SEARCH
+    evaluation: str = DEFAULT_EVALUATION
+    limits: Limits = field(factory=Limits)
+    solve_from: int = 0
+    result_from: int = 0
+    selective: bool = True
+    probcut: str = ""
+    table_mb: int = 16
+    seed: int = 0
+    digest: str = ""
+
+    def __attrs_post_init__(self) -> None:
+        if not self.name.strip() or len(self.name) > _LONGEST_NAME or not self.name.isprintable():
+            raise BadInputError(f"a player's name has 1 to {_LONGEST_NAME} printable characters, got {self.name!r}")
+        if self.kind not in _KINDS:
+            raise BadInputError(f"player {self.name!r} is of kind {self.kind!r}; known: {', '.join(_KINDS)}")
+        for what, value, least in (
+            ("solve", self.solve_from, 0),
+            ("result", self.result_from, 0),
+            ("table", self.table_mb, 1),
+            ("seed", self.seed, 0),
+        ):
+            if value < least:
+                raise BadInputError(f"{what} of player {self.name!r} must be at least {least}, got {value}")
+        if self.kind == SEARCH and self.evaluation == MOBILITY:
+            raise BadInputError(f"player {self.name!r}: evaluation=mobility is for greedy players; name a file")
+        if self.kind == SEARCH and self.limits == Limits():
+            raise BadInputError(f"player {self.name!r} has no limit: give depth=, nodes=, seconds= or clock=")
+
+    def resolved(self, game: Game) -> PlayerSpec:
+        """Check that the player can be made, and note a digest of its data.
+
+        Raises
+        ------
+        BadInputError
+            An evaluation is unknown or another game's, or the game has no solver.
+        """
+        self._check_solver(game)
+        return attrs.evolve(self, digest=_data_digest(self, game))
+
+    def make(self, game: Game) -> Player:
+        """Make the player.
+
+        Raises
+        ------
+        BadInputError
+            As :meth:`resolved`; or its data are not those that :attr:`digest` was made of.
+        """
+        self._check_solver(game)
+        if self.kind == RANDOM:
+            from glem.core.tournament.simple_players import RandomPlayer
+
+            return RandomPlayer(self, game)
+        if self.digest and self.digest != _data_digest(self, game):
+            raise BadInputError(f"player {self.name!r}: {self.evaluation} is not what it was when the work began")
+        if self.kind == GREEDY:
+            from glem.core.tournament.simple_players import GreedyPlayer
+
+            return GreedyPlayer(self, game)
+        from glem.core.tournament.search_player import SearchPlayer
+
+        return SearchPlayer(self, game)
+
+    def _check_solver(self, game: Game) -> None:
+        if (self.solve_from or self.result_from) and game.make_solver is None:
+            raise BadInputError(f"player {self.name!r}: {game.name} has no solver, so nothing can be solved")
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything that determines the player's moves, as plain JSON values."""
+        return attrs.asdict(self)
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> PlayerSpec:
+        """Read what :meth:`to_json` gave; :class:`BadInputError` when it is anything else."""
+        try:
+            limits = dict(value["limits"])
+            if limits["clock"] is not None:
+                limits["clock"] = Clock(**limits["clock"])
+            return cls(**{**value, "limits": Limits(**limits)})
+        except (TypeError, KeyError, ValueError) as error:
+            raise BadInputError(f"no description of a player: {value!r}") from error
+
+
+def _data_digest(spec: PlayerSpec, game: Game) -> str:
+    from glem.core.tournament.player_data import data_digest
+
+    return data_digest(spec, game)
+
+
+# -------------------------------------------------------------------------------------------------- texts
+
+
+def _whole(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or len(text) > 18:
+        raise ValueError
+    return int(text)
+
+
+def _positive_seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds < 1e9:
+        raise ValueError
+    return seconds
+
+
+def _clock(text: str) -> Clock:
+    remaining, plus, increment = text.partition("+")
+    return Clock(_positive_seconds(remaining), float(increment) if plus else 0.0)
+
+
+_LIMITS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "depth": (_whole, "a number of plies"),
+    "nodes": (_whole, "a number of positions"),
+    "seconds": (_positive_seconds, "seconds a move"),
+    "clock": (_clock, "seconds a game, perhaps with an increment: 60 or 60+0.5"),
+}
+_OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {
+    "name": ("name", str, "a name"),
+    "kind": ("kind", str, f"one of {', '.join(_KINDS)}"),
+    "evaluation": ("evaluation", str, "a file"),
+    "solve": ("solve_from", _whole, "a number of moves left"),
+    "result": ("result_from", _whole, "a number of moves left"),
+    "probcut": ("probcut", str, "off, on or a file"),
+    "table": ("table_mb", _whole, "MiB"),
+    "seed": ("seed", _whole, "a number"),
+}
+
+
+def parse_player(text: str, *, limits: Limits | None = None) -> PlayerSpec:
+    """Read the text of a player.
+
+    Parameters
+    ----------
+    text
+        Comma-separated ``option=value``: ``name``, ``kind``, ``evaluation``, ``depth``, ``nodes``, ``seconds`` (a
+        move), ``clock`` (seconds a game, ``60+0.5`` with an increment), ``solve`` and ``result`` (moves left from which
+        on positions are solved exactly or for win, draw and loss), ``probcut`` (``off`` for full-width search),
+        ``table`` (MiB), ``seed``. The first one may be a kind or an evaluation alone.
+    limits
+        Limits of a searching player that names none of its own.
+
+    Returns
+    -------
+    PlayerSpec
+        Named by the text if it names no name.
+
+    Raises
+    ------
+    BadInputError
+        An option is unknown, there twice, or has no sense.
+    """
+    fields: dict[str, Any] = {}
+    limit_fields: dict[str, Any] = {}
+    for place, part in enumerate(text.split(",")):
+        option, equals, value = (word.strip() for word in part.partition("="))
+        if place == 0 and not equals:
+            option, value = ("kind" if option in _KINDS else "evaluation"), option
+        if option not in _LIMITS and option not in _OPTIONS:
+            known = ", ".join((*_OPTIONS, *_LIMITS))
+            raise BadInputError(f"player {text!r} has an unknown option {option!r}; known: {known}")
+        name, read, meaning = _OPTIONS[option] if option in _OPTIONS else (option, *_LIMITS[option])
+        target = limit_fields if option in _LIMITS else fields
+        if name in target:
+            raise BadInputError(f"player {text!r} has {option} twice")
+        try:
+            if not value:
+                raise ValueError
+            target[name] = read(value)
+        except ValueError:
+            raise BadInputError(f"player {text!r}: {option} must be {meaning}, got {value!r}") from None
+    if fields.get("probcut") in {"on", "off"}:
+        fields["selective"] = fields.pop("probcut") == "on"
+    if fields.get("kind", SEARCH) == SEARCH and not limit_fields and limits is not None:
+        chosen = limits
+    else:
+        chosen = Limits(**limit_fields)
+    return PlayerSpec(name=fields.pop("name", None) or _name_of(text, fields), limits=chosen, **fields)
+
+
+def _name_of(text: str, fields: dict[str, Any]) -> str:
+    """Name of a player that has none: its text, with files by their stems."""
+    name = ",".join(part.strip() for part in text.split(","))
+    for option in ("evaluation", "probcut"):
+        file = str(fields.get(option, ""))
+        if file:
+            name = name.replace(file, Path(file).stem)
+    return name[:_LONGEST_NAME]

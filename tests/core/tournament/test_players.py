@@ -1,0 +1,161 @@
+"""Players without a search, and the texts of players."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glem.core.errors import BadInputError
+from glem.core.evaluation import LinearEvaluation
+from glem.core.game import Game
+from glem.core.learning import Learning
+from glem.core.search.results import Clock, Limits
+from glem.core.tournament.players import PlayerSpec, parse_player
+from glem.core.tournament.simple_players import legal_moves_of
+from tests.core.countdown_game import COUNTDOWN
+
+
+def linear_evaluation(learning: Learning, feature: str, weight: float) -> LinearEvaluation:
+    phases = len(learning.phases)
+    names = [known.name for known in learning.features.features]
+    return LinearEvaluation(
+        learning,
+        np.zeros(phases, np.float32),
+        linear=(names.index(feature),),
+        linear_weights=np.full((phases, 1), weight, np.float32),
+    )
+
+
+def playout(game: Game, spec: PlayerSpec, number: int) -> list[int]:
+    player = spec.make(game)
+    player.new_game(number)
+    position, previous, moves = game.initial_position, [], []
+    while not game.is_over(position):
+        choice = player.choose(position, previous, None)
+        assert choice.move in legal_moves_of(game, position)
+        moves.append(choice.move)
+        previous.append(position)
+        position = game.play(position, choice.move)
+    player.close()
+    return moves
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("random", PlayerSpec("random", kind="random")),
+        ("greedy,evaluation=mobility", PlayerSpec("greedy,evaluation=mobility", kind="greedy", evaluation="mobility")),
+        (
+            "name=A, evaluation=model.npz, depth=6, solve=14, result=20",
+            PlayerSpec("A", evaluation="model.npz", limits=Limits(depth=6), solve_from=14, result_from=20),
+        ),
+        (
+            "folder/model.npz,clock=60+0.5,probcut=off,table=64",
+            PlayerSpec(
+                "model,clock=60+0.5,probcut=off,table=64",
+                evaluation="folder/model.npz",
+                limits=Limits(clock=Clock(60, 0.5)),
+                selective=False,
+                table_mb=64,
+            ),
+        ),
+        (
+            "name=B,nodes=1000,seconds=0.5,probcut=cut.npz,seed=3",
+            PlayerSpec("B", limits=Limits(nodes=1000, seconds=0.5), probcut="cut.npz", seed=3),
+        ),
+        ("default", PlayerSpec("default", limits=Limits(depth=2))),
+    ],
+)
+def test_text_of_a_player(text: str, expected: PlayerSpec) -> None:
+    assert parse_player(text, limits=Limits(depth=2)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "evaluation must be a file"),
+        ("model.npz", "has no limit"),
+        ("random,dept=3", "unknown option 'dept'; known: .*depth"),
+        ("model.npz,depth=3,depth=4", "depth twice"),
+        ("model.npz,evaluation=b.npz,depth=4", "evaluation twice"),
+        ("model.npz,depth=x", "depth must be a number of plies, got 'x'"),
+        ("model.npz,depth=0", "depth must be at least 1"),
+        ("model.npz,clock=-5", "clock must be seconds a game"),
+        ("model.npz,clock=5+x", "clock must be seconds a game"),
+        ("model.npz,clock=nan", "clock must be seconds a game"),
+        ("kind=best", "of kind 'best'; known: search, greedy, random"),
+        ("mobility,depth=3", "for greedy players"),
+        ("random,name=", "name must be a name"),
+        ("random,table=0", "table of player .* must be at least 1"),
+        (f"random,name={'x' * 61}", "1 to 60"),
+    ],
+)
+def test_bad_texts_of_players_say_what_is_wrong(text: str, message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        parse_player(text)
+
+
+def test_specs_survive_pickle_and_json() -> None:
+    spec = parse_player("name=A,evaluation=m.npz,clock=60+1,nodes=5,solve=14,probcut=off")
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    assert PlayerSpec.from_json(spec.to_json()) == spec
+    with pytest.raises(BadInputError, match="no description"):
+        PlayerSpec.from_json({"name": "A"})
+
+
+@pytest.mark.parametrize("text", ["random,seed=1", "greedy,evaluation=mobility,seed=1"])
+def test_moves_depend_on_seed_and_game_number_alone(othello: Game, text: str) -> None:
+    spec = parse_player(text)
+    first = playout(othello, spec, 5)
+    assert playout(othello, spec, 5) == first
+    assert playout(othello, spec, 6) != first
+    assert playout(othello, parse_player(text.replace("seed=1", "seed=2")), 5) != first
+
+
+def test_greedy_plays_the_move_with_the_best_value(othello: Game, othello_learning: Learning, tmp_path: Path) -> None:
+    path = tmp_path / "discs.npz"
+    linear_evaluation(othello_learning, "disc_difference", 1.0).save(path)
+    spec = parse_player(f"greedy,evaluation={path}").resolved(othello)
+    player = spec.make(othello)
+    player.new_game(0)
+    position: Any = othello.initial_position
+    for _ in range(20):
+        discs = {
+            move: int(after.opponent).bit_count() - int(after.own).bit_count()
+            for move in legal_moves_of(othello, position)
+            for after in [othello.play(position, move)]
+        }
+        choice = player.choose(position, [], None)
+        assert choice.score == discs[choice.move] == max(discs.values())
+        assert choice.nodes == len(discs)
+        position = othello.play(position, choice.move)
+
+
+def test_greedy_takes_a_win_at_once() -> None:
+    player = parse_player("greedy,evaluation=mobility").make(COUNTDOWN)
+    for stones in (1, 2, 3):
+        position = COUNTDOWN.parse_position(f"{stones} stones")
+        choice = player.choose(position, [], None)
+        assert choice.move == stones - 1
+        assert choice.score is None
+
+
+def test_evaluations_that_do_not_fit_are_refused(othello: Game, othello_learning: Learning, tmp_path: Path) -> None:
+    path = tmp_path / "discs.npz"
+    linear_evaluation(othello_learning, "disc_difference", 1.0).save(path)
+    with pytest.raises(BadInputError, match=r"missing\.npz.*no such file"):
+        parse_player("greedy,evaluation=missing.npz").resolved(othello)
+    with pytest.raises(BadInputError, match="evaluates othello, the game is countdown"):
+        parse_player(f"greedy,evaluation={path}").resolved(COUNTDOWN)
+    with pytest.raises(BadInputError, match="countdown has nothing to evaluate"):
+        parse_player("greedy").resolved(COUNTDOWN)
+    with pytest.raises(BadInputError, match="countdown has no solver"):
+        parse_player(f"{path},depth=2,solve=5").resolved(COUNTDOWN)
+    spec = parse_player(f"greedy,evaluation={path}").resolved(othello)
+    linear_evaluation(othello_learning, "mobility", 1.0).save(path)
+    with pytest.raises(BadInputError, match="not what it was"):
+        spec.make(othello)
