@@ -1,0 +1,111 @@
+"""The rules for one position at a time against the rules, on positions of random games and on random boards."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from glem.core.game import Game, count_moves, is_over, legal_moves, play
+from glem.core.kernels import compiled, kernel
+from glem.core.operations import Operations
+from glem.games.othello import rules
+from glem.games.othello.rules import PASS, Position
+from glem.games.othello.single import SEARCH_RULES, flips_one, mobility_one
+
+SINGLE = Operations("othello-single-test", SEARCH_RULES)
+
+
+@kernel
+def all_flips(own, opponent, turned):
+    """Flips of each position on each square: uint64 [N, 64]."""
+    for row in range(own.size):
+        for square in range(64):
+            if (own[row] | opponent[row]) >> np.uint64(square) & np.uint64(1) == np.uint64(0):
+                turned[row, square] = flips_one(own[row], opponent[row], square)
+
+
+@kernel
+def all_mobility(own, opponent, places):
+    for row in range(own.size):
+        places[row] = mobility_one(own[row], opponent[row])
+
+
+def boards(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Boards reachable or not, from almost empty to full, among them many long runs."""
+    generator = np.random.default_rng(seed)
+    empty, own = generator.random((2, count, 1)) ** 2
+    occupied = generator.random((count, 64)) >= empty
+    mine = occupied & (generator.random((count, 64)) < own)
+    places = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    return (mine * places).sum(1, dtype=np.uint64), ((occupied & ~mine) * places).sum(1, dtype=np.uint64)
+
+
+def test_flips_and_mobility_of_random_boards():
+    own, opponent = boards(3000, 1)
+    turned, places = np.zeros((own.size, 64), np.uint64), np.zeros(own.size, np.uint64)
+    all_flips(own, opponent, turned)
+    all_mobility(own, opponent, places)
+    flips, mobility = compiled(rules.flips), compiled(rules.mobility)
+    for row in range(own.size):
+        assert places[row] == mobility(own[row], opponent[row])
+        for square in np.flatnonzero(turned[row] != 0):
+            assert turned[row, square] == flips(own[row], opponent[row], square)
+        # A square turns discs exactly where the rules allow a move.
+        assert sum(1 << int(square) for square in np.flatnonzero(turned[row])) == places[row]
+
+
+@pytest.mark.parametrize("mode", ["plain", "compiled"])
+def test_operations_equal_the_rules_in_random_games(othello: Game, mode: str):
+    functions = dict(SEARCH_RULES)
+    if mode == "compiled":
+        functions = {name: compiled(function) for name, function in functions.items()}
+    generator = np.random.default_rng(2)
+    passes = 0
+    for _ in range(12):
+        position = othello.initial_position
+        while True:
+            expected, found = np.zeros(60, np.int32), np.zeros(60, np.int32)
+            count = rules.legal_moves(position, expected, 3)
+            assert functions["legal_moves"](position, found, 3) == count
+            assert np.array_equal(expected, found)
+            assert functions["count_moves"](position) == count
+            assert functions["is_over"](position) == (count == 0)
+            if count == 0:
+                break
+            move = int(generator.choice(expected[3 : 3 + count]))
+            passes += move == PASS
+            following = rules.play(position, move)
+            assert Position(*functions["play"](position, move)) == following
+            position = following
+    assert passes
+
+
+def test_generic_operations_reach_them(othello: Game):
+    moves = np.zeros(60, np.int32)
+    assert legal_moves(SINGLE, othello.initial_position, moves, 0) == 4
+    assert count_moves(SINGLE, othello.initial_position) == 4
+    assert play(SINGLE, othello.initial_position, 19) == rules.play(othello.initial_position, 19)
+    assert not is_over(SINGLE, othello.initial_position)
+
+
+def test_a_second_process_loads_the_machine_code(tmp_path):
+    program = (
+        "import numpy as np; from glem.core.kernels import compiled; from glem.games.othello.single import play_one; "
+        "from glem.games.othello.rules import INITIAL_POSITION; f = compiled(play_one); "
+        "print(*f(INITIAL_POSITION, np.int64(19))); print(sum(f.stats.cache_hits.values()))"
+    )
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={"GLEM_CACHE_DIR": str(tmp_path), "PATH": "/usr/bin"},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        for _ in range(2)
+    ]
+    assert outputs[0][:2] == outputs[1][:2]
+    assert [output[2] for output in outputs] == ["0", "1"]
