@@ -38,7 +38,16 @@ from glem.core.positions import PositionSet
 from glem.core.records import GameRecords, ScoredPositions
 from glem.core.replay import FINISHED, ILLEGAL, UNFINISHED, Replay, replay
 
-__all__ = ["LABELS", "LabelCounts", "Selection", "frequent_players", "label_records", "label_scored_positions"]
+__all__ = [
+    "LABELS",
+    "LabelCounts",
+    "Selection",
+    "frequent_players",
+    "label_records",
+    "label_scored_positions",
+    "labels_of_games",
+    "numbered_records",
+]
 
 LABELS = ("result", "theoretical", "auto")
 """Kinds of labels that game records give."""
@@ -211,14 +220,14 @@ def _label_part(
     played = replay(game, records)
     counts.unfinished = int((played.status == UNFINISHED).sum())
     counts.illegal = int((played.status == ILLEGAL).sum())
-    result = np.where(played.status == FINISHED, played.final_score, np.nan).astype(np.float32)
     chosen = played.status != ILLEGAL
     if selection.errors is not None:
+        result = _results(played)
         fitting = _games_of_errors(np.abs(result - records.theoretical_score), selection.errors)
         counts.other_errors = int((chosen & ~fitting).sum())
         chosen &= fitting
 
-    labels = _labels(game, records, played, result, label)
+    labels = labels_of_games(game, records, played, label)
     wanted = chosen[played.record] & _positions_of_stage(played, selection)
     # Nobody misses a label where the game is over.
     wanted[played.offsets[1:][played.status == FINISHED] - 1] = False
@@ -252,16 +261,31 @@ def _rows(columns: Any, rows: NDArray[np.int64]) -> Any:
     return type(columns)(*(column[rows] for column in columns))
 
 
-def _labels(
-    game: Game, records: GameRecords, played: Replay, result: NDArray[np.float32], label: str
-) -> NDArray[np.float32]:
-    """Label of every replayed position [P]; ``result`` [G] is nan for games without one."""
+def _results(played: Replay) -> NDArray[np.float32]:
+    """Return the final score of each game [G] for the first player, nan for unfinished games."""
+    return np.where(played.status == FINISHED, played.final_score, np.nan).astype(np.float32)
+
+
+def labels_of_games(game: Game, records: GameRecords, played: Replay, label: str) -> NDArray[np.float32]:
+    """Label of every replayed position from its own game, for the side to move: float32 [P], nan where it has none.
+
+    Parameters
+    ----------
+    game
+        The game.
+    records
+        G games.
+    played
+        Their replay, P positions.
+    label
+        One of :data:`LABELS`.
+    """
     labels = np.empty(len(played.ply), np.float32)
     _write_labels(
         played.offsets,
         played.side,
         played.move,
-        result,
+        _results(played),
         np.ascontiguousarray(records.theoretical_score, np.float32),
         np.ascontiguousarray(records.theoretical_ply, np.int16),
         np.int64(LABELS.index(label)),
@@ -328,8 +352,11 @@ def frequent_players(chunks: Iterable[GameRecords], minimum_games: int) -> froze
     return frozenset(name for name, count in games.items() if count >= minimum_games)
 
 
-def _numbered(chunks: Iterable[GameRecords]) -> Iterator[tuple[GameRecords, NDArray[np.int32]]]:
-    """Yield records in slices of bounded size with their numbers [G] in the set."""
+def numbered_records(chunks: Iterable[GameRecords]) -> Iterator[tuple[GameRecords, NDArray[np.int32]]]:
+    """Yield records in slices of bounded size with their numbers [G] in the set of all files.
+
+    The numbers of a file begin after the last of the file before, and count bad records that were skipped.
+    """
     source: str | None = None
     first = 0
     following = 0
@@ -420,7 +447,7 @@ def label_records(
     def make(records: GameRecords, number: NDArray[np.int32]) -> _Part:
         return _label_part(game, records, number, label, chosen, seed)
 
-    for part in _in_order(make, _numbered(chunks), jobs):
+    for part in _in_order(make, numbered_records(chunks), jobs):
         total.add(part.counts)
         yield part.positions
 
