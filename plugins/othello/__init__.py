@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from glem.core.kernels import popcount
-from glem.core.learning import Learning, Phases
+from typing import TYPE_CHECKING
+
+from glem.core.learning import Learning
 from glem.core.positions import PositionSet
+from glem.core.search.evaluators import Evaluator
 from glem.games.othello import OTHELLO as GAME
-from glem.games.othello.rules import Position
 from glem.plugins.othello.features import FEATURES
 from glem.plugins.othello.patterns import PATTERN_SETS
+from glem.plugins.othello.phases import PHASES
+
+if TYPE_CHECKING:
+    from glem.core.evaluation import LinearEvaluation
 
 __all__ = ["OTHELLO"]
-
-
-def phase_of(position: Position) -> int:
-    """Logistello's 13 game stages by disc count: up to 16 discs, then four discs a stage (GLEM, section 6)."""
-    return min(max((popcount(position.own | position.opponent) - 13) // 4, 0), 12)
-
-
-PHASES = Phases(
-    game=GAME,
-    names=tuple(f"{13 + 4 * phase if phase else 4}-{16 + 4 * phase}" for phase in range(13)),
-    phase_of=phase_of,
-)
 
 
 def _sample() -> PositionSet:
@@ -30,6 +23,13 @@ def _sample() -> PositionSet:
     from glem.plugins.othello.sample import sample_positions
 
     return sample_positions()
+
+
+def _make_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
+    # Imported late: learning does without the search.
+    from glem.plugins.othello.incremental import incremental_evaluator
+
+    return incremental_evaluator(evaluation)
 
 
 OTHELLO = Learning(
@@ -44,6 +44,7 @@ OTHELLO = Learning(
         "mobility": ("mobility", "opponent_mobility"),
     },
     label_unit="discs",
+    make_evaluator=_make_evaluator,
     sample=_sample,
 )
 """Registered under the entry-point group ``glem.learning``."""

@@ -1,0 +1,255 @@
+"""Evaluations for the search: the game's own fast form where it has one, else one that works for every game.
+
+The general form keeps no accumulator. It computes all feature values of a position, then adds up the 16-bit weights of
+what is active: the bias, patterns, configurations, linear features.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.evaluation import LinearEvaluation, PlayWeights
+from glem.core.fitting.links import LOGISTIC
+from glem.core.operations import Operations
+from glem.core.patterns import PatternSet
+from glem.core.search.configuration_sums import ActiveTables, build_active_tables, sum_of_active
+from glem.core.search.evaluators import Evaluator
+
+__all__ = ["evaluator_of", "recomputing_evaluator", "score_limit"]
+
+_LARGEST_LOG_ODDS = 16
+"""Winning chances of one in nine million and less count as such."""
+
+_LARGEST_SCORE = 32767
+"""Steps, where neither a link nor graded results bound an evaluation."""
+
+
+def evaluator_of(evaluation: LinearEvaluation) -> Evaluator:
+    """Make the form of an evaluation that the search uses.
+
+    Parameters
+    ----------
+    evaluation
+        Of any game.
+
+    Returns
+    -------
+    Evaluator
+        Of :attr:`Learning.make_evaluator <glem.core.learning.Learning.make_evaluator>` where that covers the
+        evaluation, else :func:`recomputing_evaluator`. Its score is the integer sum of the weights of
+        :meth:`LinearEvaluation.in_play`, in steps of 1 / :attr:`PlayWeights.scale`, within :func:`score_limit`; under
+        the logistic link these are log odds, not winning chances.
+    """
+    make_evaluator = evaluation.learning.make_evaluator
+    fast = make_evaluator(evaluation) if make_evaluator is not None else None
+    return fast if fast is not None else recomputing_evaluator(evaluation)
+
+
+def score_limit(evaluation: LinearEvaluation, steps_per_unit: float) -> int:
+    """Greatest absolute score, in steps, that an evaluation is given in the search.
+
+    No evaluation promises more than the greatest final score where a game's scores tell by how much it is won; log odds
+    are cut off where they no longer mean anything.
+    """
+    if evaluation.link == LOGISTIC:
+        return round(_LARGEST_LOG_ODDS * steps_per_unit)
+    return round(_greatest_final_score(evaluation) * steps_per_unit) if _is_graded(evaluation) else _LARGEST_SCORE
+
+
+def _greatest_final_score(evaluation: LinearEvaluation) -> int:
+    return max(abs(bound) for bound in evaluation.learning.game.score_bounds)
+
+
+def _is_graded(evaluation: LinearEvaluation) -> bool:
+    """Whether final scores tell more than who has won."""
+    return _greatest_final_score(evaluation) > 1
+
+
+# ----------------------------------------------------------------------------------------- the functions
+
+
+class WeightTables(NamedTuple):
+    """An evaluation as :func:`_static_score` reads it; F features, K phases, I pattern instances, L linear features.
+
+    Parameters
+    ----------
+    features, instances, linear_count
+        int64: F, I and L.
+    weights_per_phase
+        int64: weights of all patterns together.
+    members, member_starts
+        int32: instance ``i`` has the features ``members[member_starts[i] : member_starts[i + 1]]``, that of the most
+        significant digit of its index first.
+    lows, cardinalities
+        int32 [F]: ranges of the features.
+    folds, fold_starts
+        int32: entry ``e`` of instance ``i`` has the weight ``folds[fold_starts[i] + e]``.
+    weights
+        int16 [K * weights_per_phase].
+    linear, linear_weights
+        int32 [L] features; int16 [K * L].
+    bias
+        int64 [K].
+    active
+        The configurations.
+    span, low, steps
+        float64: height and lower bound of a sigmoid link, steps per label unit; span 0 for other links.
+    limit
+        int64: greatest absolute score.
+    """
+
+    features: np.int64
+    instances: np.int64
+    linear_count: np.int64
+    weights_per_phase: np.int64
+    members: NDArray[np.int32]
+    member_starts: NDArray[np.int32]
+    lows: NDArray[np.int32]
+    cardinalities: NDArray[np.int32]
+    folds: NDArray[np.int32]
+    fold_starts: NDArray[np.int32]
+    weights: NDArray[np.int16]
+    linear: NDArray[np.int32]
+    linear_weights: NDArray[np.int16]
+    bias: NDArray[np.int64]
+    active: ActiveTables
+    span: np.float64
+    low: np.float64
+    steps: np.float64
+    limit: np.int64
+
+
+def write_values(position: Any, values: Any) -> None:
+    """Stand-in for the game's function of this name; see :func:`_bound`."""
+    raise NotImplementedError
+
+
+def phase_of(position: Any) -> int:
+    """Stand-in for the game's function of this name; see :func:`_bound`."""
+    raise NotImplementedError
+
+
+def _start(position: Any, data: WeightTables, accumulators: Any, ply: int) -> None:
+    """Nothing is kept."""
+
+
+def _update(before: Any, move: int, after: Any, data: WeightTables, accumulators: Any, ply: int) -> None:
+    """Nothing is kept."""
+
+
+def _pattern_sum(values: Any, data: WeightTables, phase: np.int64) -> np.int64:
+    total = np.int64(0)
+    row = phase * data.weights_per_phase
+    for instance in range(data.instances):
+        entry = np.int64(0)
+        for place in range(data.member_starts[instance], data.member_starts[instance + 1]):
+            feature = data.members[place]
+            digit = np.int64(values[feature]) - np.int64(data.lows[feature])
+            entry = entry * np.int64(data.cardinalities[feature]) + digit
+        total += np.int64(data.weights[row + np.int64(data.folds[np.int64(data.fold_starts[instance]) + entry])])
+    return total
+
+
+def _static_score(position: Any, data: WeightTables, accumulators: Any, ply: int) -> np.int64:
+    values = np.zeros(data.features, np.int16)
+    write_values(position, values)
+    phase = np.int64(phase_of(position))
+    total: np.int64 = data.bias[phase] + _pattern_sum(values, data, phase)
+    for place in range(data.linear_count):
+        weight = np.int64(data.linear_weights[phase * data.linear_count + place])
+        total += weight * np.int64(values[data.linear[place]])
+    if data.active.configurations > np.int64(0):
+        total += sum_of_active(values, data.active, phase)
+    if data.span != np.float64(0.0):
+        # The link with one rounding: 1 / (1 + exp(-x)) is (1 + tanh(x / 2)) / 2.
+        share = 0.5 * (1.0 + math.tanh(0.5 * np.float64(total) / data.steps))
+        total = np.int64(np.rint((data.span * share + data.low) * data.steps))
+    return min(max(total, -data.limit), data.limit)
+
+
+# -------------------------------------------------------------------------------------------- the tables
+
+
+def _bound(function: Callable[..., Any], **named: Callable[..., Any]) -> Callable[..., Any]:
+    """Copy of a dual function in which some global names stand for other functions.
+
+    So one text serves every game: each copy compiles with its own game's functions inside, under a digest of its own.
+    """
+    assert isinstance(function, FunctionType)
+    copy = FunctionType(function.__code__, {**function.__globals__, **named}, function.__name__)
+    copy.__module__ = function.__module__
+    copy.__qualname__ = function.__qualname__
+    copy.__doc__ = function.__doc__
+    return copy
+
+
+@cache
+def _operations(game: str, write: Callable[..., None], phase: Callable[..., int]) -> Operations:
+    static_score = _bound(_static_score, write_values=write, phase_of=phase)
+    functions: dict[str, Callable[..., Any]] = {
+        "start": _start,
+        "update": _update,
+        "static_score": static_score,
+        "search_phase": phase,
+    }
+    return Operations(f"{game}-evaluation", functions)
+
+
+def recomputing_evaluator(evaluation: LinearEvaluation) -> Evaluator:
+    """Make an evaluator of any linear evaluation of any game, which computes everything from the position.
+
+    Under a sigmoid link scores are the link's values; else see :func:`evaluator_of`.
+    """
+    learning = evaluation.learning
+    played = evaluation.in_play()
+    limit = score_limit(evaluation, played.scale)
+    return Evaluator(
+        name="linear evaluation",
+        operations=_operations(learning.game.name, learning.features.write, learning.phases.phase_of),
+        data=_weight_tables(evaluation, played, limit),
+        width=0,
+        phase_count=len(learning.phases),
+        steps_per_unit=played.scale,
+        limit=limit,
+        unit=learning.label_unit,
+        result_only=evaluation.link == LOGISTIC or not _is_graded(evaluation),
+    )
+
+
+def _weight_tables(evaluation: LinearEvaluation, played: PlayWeights, limit: int) -> WeightTables:
+    features = evaluation.learning.features.features
+    patterns = evaluation.patterns
+    if patterns is None:
+        patterns = PatternSet(evaluation.learning.features, ())
+    instances = patterns.instances
+    folds = [patterns.fold(place) + patterns.weight_starts[place] for place in range(len(patterns))]
+    table_starts = np.concatenate([[0], np.cumsum(patterns.table_sizes)])
+    is_sigmoid = evaluation.link.span != 0.0 and evaluation.link != LOGISTIC
+    return WeightTables(
+        features=np.int64(len(features)),
+        instances=np.int64(len(instances)),
+        linear_count=np.int64(len(evaluation.linear)),
+        weights_per_phase=np.int64(patterns.weight_count),
+        members=np.array([feature for instance in instances for feature in instance.features], np.int32),
+        member_starts=np.cumsum([0, *(len(instance.features) for instance in instances)]).astype(np.int32),
+        lows=np.array([feature.low for feature in features], np.int32),
+        cardinalities=np.array([feature.cardinality for feature in features], np.int32),
+        folds=np.concatenate([np.zeros(0, np.int64), *folds]).astype(np.int32),
+        fold_starts=table_starts[[instance.pattern for instance in instances]].astype(np.int32),
+        weights=played.patterns.ravel(),
+        linear=np.array(evaluation.linear, np.int32),
+        linear_weights=played.linear.ravel(),
+        bias=played.bias.astype(np.int64),
+        active=build_active_tables(evaluation.configurations, played.configurations, evaluation.most_specific),
+        span=np.float64(evaluation.link.span if is_sigmoid else 0.0),
+        low=np.float64(evaluation.link.low if is_sigmoid else 0.0),
+        steps=np.float64(played.scale),
+        limit=np.int64(limit),
+    )

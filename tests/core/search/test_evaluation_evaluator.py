@@ -1,0 +1,135 @@
+"""Evaluators of any linear evaluation: scores against the oracle of evaluations, plain and compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from glem.core.configurations import ConfigurationSet, RelationTable
+from glem.core.evaluation import LinearEvaluation
+from glem.core.features import AtomicFeature, AtomicFeatures
+from glem.core.fitting.links import LOGISTIC, Link, scaled_sigmoid
+from glem.core.learning import Learning, Phases
+from glem.core.patterns import PatternSet
+from glem.core.search.evaluation_evaluator import evaluator_of, recomputing_evaluator
+from glem.core.search.evaluators import Evaluator
+from tests.core.countdown_game import COUNTDOWN
+from tests.core.evaluator_scores import integer_sums, line_scores, random_line
+
+
+@pytest.fixture(scope="module")
+def evaluation(othello_learning: Learning) -> LinearEvaluation:
+    """Random weights over everything: patterns, configurations (not closed under taking subsets), linear features."""
+    generator = np.random.default_rng(5)
+    learning = othello_learning
+    phases = len(learning.phases)
+    patterns = PatternSet.from_names(
+        learning.features,
+        {
+            **{name: learning.pattern_sets["logistello"][name] for name in ("diagonal_4", "edge_2x")},
+            "of several kinds": ("disc_difference", "parity", "a1"),
+        },
+    )
+    table = RelationTable(np.repeat(np.arange(64, dtype=np.int32), 3), np.tile(np.arange(3, dtype=np.int16), 64))
+    # Specializations by one, two and three relations of each other, on squares that are often occupied.
+    squares = [27, 28, 35, 36, 18, 19, 20, 26, 29]
+    chosen = {
+        tuple(sorted(3 * int(square) + int(generator.integers(3)) for square in generator.permutation(squares)[:size]))
+        for size in (1, 2, 4, 5)
+        for _ in range(250)
+    }
+    configurations = ConfigurationSet.from_relations(table, sorted(chosen))
+    linear = tuple(learning.features.index(name) for name in ("mobility", "regions"))
+
+    def weights(*shape: int) -> Any:
+        return generator.normal(size=shape).astype(np.float32)
+
+    return LinearEvaluation(
+        learning=learning,
+        bias=weights(phases),
+        patterns=patterns,
+        pattern_weights=weights(phases, patterns.weight_count),
+        configurations=configurations,
+        configuration_weights=weights(phases, len(configurations)),
+        linear=linear,
+        linear_weights=weights(phases, len(linear)),
+    )
+
+
+@pytest.fixture(scope="module")
+def line(othello_learning: Learning) -> tuple[list[Any], list[int]]:
+    """A random game of Othello."""
+    return random_line(othello_learning.game, np.random.default_rng(7))
+
+
+def clipped(evaluation: LinearEvaluation, evaluator: Evaluator, positions: list[Any]) -> Any:
+    return np.clip(integer_sums(evaluation, positions), -evaluator.limit, evaluator.limit)
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])
+@pytest.mark.parametrize("most_specific", [True, False], ids=["most specific", "all"])
+def test_scores_equal_the_oracle(
+    evaluation: LinearEvaluation, line: tuple[list[Any], list[int]], plain: bool, most_specific: bool
+) -> None:
+    chosen = evolve(evaluation, most_specific=most_specific)
+    evaluator = evaluator_of(chosen)
+    expected = clipped(chosen, evaluator, line[0])
+    assert evaluator.width == 0
+    assert len(set(expected)) > 30
+    np.testing.assert_array_equal(line_scores(evaluator, *line, plain=plain), expected)
+
+
+def test_the_fast_form_and_the_general_one_agree(
+    othello_learning: Learning, evaluation: LinearEvaluation, line: tuple[list[Any], list[int]]
+) -> None:
+    learning = othello_learning
+    patterns = PatternSet.from_names(learning.features, learning.pattern_sets["logistello"])
+    weights = np.random.default_rng(1).normal(size=(len(learning.phases), patterns.weight_count)).astype(np.float32)
+    covered = LinearEvaluation(learning, evaluation.bias, patterns=patterns, pattern_weights=weights)
+    fast, general = evaluator_of(covered), recomputing_evaluator(covered)
+    assert fast.width > 0
+    assert (fast.limit, fast.steps_per_unit, fast.unit) == (general.limit, general.steps_per_unit, general.unit)
+    assert line_scores(fast, *line, plain=False) == line_scores(general, *line, plain=False)
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])
+@pytest.mark.parametrize("link", [LOGISTIC, scaled_sigmoid(64.0)], ids=["logistic", "sigmoid"])
+def test_links(evaluation: LinearEvaluation, line: tuple[list[Any], list[int]], link: Link, plain: bool) -> None:
+    """The logistic link is searched in log odds, a sigmoid one in its values."""
+    chosen = evolve(evaluation, link=link)
+    evaluator = evaluator_of(chosen)
+    scores = np.array(line_scores(evaluator, *line, plain=plain)) / evaluator.steps_per_unit
+    values = [chosen.as_played().evaluate(position) for position in line[0]]
+    assert evaluator.result_only == (link == LOGISTIC)
+    np.testing.assert_allclose(link(scores) if link == LOGISTIC else scores, values, atol=1 / evaluator.steps_per_unit)
+
+
+def write_stones(position: Any, values: Any) -> None:
+    values[0] = position.stones
+    values[1] = position.stones & np.uint8(3)
+
+
+def one_phase(position: Any) -> int:
+    return 0
+
+
+def test_another_game_without_patterns() -> None:
+    features = (AtomicFeature("stones", 0, 9, "Left."), AtomicFeature("remainder", 0, 3, "Left modulo four."))
+    learning = Learning(
+        game=COUNTDOWN,
+        features=AtomicFeatures(COUNTDOWN, features, write_stones),
+        phases=Phases(COUNTDOWN, ("all",), one_phase),
+        pattern_sets={},
+    )
+    evaluation = LinearEvaluation(
+        learning, np.array([0.25]), linear=(0, 1), linear_weights=np.array([[0.5, -2.0]], np.float32)
+    )
+    evaluator = evaluator_of(evaluation)
+    positions, moves = random_line(COUNTDOWN, np.random.default_rng(0))
+    expected = integer_sums(evaluation, positions)
+    assert evaluator.result_only
+    assert line_scores(evaluator, positions, moves, plain=False) == expected
+    assert line_scores(evaluator, positions, moves, plain=True) == expected
