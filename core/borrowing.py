@@ -29,6 +29,7 @@ from glem.core.kernels import overload_of
 __all__ = ["Borrowed", "BorrowedArrayType", "BorrowedType", "item_pointer", "load_shared"]
 
 _SLOT_BYTES = 8
+_ANY_TYPE: Any = getattr(types, "Any")
 
 
 class BorrowedType(types.Type):  # type: ignore[misc]
@@ -40,6 +41,7 @@ class BorrowedType(types.Type):  # type: ignore[misc]
 
     @property
     def key(self) -> Any:
+        """What makes two such types equal."""
         return self.fields
 
 
@@ -52,6 +54,7 @@ class BorrowedArrayType(types.Type):  # type: ignore[misc]
 
     @property
     def key(self) -> Any:
+        """What makes two such types equal."""
         return self.dtype
 
 
@@ -133,14 +136,14 @@ def _field_type(kind: Any) -> Any:
 
 
 @infer_getattr
-class _BorrowedAttributes(AttributeTemplate):  # type: ignore[misc]
+class _BorrowedAttributes(AttributeTemplate):
     key = BorrowedType
 
-    def generic_resolve(self, kind: Any, name: str) -> Any:
+    def generic_resolve(self, kind: Any, name: str) -> Any:  # type: ignore[override]
         return _field_type(kind.fields[kind.fields.fields.index(name)]) if name in kind.fields.fields else None
 
 
-@lower_getattr_generic(BorrowedType)  # type: ignore[untyped-decorator]
+@lower_getattr_generic(BorrowedType)  # type: ignore[no-untyped-call, untyped-decorator]
 def _load_attribute(context: Any, builder: Any, kind: Any, block: Any, name: str) -> Any:
     place = kind.fields.fields.index(name)
     slot = sum(_slots(inner) for inner in kind.fields.types[:place])
@@ -171,38 +174,34 @@ def item_pointer(context: Any, builder: Any, kind: Any, array: Any, place: Any) 
     return builder.gep(first, [place])
 
 
-@infer_global(operator.getitem)
-class _BorrowedItem(AbstractTemplate):  # type: ignore[misc]
+@infer_global(operator.getitem)  # type: ignore[no-untyped-call]
+class _BorrowedItem(AbstractTemplate):
     def generic(self, arguments: Any, _named: Any) -> Any:
         array, place = arguments
         if isinstance(array, BorrowedArrayType) and isinstance(place, types.Integer):
-            return signature(array.dtype, array, types.intp)
+            return signature(array.dtype, array, types.intp)  # type: ignore[no-untyped-call]
         return None
 
 
-@infer_global(operator.setitem)
-class _BorrowedStore(AbstractTemplate):  # type: ignore[misc]
+@infer_global(operator.setitem)  # type: ignore[no-untyped-call]
+class _BorrowedStore(AbstractTemplate):
     def generic(self, arguments: Any, _named: Any) -> Any:
         array, place, _value = arguments
         if isinstance(array, BorrowedArrayType) and isinstance(place, types.Integer):
-            return signature(types.none, array, types.intp, array.dtype)
+            return signature(types.none, array, types.intp, array.dtype)  # type: ignore[no-untyped-call]
         return None
 
 
-@lower_builtin(operator.getitem, BorrowedArrayType, types.intp)  # type: ignore[untyped-decorator]
+@lower_builtin(operator.getitem, BorrowedArrayType, types.intp)  # type: ignore[no-untyped-call, untyped-decorator]
 def _load_item(context: Any, builder: Any, kind: Any, arguments: Any) -> Any:
     array, place = arguments
-    return context.unpack_value(
-        builder, kind.args[0].dtype, item_pointer(context, builder, kind.args[0], array, place)
-    )
+    return context.unpack_value(builder, kind.args[0].dtype, item_pointer(context, builder, kind.args[0], array, place))
 
 
-@lower_builtin(operator.setitem, BorrowedArrayType, types.intp, types.Any)  # type: ignore[untyped-decorator]
+@lower_builtin(operator.setitem, BorrowedArrayType, types.intp, _ANY_TYPE)  # type: ignore[no-untyped-call, untyped-decorator]
 def _store_item(context: Any, builder: Any, kind: Any, arguments: Any) -> Any:
     array, place, value = arguments
-    context.pack_value(
-        builder, kind.args[0].dtype, value, item_pointer(context, builder, kind.args[0], array, place)
-    )
+    context.pack_value(builder, kind.args[0].dtype, value, item_pointer(context, builder, kind.args[0], array, place))
     return context.get_dummy_value()
 
 

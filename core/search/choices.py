@@ -74,7 +74,7 @@ def move_order(rules: Operations, position: Any, move: int, after: Any) -> int:
 
 @generic_operation
 def no_moves_score(rules: Operations, position: Any) -> int:
-    """Final score of a position without moves."""
+    """Score a position without moves."""
     return int(rules["no_moves_score"](position))
 
 
@@ -106,7 +106,7 @@ def _overload_extra_plies(rules: Any, before: Any, move: Any, after: Any) -> Any
 
 
 def hint(rules: Any, position: Any, move: Any, after: Any) -> Any:
-    """The game's hint for the order of moves; 0 in a game without the operation."""
+    """Give the game's hint for the order of moves; 0 in a game without the operation."""
     return np.int64(move_order(rules, position, move, after) if "move_order" in rules else 0)
 
 
@@ -130,7 +130,7 @@ def _overload_is_over_at_leaf(rules: Any, position: Any) -> Any:
 
 
 def score_without_moves(rules: Any, position: Any) -> Any:
-    """Final score of a position that has no moves."""
+    """Score a position that has no moves, as a final score."""
     return np.int64(no_moves_score(rules, position) if "no_moves_score" in rules else final_score(rules, position))
 
 

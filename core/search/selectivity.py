@@ -14,8 +14,9 @@ CHECKS = 2
 
 
 class Selectivity(NamedTuple):
-    """Parameters of Multi-ProbCut (Buro 1997, Experiments with Multi-ProbCut and a New High-Quality Evaluation Function).
+    """Parameters of Multi-ProbCut.
 
+    Source: Buro 1997, Experiments with Multi-ProbCut and a New High-Quality Evaluation Function for Othello.
     The score of a search of depth d is taken to be ``slope * c + offset`` from the score c of a check search, with a
     normal error of standard deviation ``deviation``. Check number k of phase p at remaining depth d stands at index
     ``(p * depth_count + d) * CHECKS + k`` of the arrays.
@@ -35,7 +36,5 @@ class Selectivity(NamedTuple):
     """Standard deviations, in steps."""
 
 
-FULL_WIDTH = Selectivity(
-    np.int64(0), np.float64(0), np.full(1, -1, np.int64), np.zeros(1), np.zeros(1), np.zeros(1)
-)
+FULL_WIDTH = Selectivity(np.int64(0), np.float64(0), np.full(1, -1, np.int64), np.zeros(1), np.zeros(1), np.zeros(1))
 """No selectivity."""

@@ -1,0 +1,426 @@
+"""NegaScout: one recursive function for every game, plain and compiled.
+
+The contract of :func:`negascout`:
+
+- It searches ``depth`` plies and returns a score from the side to move, in steps. *Fail-soft*: a score at most
+  ``alpha`` is an upper bound on the value, one at least ``beta`` a lower bound, any other one is the value.
+- The value is the minimax value of the tree that is searched. A forced pass costs no depth (neither side has chosen
+  anything, and the position is no nearer to quiet); a move's extension is added to its depth; at depth 0 quiescence
+  follows where the game has tactical moves, else the static score.
+- A finished game counts its final score in steps, or, where only results count, ``win - ply`` for a win: the shorter
+  win and the longer loss are preferred. Such scores lie outside the limit of static scores and are proven.
+- A position that occurred before on the path, or in the game before the root, counts as a draw. What the table
+  knows of a position came about on other paths; so a repetition beyond the root of a table's subtree is not seen.
+- The transposition table may change the value only to that of a deeper search: an entry is used where its remaining
+  depth is at least the asked one. It never cuts off with an open window, so that the principal variation is complete.
+- Multi-ProbCut (:class:`~glem.core.search.selectivity.Selectivity`) changes the value: with a window of one step, a
+  check search that clears the bound by its margin stands for the full search, and the bound is returned.
+  With ``FULL_WIDTH`` it is off.
+- Move ordering, killers and history change the number of nodes and which of equal moves is found, never the value.
+- Every position entered counts as one node, those that are evaluated statically included; a re-search or a check
+  search counts again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from glem.core.borrowing import load_shared
+from glem.core.game import hash_key, legal_moves, play
+from glem.core.kernels import compiled, overload_of
+from glem.core.operations import has_operation
+from glem.core.search.choices import (
+    earlier_plies,
+    extra_plies,
+    hint,
+    is_over_at_leaf,
+    score_without_moves,
+    tactical_moves,
+)
+from glem.core.search.clock import monotonic_nanoseconds
+from glem.core.search.evaluators import search_phase, static_score, update
+from glem.core.search.selectivity import CHECKS
+from glem.core.search.state import (
+    AGE,
+    BEST_MOVE,
+    DEADLINE,
+    DEEPEST,
+    EARLIER,
+    KILLERS,
+    NEXT_POLL,
+    NODE_LIMIT,
+    NODES,
+    PLIES,
+    STOPPED,
+)
+from glem.core.search.table import (
+    LOWER_BOUND,
+    UPPER_BOUND,
+    entry_bound,
+    entry_depth,
+    entry_move,
+    entry_score,
+    find_entry,
+    pack_entry,
+    store_entry,
+)
+
+__all__ = ["negascout"]
+
+_TABLE_PRIORITY = np.int64(1 << 30)
+_HINT_UNIT = np.int64(1 << 12)
+_STATIC_RANGE = np.int64(1 << 22)
+_KILLER_PRIORITY = np.int64(400 << 12)
+_MOST_HISTORY = np.int64(300 << 12)
+
+
+def must_stop(state: Any) -> bool:
+    """Look at limits, clock and stop flag; says whether the search ends here, and when to look next."""
+    counters = state.counters
+    nodes = counters[NODES]
+    if (
+        counters[STOPPED] != 0
+        or nodes >= counters[NODE_LIMIT]
+        or load_shared(state.stop, 0) != 0
+        or monotonic_nanoseconds() >= counters[DEADLINE]
+    ):
+        counters[STOPPED] = 1
+        return True
+    counters[NEXT_POLL] = min(counters[NODE_LIMIT], nodes + state.poll_nodes)
+    return False
+
+
+def final_value(rules: Any, state: Any, position: Any, ply: Any) -> Any:
+    """Score of a finished game, in steps."""
+    score = score_without_moves(rules, position)
+    if state.win == np.int64(0):
+        return np.int64(np.floor(np.float64(score) * state.final_steps + 0.5))
+    if score == np.int64(0):
+        return np.int64(0)
+    distance = state.win - ply
+    return distance if score > np.int64(0) else -distance
+
+
+def static_value(rules: Any, evaluator: Any, state: Any, position: Any, ply: Any) -> Any:
+    """Score of a position without looking further."""
+    if is_over_at_leaf(rules, position):
+        return final_value(rules, state, position, ply)
+    return np.int64(static_score(evaluator, position, state.evaluation, state.accumulators, ply))
+
+
+def _is_repetition(rules: Any, state: Any, position: Any, key: Any, ply: Any) -> bool:
+    """Whether the position occurred before, with the same side to move; notes its key."""
+    if "reversible_plies" not in rules:
+        return False
+    return _occurred(state, key, ply, earlier_plies(rules, position))
+
+
+@overload_of(_is_repetition)
+def _overload_is_repetition(rules: Any, state: Any, position: Any, key: Any, ply: Any) -> Any:
+    if not has_operation(rules, "reversible_plies"):
+        return lambda rules, state, position, key, ply: False
+    occurred = compiled(_occurred)
+    return lambda rules, state, position, key, ply: occurred(state, key, ply, earlier_plies(rules, position))
+
+
+def _occurred(state: Any, key: Any, ply: Any, reach: Any) -> bool:
+    keys = state.keys
+    here = state.counters[EARLIER] + ply
+    keys[here] = key
+    if ply == np.int64(0):
+        return False
+    # Positions are normalized to the side to move: at an odd distance an equal key belongs to the other side.
+    place = here - np.int64(2)
+    last = max(here - reach, np.int64(0))
+    while place >= last:
+        if keys[place] == key:
+            return True
+        place -= np.int64(2)
+    return False
+
+
+def settle(
+    rules: Any, evaluator: Any, state: Any, position: Any, ply: np.int64, alpha: np.int64, beta: np.int64
+) -> Any:
+    """Quiescence: the best of standing still and the tactical moves, fail-soft; counts the positions below its own."""
+    counters = state.counters
+    if ply > counters[DEEPEST]:
+        counters[DEEPEST] = ply
+    if ply == np.int64(PLIES - 1):
+        return static_value(rules, evaluator, state, position, ply)
+    best = -state.infinity
+    start = ply * state.max_moves
+    count = np.int64(tactical_moves(rules, position, state.moves, start))
+    if count >= np.int64(0):
+        best = static_value(rules, evaluator, state, position, ply)
+    else:
+        count = ~count
+        if count == np.int64(0):
+            return final_value(rules, state, position, ply)
+    if best >= beta:
+        return best
+    alpha = max(alpha, best)
+    for place in range(start, start + count):
+        move = np.int64(state.moves[place])
+        after = play(rules, position, move)
+        state.priorities[place] = np.int32(hint(rules, position, move, after))
+    for place in range(start, start + count):
+        bring_best_forward(state, place, start + count)
+        move = np.int64(state.moves[place])
+        after = play(rules, position, move)
+        update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
+        counters[NODES] += 1
+        if counters[NODES] >= counters[NEXT_POLL] and must_stop(state):
+            return best
+        score = -settle(rules, evaluator, state, after, ply + np.int64(1), -beta, -alpha)
+        if score > best:
+            best = score
+            if score >= beta:
+                break
+            alpha = max(alpha, score)
+    return best
+
+
+def _leaf_value(rules: Any, evaluator: Any, state: Any, position: Any, ply: Any, alpha: Any, beta: Any) -> Any:
+    """Score at depth 0."""
+    if "tactical_moves" in rules:
+        return settle(rules, evaluator, state, position, ply, alpha, beta)
+    return static_value(rules, evaluator, state, position, ply)
+
+
+@overload_of(_leaf_value)
+def _overload_leaf_value(rules: Any, evaluator: Any, state: Any, position: Any, ply: Any, alpha: Any, beta: Any) -> Any:
+    if has_operation(rules, "tactical_moves"):
+        quiet = compiled(settle)
+        return lambda rules, evaluator, state, position, ply, alpha, beta: quiet(
+            rules, evaluator, state, position, ply, alpha, beta
+        )
+    static = compiled(static_value)
+    return lambda rules, evaluator, state, position, ply, alpha, beta: static(rules, evaluator, state, position, ply)
+
+
+def _without_excluded(state: Any, start: Any, count: Any) -> Any:
+    """Drop the excluded moves at the root."""
+    moves = state.moves
+    kept = start
+    for place in range(start, start + count):
+        move = moves[place]
+        if state.excluded[move] == 0:
+            moves[kept] = move
+            kept += np.int64(1)
+    return kept - start
+
+
+def _set_priorities(
+    rules: Any, evaluator: Any, state: Any, position: Any, ply: Any, depth: Any, count: Any, table_move: Any
+) -> None:
+    start = ply * state.max_moves
+    first_history = (ply & np.int64(1)) * state.move_count
+    first_killer = ply * np.int64(KILLERS)
+    for place in range(start, start + count):
+        move = np.int64(state.moves[place])
+        if move == table_move:
+            state.priorities[place] = np.int32(_TABLE_PRIORITY)
+            continue
+        after = play(rules, position, move)
+        priority = hint(rules, position, move, after) * _HINT_UNIT
+        if depth >= state.order_depth:
+            update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
+            static = np.int64(static_score(evaluator, after, state.evaluation, state.accumulators, ply + np.int64(1)))
+            priority -= static * _STATIC_RANGE // state.limit
+        else:
+            priority += min(np.int64(state.history[first_history + move]), _MOST_HISTORY)
+            if move == state.killers[first_killer]:
+                priority += _KILLER_PRIORITY
+            elif move == state.killers[first_killer + np.int64(1)]:
+                priority += _KILLER_PRIORITY - _HINT_UNIT
+        state.priorities[place] = np.int32(priority)
+
+
+def bring_best_forward(state: Any, place: Any, end: Any) -> None:
+    """Exchange the move at ``place`` for the first of the best ones from there on."""
+    priorities = state.priorities
+    best = place
+    for other in range(place + np.int64(1), end):
+        if priorities[other] > priorities[best]:
+            best = other
+    if best != place:
+        moves = state.moves
+        move, priority = moves[best], priorities[best]
+        moves[best], priorities[best] = moves[place], priorities[place]
+        moves[place], priorities[place] = move, priority
+
+
+def _note_cutoff(state: Any, ply: Any, depth: Any, move: Any) -> None:
+    killer = ply * np.int64(KILLERS)
+    killers = state.killers
+    if killers[killer] != move:
+        killers[killer + np.int64(1)] = killers[killer]
+        killers[killer] = move
+    place = (ply & np.int64(1)) * state.move_count + move
+    state.history[place] = min(np.int64(state.history[place]) + depth * depth, np.int64(1 << 30))
+
+
+def _note_variation(state: Any, ply: Any, move: Any) -> None:
+    """Principal variation of a node: a move and the variation behind it."""
+    variations = state.variations
+    lengths = state.variation_lengths
+    below = np.int64(lengths[ply + np.int64(1)])
+    row = ply * np.int64(PLIES)
+    variations[row] = move
+    for place in range(below):
+        variations[row + np.int64(1) + place] = variations[row + np.int64(PLIES) + place]
+    lengths[ply] = below + np.int64(1)
+
+
+def negascout(
+    rules: Any,
+    evaluator: Any,
+    state: Any,
+    position: Any,
+    ply: np.int64,
+    depth: np.int64,
+    alpha: np.int64,
+    beta: np.int64,
+) -> Any:
+    """Search a position (Reinefeld 1983, An Improvement to the Scout Tree-Search Algorithm; fail-soft).
+
+    Parameters
+    ----------
+    rules, evaluator
+        The game's :attr:`~glem.core.game.Game.search_rules` and the evaluator's operations.
+    state
+        :class:`~glem.core.search.state.SearchState`, borrowed where this is compiled; the accumulator of ``ply`` is
+        filled.
+    position
+        The position at ``ply``.
+    ply
+        Distance from the root, at most ``PLIES - 1``.
+    depth
+        Plies to search, at most :data:`~glem.core.search.table.GREATEST_DEPTH`.
+    alpha, beta
+        Window, ``alpha < beta``.
+
+    Returns
+    -------
+    int64
+        See the module. Without meaning once ``state.counters[STOPPED]`` is set.
+    """
+    counters = state.counters
+    counters[NODES] += 1
+    if counters[NODES] >= counters[NEXT_POLL] and must_stop(state):
+        return np.int64(0)
+    is_open = beta - alpha > np.int64(1)
+    if is_open:
+        state.variation_lengths[ply] = 0
+    key = hash_key(rules, position)
+    if _is_repetition(rules, state, position, key, ply):
+        return np.int64(0)
+    if depth <= np.int64(0) or ply == np.int64(PLIES - 1):
+        if ply > counters[DEEPEST]:
+            counters[DEEPEST] = ply
+        return np.int64(_leaf_value(rules, evaluator, state, position, ply, alpha, beta))
+
+    table_move = np.int64(-1)
+    uses_table = depth >= state.table_depth
+    if uses_table:
+        known = find_entry(state.table, state.table_mask, key)
+        if known != np.uint64(0):
+            table_move = entry_move(known)
+            if not is_open and ply > np.int64(0) and entry_depth(known) >= depth:
+                score = entry_score(known)
+                if score > state.proven:
+                    score -= ply
+                elif score < -state.proven:
+                    score += ply
+                bound = entry_bound(known)
+                if (bound & np.int64(LOWER_BOUND) and score >= beta) or (
+                    bound & np.int64(UPPER_BOUND) and score <= alpha
+                ):
+                    return score
+
+    if not is_open and ply > np.int64(0) and depth < state.selectivity.depth_count and abs(beta) < state.limit:
+        parameters = state.selectivity
+        static = np.int64(static_score(evaluator, position, state.evaluation, state.accumulators, ply))
+        first = (np.int64(search_phase(evaluator, position)) * parameters.depth_count + depth) * np.int64(CHECKS)
+        for check in range(first, first + np.int64(CHECKS)):
+            check_depth = parameters.check_depths[check]
+            if check_depth < np.int64(0):
+                break
+            margin = parameters.threshold * parameters.deviations[check]
+            if static >= beta:
+                needed = np.int64(np.ceil((beta + margin - parameters.offsets[check]) / parameters.slopes[check]))
+                lower = needed - np.int64(1)
+            else:
+                needed = np.int64(np.floor((alpha - margin - parameters.offsets[check]) / parameters.slopes[check]))
+                lower = needed
+            if abs(needed) > state.limit:
+                continue
+            score = negascout(rules, evaluator, state, position, ply, check_depth, lower, lower + np.int64(1))
+            if counters[STOPPED] != 0:
+                return np.int64(0)
+            if static >= beta and score >= needed:
+                return beta
+            if static < beta and score <= needed:
+                return alpha
+
+    start = ply * state.max_moves
+    count = np.int64(legal_moves(rules, position, state.moves, start))
+    if count == np.int64(0):
+        return final_value(rules, state, position, ply)
+    if ply == np.int64(0):
+        count = _without_excluded(state, start, count)
+    step = np.int64(1)
+    if count == np.int64(1):
+        if state.moves[start] == state.pass_move:
+            step = np.int64(0)
+    else:
+        _set_priorities(rules, evaluator, state, position, ply, depth, count, table_move)
+
+    best = -state.infinity
+    best_move = np.int64(-1)
+    highest = alpha
+    for place in range(start, start + count):
+        bring_best_forward(state, place, start + count)
+        move = np.int64(state.moves[place])
+        after = play(rules, position, move)
+        update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
+        below = depth - step + extra_plies(rules, position, move, after)
+        score = highest + np.int64(1)
+        if place > start and is_open:
+            score = -negascout(
+                rules, evaluator, state, after, ply + np.int64(1), below, -highest - np.int64(1), -highest
+            )
+        if place == start or not is_open or (score > highest and score < beta):
+            score = -negascout(rules, evaluator, state, after, ply + np.int64(1), below, -beta, -highest)
+        if counters[STOPPED] != 0:
+            return best
+        if score > best:
+            best = score
+            best_move = move
+            if ply == np.int64(0):
+                counters[BEST_MOVE] = move
+            if score > highest:
+                highest = score
+                if is_open:
+                    _note_variation(state, ply, move)
+                if score >= beta:
+                    _note_cutoff(state, ply, depth, move)
+                    break
+
+    if uses_table and ply > np.int64(0):
+        bound = np.int64(LOWER_BOUND + UPPER_BOUND)
+        if best >= beta:
+            bound = np.int64(LOWER_BOUND)
+        elif best <= alpha:
+            bound = np.int64(UPPER_BOUND)
+        score = best
+        if best > state.proven:
+            score = best + ply
+        elif best < -state.proven:
+            score = best - ply
+        data = pack_entry(score, best_move, depth, bound, counters[AGE])
+        store_entry(state.table, state.table_mask, key, data)
+    return best

@@ -1,0 +1,440 @@
+"""Searching a position: iterative deepening, limits, several lines."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.borrowing import Borrowed
+from glem.core.errors import BadInputError
+from glem.core.game import Game
+from glem.core.kernels import compiled
+from glem.core.search.evaluators import Evaluator
+from glem.core.search.negascout import negascout
+from glem.core.search.results import Bound, Clock, Limits, Line, SearchResult
+from glem.core.search.selectivity import FULL_WIDTH
+from glem.core.search.state import (
+    AGE,
+    BEST_MOVE,
+    COUNTERS,
+    DEADLINE,
+    DEEPEST,
+    EARLIER,
+    KILLERS,
+    NEXT_POLL,
+    NODE_LIMIT,
+    NODES,
+    PLIES,
+    STOPPED,
+    SearchState,
+)
+from glem.core.search.table import AGES, new_table
+
+if TYPE_CHECKING:
+    from glem.core.search.probcut import ProbCut
+
+__all__ = ["SearchSettings", "Searcher"]
+
+_MOST_DEPTH = 120
+_EARLIER_POSITIONS = 1024
+_NEVER = 1 << 62
+_BILLION = 1_000_000_000
+_MOST_STEPS = 1 << 29
+_STOP_CHECK_SECONDS = 0.05
+
+_COMPILED_POLL_NODES = 1000
+_PLAIN_POLL_NODES = 8
+
+_TABLE_DEPTH = 2
+_ORDER_DEPTH = 3
+_ASPIRATION_DEPTH = 3
+_ASPIRATION_SHARE = 32
+_WIDENING = 4
+
+# Time on a clock. Without knowing the game's length, a share of what is left never runs out.
+_MOVES_TO_GO = 20
+_INCREMENT_SHARE = 0.75
+_MOST_SHARES = 3.0
+_MOST_OF_CLOCK = 0.5
+_OVERHEAD_SECONDS = 0.02
+_LAST_ITERATION_SHARE = 0.5
+
+
+@define(frozen=True)
+class SearchSettings:
+    """How to search.
+
+    Parameters
+    ----------
+    table_mb
+        Megabytes that the transposition table takes at most; 0 for none.
+    probcut
+        Parameters of selective search; None searches full-width.
+    aspiration
+        Half the width of the first window around the score of the iteration before, in steps; 0 for an open window,
+        None for a thirty-second of the evaluator's limit. Affects only nodes.
+    order_depth
+        Least remaining depth at which moves are sorted by their static scores; None for 3, or never in a game with
+        tactical moves. Affects only nodes.
+    """
+
+    table_mb: int = 16
+    probcut: ProbCut | None = None
+    aspiration: int | None = None
+    order_depth: int | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if not 0 <= self.table_mb <= 1 << 20:
+            raise BadInputError(f"the search's table must take 0 to {1 << 20} MB, got {self.table_mb}")
+        for name, value in (("aspiration", self.aspiration), ("order_depth", self.order_depth)):
+            if value is not None and value < 0:
+                raise BadInputError(f"search setting {name} must not be negative, got {value}")
+
+
+@define(frozen=True)
+class _Root:
+    """What the iterations of one search share."""
+
+    position: Any
+    window: tuple[int, int]
+    lines: int
+    excluded: tuple[int, ...]
+
+
+class Searcher:
+    """Searches positions of one game with one evaluation; keeps its table from search to search.
+
+    Parameters
+    ----------
+    game
+        The game.
+    evaluator
+        The evaluation.
+    settings
+        How to search.
+    plain
+        Run the same functions as plain Python: same scores, variations and nodes, thousands of times slower.
+    """
+
+    def __init__(
+        self, game: Game, evaluator: Evaluator, settings: SearchSettings | None = None, *, plain: bool = False
+    ) -> None:
+        self.game = game
+        self.evaluator = evaluator
+        self.settings = SearchSettings() if settings is None else settings
+        self.plain = plain
+        self._state = self._new_state()
+        self._kernel: Callable[..., Any] = negascout if plain else compiled(negascout)
+        self._borrowed: Any = self._state if plain else Borrowed(self._state)
+
+    def _new_state(self) -> SearchState:
+        game, evaluator, settings = self.game, self.evaluator, self.settings
+        result_only = evaluator.result_only or max(map(abs, game.score_bounds)) <= 1
+        limit = int(evaluator.limit)
+        greatest_final = (
+            limit + 1 + PLIES if result_only else max(map(abs, game.score_bounds)) * evaluator.steps_per_unit
+        )
+        infinity = int(max(limit, greatest_final)) + 2
+        if infinity > _MOST_STEPS:
+            raise BadInputError(
+                f"{evaluator.name} has scores of up to {infinity} steps; the search takes {_MOST_STEPS}"
+            )
+        table = new_table(settings.table_mb)
+        order_depth = settings.order_depth
+        if order_depth is None:
+            order_depth = _MOST_DEPTH + 1 if "tactical_moves" in game.search_rules else _ORDER_DEPTH
+        return SearchState(
+            table=table,
+            moves=np.zeros(PLIES * game.max_moves, np.int32),
+            priorities=np.zeros(PLIES * game.max_moves, np.int32),
+            keys=np.zeros(_EARLIER_POSITIONS + PLIES, np.uint64),
+            killers=np.full(PLIES * KILLERS, -1, np.int32),
+            history=np.zeros(2 * game.move_count, np.int32),
+            variations=np.zeros(PLIES * PLIES, np.int32),
+            variation_lengths=np.zeros(PLIES + 1, np.int32),
+            accumulators=evaluator.empty_accumulators(PLIES + 1),
+            excluded=np.zeros(game.move_count, np.uint8),
+            counters=np.zeros(COUNTERS, np.int64),
+            stop=np.zeros(1, np.uint8),
+            evaluation=evaluator.data,
+            selectivity=FULL_WIDTH if settings.probcut is None else settings.probcut.arrays(),
+            table_mask=np.uint64(len(table) // 8 - 1),
+            table_depth=np.int64(_TABLE_DEPTH if settings.table_mb else _MOST_DEPTH * 4),
+            order_depth=np.int64(order_depth),
+            max_moves=np.int64(game.max_moves),
+            move_count=np.int64(game.move_count),
+            pass_move=np.int64(-1 if game.pass_move is None else game.pass_move),
+            limit=np.int64(max(1, limit)),
+            win=np.int64(limit + 1 + PLIES if result_only else 0),
+            proven=np.int64(limit if result_only else infinity),
+            infinity=np.int64(infinity),
+            final_steps=np.float64(evaluator.steps_per_unit),
+            poll_nodes=np.int64(_PLAIN_POLL_NODES if self.plain else _COMPILED_POLL_NODES),
+        )
+
+    def clear(self) -> None:
+        """Forget the table: the next search takes the same nodes as in a new searcher."""
+        self._state.table[:] = 0
+        self._state.counters[:] = 0
+
+    # ------------------------------------------------------------------------------------- one search
+
+    def search(
+        self,
+        position: Any,
+        limits: Limits,
+        *,
+        lines: int = 1,
+        stop: threading.Event | None = None,
+        previous: Sequence[Any] = (),
+        on_iteration: Callable[[SearchResult], None] | None = None,
+        window: tuple[int, int] | None = None,
+        exclude: Sequence[int] = (),
+    ) -> SearchResult:
+        """Search a position by iterative deepening.
+
+        Parameters
+        ----------
+        position
+            The position.
+        limits
+            When to end.
+        lines
+            So many of the best moves get an exact score each.
+        stop
+            Ends the search from another thread, within 10 ms.
+        previous
+            Earlier positions of the game, oldest first, for repetitions.
+        on_iteration
+            Called with the result of each completed iteration.
+        window
+            Lower and upper bound in steps, in place of an open window: a score outside is a bound.
+        exclude
+            Moves that are not searched at the root.
+
+        Returns
+        -------
+        SearchResult
+            What was found.
+
+        Raises
+        ------
+        BadInputError
+            The window is empty, there are no lines, or no legal move is left at the root.
+        """
+        began = time.monotonic_ns()
+        root = self._root(position, lines, window, exclude)
+        state = self._state
+        deepest = self._begin(root, limits, began, previous, stop)
+        result = self._standing(root, began)
+        if not result.variation:
+            return result
+        relay = None if stop is None else _StopRelay(stop, state.stop)
+        try:
+            for depth in range(1, deepest + 1):
+                result = self._iterate(root, depth, result, began)
+                if result.stopped:
+                    break
+                if on_iteration is not None:
+                    on_iteration(result)
+                if self._is_settled(result, depth, limits, began):
+                    break
+        finally:
+            if relay is not None:
+                relay.finish()
+        return result
+
+    def _root(self, position: Any, lines: int, window: tuple[int, int] | None, exclude: Sequence[int]) -> _Root:
+        infinity = int(self._state.infinity)
+        if lines < 1:
+            raise BadInputError(f"a search gives at least one line, not {lines}")
+        low, high = (-infinity, infinity) if window is None else window
+        if low >= high:
+            raise BadInputError(f"a search window needs a lower bound below the upper one, got {low} and {high}")
+        moves = self._legal_moves(position)
+        left = [move for move in moves if move not in set(exclude)]
+        if moves and not left:
+            raise BadInputError("no legal move is left: all are excluded")
+        return _Root(
+            position, (max(low, -infinity), min(high, infinity)), min(lines, max(1, len(left))), tuple(exclude)
+        )
+
+    def _legal_moves(self, position: Any) -> list[int]:
+        moves = np.zeros(self.game.max_moves, np.int32)
+        return [int(move) for move in moves[: self.game.legal_moves(position, moves, 0)]]
+
+    def _begin(
+        self, root: _Root, limits: Limits, began: int, previous: Sequence[Any], stop: threading.Event | None
+    ) -> int:
+        """Prepare the state; the greatest depth to search."""
+        state, game = self._state, self.game
+        counters = state.counters
+        state.stop[0] = stop is not None and stop.is_set()
+        state.killers[:] = -1
+        state.history[:] = 0
+        earlier = list(previous)[-_EARLIER_POSITIONS:] if "reversible_plies" in game.search_rules else []
+        for place, position in enumerate(earlier):
+            state.keys[place] = game.hash_key(position)
+        seconds = limits.seconds
+        if limits.clock is not None:
+            most = _most_seconds(limits.clock)
+            seconds = most if seconds is None else min(seconds, most)
+        age = (int(counters[AGE]) + 1) % AGES
+        counters[:] = 0
+        counters[AGE] = age
+        counters[EARLIER] = len(earlier)
+        counters[NODE_LIMIT] = _NEVER if limits.nodes is None else limits.nodes
+        counters[DEADLINE] = _NEVER if seconds is None else began + int(seconds * _BILLION)
+        depth = _MOST_DEPTH if limits.depth is None else min(limits.depth, _MOST_DEPTH)
+        if "plies_left" in game.search_rules:
+            depth = min(depth, max(1, int(game.search_rules["plies_left"](root.position))))
+        self.evaluator.operations["start"](root.position, self.evaluator.data, state.accumulators, 0)
+        return depth
+
+    def _standing(self, root: _Root, began: int) -> SearchResult:
+        """Give the result before the first iteration: the final score, or the static one with any move."""
+        state, game = self._state, self.game
+        moves = [move for move in self._legal_moves(root.position) if move not in root.excluded]
+        if not moves:
+            final = game.final_score(root.position)
+            steps = int(np.sign(final) * state.win) if state.win else round(final * self.evaluator.steps_per_unit)
+            return self._result((Line(steps, Bound.EXACT, ()),), 0, began)
+        data = self.evaluator.data
+        static = self.evaluator.operations["static_score"](root.position, data, state.accumulators, 0)
+        return self._result((Line(int(static), Bound.EXACT, (moves[0],)),), 0, began)
+
+    def _iterate(self, root: _Root, depth: int, before: SearchResult, began: int) -> SearchResult:
+        """Search to a depth, line by line, each without the moves of those before it."""
+        state = self._state
+        state.excluded[:] = 0
+        state.excluded[list(root.excluded)] = 1
+        found: list[Line] = []
+        for place in range(root.lines):
+            guess = before.lines[place].score if place < len(before.lines) else None
+            line = self._search_line(root, depth, guess)
+            if line is not None:
+                found.append(line)
+                state.excluded[line.moves[0]] = 1
+            if state.counters[STOPPED]:
+                break
+        stopped = bool(state.counters[STOPPED])
+        if stopped:
+            known = {line.moves[0] for line in found}
+            found.extend(line for line in before.lines if line.moves[0] not in known)
+        best_first = sorted(found[: root.lines], key=lambda line: -line.score)
+        return self._result(tuple(best_first), before.depth if stopped else depth, began)
+
+    def _search_line(self, root: _Root, depth: int, guess: int | None) -> Line | None:
+        """Best line among the moves that are not excluded; None when it was stopped before there was one."""
+        state = self._state
+        low, high = root.window
+        width = self._aspiration()
+        alpha, beta = low, high
+        if guess is not None and width and depth >= _ASPIRATION_DEPTH:
+            alpha, beta = max(low, min(guess - width, high - 1)), min(high, max(guess + width, low + 1))
+        while True:
+            score = self._search_window(root.position, depth, alpha, beta)
+            if state.counters[STOPPED]:
+                found = state.variation_lengths[0] > 0
+                return Line(score, Bound.LOWER, self._variation()) if found else None
+            # Each time the window grows beyond the score that left it, which ends with the root's own window.
+            width *= _WIDENING
+            if low < score <= alpha:
+                alpha = max(low, score - width)
+            elif score <= alpha != low:
+                alpha = low
+            elif beta <= score < high:
+                beta = min(high, score + width)
+            elif score >= beta != high:
+                beta = high
+            else:
+                break
+        bound = Bound.UPPER if score <= low else Bound.LOWER if score >= high else Bound.EXACT
+        return Line(score, bound, self._variation() or (int(state.counters[BEST_MOVE]),))
+
+    def _search_window(self, position: Any, depth: int, alpha: int, beta: int) -> int:
+        state = self._state
+        state.variation_lengths[0] = 0
+        # Where Python raised the node count or a limit has passed, the kernel looks at its limits at once.
+        state.counters[NEXT_POLL] = state.counters[NODES]
+        integers = (np.int64(0), np.int64(depth), np.int64(alpha), np.int64(beta))
+        rules, evaluator = self.game.search_rules, self.evaluator.operations
+        return int(self._kernel(rules, evaluator, self._borrowed, position, *integers))
+
+    def _variation(self) -> tuple[int, ...]:
+        state = self._state
+        return tuple(int(move) for move in state.variations[: state.variation_lengths[0]])
+
+    def _aspiration(self) -> int:
+        chosen = self.settings.aspiration
+        return max(1, int(self._state.limit) // _ASPIRATION_SHARE) if chosen is None else chosen
+
+    def _is_settled(self, result: SearchResult, depth: int, limits: Limits, began: int) -> bool:
+        """Whether a deeper iteration would tell nothing new, or would hardly end in time."""
+        state = self._state
+        # A win or a loss in so many plies is found at that depth, and all shorter ones before it.
+        proven = all(abs(line.score) > state.proven and state.win - abs(line.score) <= depth for line in result.lines)
+        if proven and bool(state.win):
+            return True
+        if limits.clock is None:
+            return False
+        elapsed = (time.monotonic_ns() - began) / _BILLION
+        return elapsed > _LAST_ITERATION_SHARE * _usual_seconds(limits.clock)
+
+    def _result(self, lines: tuple[Line, ...], depth: int, began: int) -> SearchResult:
+        state = self._state
+        limit = int(state.limit)
+        score = lines[0].score
+        if state.win:
+            score = min(max(score, -limit), limit)
+        return SearchResult(
+            lines=lines,
+            value=score / self.evaluator.steps_per_unit,
+            depth=depth,
+            selective_depth=int(state.counters[DEEPEST]),
+            nodes=int(state.counters[NODES]),
+            seconds=(time.monotonic_ns() - began) / _BILLION,
+            stopped=bool(state.counters[STOPPED]),
+        )
+
+
+def _usual_seconds(clock: Clock) -> float:
+    """Share of the clock for one move: a thirtieth of what is left, and most of the increment."""
+    return clock.remaining / _MOVES_TO_GO + _INCREMENT_SHARE * clock.increment
+
+
+def _most_seconds(clock: Clock) -> float:
+    """When a search on the clock ends at the latest: after three shares, and never with a clock run down."""
+    left = max(clock.remaining - _OVERHEAD_SECONDS, clock.remaining / 2)
+    return min(_MOST_SHARES * _usual_seconds(clock), _MOST_OF_CLOCK * left)
+
+
+class _StopRelay:
+    """Sets the flag that the kernel reads when another thread sets an event, while a search runs."""
+
+    def __init__(self, stop: threading.Event, flag: NDArray[np.uint8]) -> None:
+        self._stop = stop
+        self._flag = flag
+        self._lock = threading.Lock()
+        self._finished = False
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        while not self._finished:
+            if self._stop.wait(_STOP_CHECK_SECONDS):
+                # Under the lock: the flag of a later search must not be set.
+                with self._lock:
+                    if not self._finished:
+                        self._flag[0] = 1
+                return
+
+    def finish(self) -> None:
+        """End: the flag is not touched any more."""
+        with self._lock:
+            self._finished = True

@@ -1,0 +1,104 @@
+"""What a search carries down its recursion: memory, counters and the parameters of game, evaluation and settings."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.search.selectivity import Selectivity
+
+__all__ = [
+    "AGE",
+    "BEST_MOVE",
+    "DEADLINE",
+    "DEEPEST",
+    "EARLIER",
+    "KILLERS",
+    "NEXT_POLL",
+    "NODES",
+    "NODE_LIMIT",
+    "PLIES",
+    "STOPPED",
+    "SearchState",
+]
+
+PLIES = 256
+"""Rows of the search stack; a node in the last one is evaluated without looking further."""
+KILLERS = 2
+"""Killer moves per ply."""
+
+# Places in SearchState.counters.
+NODES = 0
+"""Positions visited, each entry counted."""
+NODE_LIMIT = 1
+"""The search stops at this node."""
+NEXT_POLL = 2
+"""Node at which the limits and the stop flag are looked at next."""
+DEADLINE = 3
+"""When the search stops, in nanoseconds of the monotonic clock."""
+STOPPED = 4
+"""1 once a limit or a stop has ended the search; all scores returned from then on mean nothing."""
+DEEPEST = 5
+"""Greatest ply visited."""
+EARLIER = 6
+"""Keys of earlier positions that stand in front of the root's in ``SearchState.keys``."""
+AGE = 7
+"""Number of this search, for the table."""
+BEST_MOVE = 8
+"""Best move at the root so far; -1 for none."""
+COUNTERS = 9
+
+
+class SearchState(NamedTuple):
+    """One searcher's memory. Rows of per-ply arrays begin at ``ply * length of a row``."""
+
+    table: NDArray[np.uint64]
+    """Transposition table (:mod:`glem.core.search.table`)."""
+    moves: NDArray[np.int32]
+    """Moves of the node at each ply: [PLIES * max_moves]."""
+    priorities: NDArray[np.int32]
+    """What the moves are sorted by, greatest first; as ``moves``."""
+    keys: NDArray[np.uint64]
+    """Hash keys of earlier positions and of those on the path, for repetitions."""
+    killers: NDArray[np.int32]
+    """Moves that cut off at a ply lately: [PLIES * KILLERS], -1 for none."""
+    history: NDArray[np.int32]
+    """How well moves cut off, by parity of the ply and move: [2 * move_count]."""
+    variations: NDArray[np.int32]
+    """Triangular table of principal variations: [PLIES * PLIES]."""
+    variation_lengths: NDArray[np.int32]
+    """Moves in the variation of each ply: [PLIES]."""
+    accumulators: NDArray[np.uint16]
+    """Accumulators of the evaluation."""
+    excluded: NDArray[np.uint8]
+    """1 for moves that are not searched at the root: [move_count]."""
+    counters: NDArray[np.int64]
+    stop: NDArray[np.uint8]
+    """[1], set by another thread."""
+    evaluation: NamedTuple
+    """The evaluator's data."""
+    selectivity: Selectivity
+    table_mask: np.uint64
+    """Buckets of the table, less one."""
+    table_depth: np.int64
+    """Least remaining depth at which the table is asked."""
+    order_depth: np.int64
+    """Least remaining depth at which moves are sorted by static scores."""
+    max_moves: np.int64
+    move_count: np.int64
+    pass_move: np.int64
+    """The game's forced pass; -1 for none."""
+    limit: np.int64
+    """Greatest absolute static score."""
+    win: np.int64
+    """Score of a win at the root where only results count, one less for every ply; 0 where final scores count."""
+    proven: np.int64
+    """Absolute scores above this are wins and losses, adjusted by plies in the table."""
+    infinity: np.int64
+    """Above all scores."""
+    final_steps: np.float64
+    """Steps per point of a final score, where final scores count."""
+    poll_nodes: np.int64
+    """Nodes between two looks at the clock and the stop flag."""

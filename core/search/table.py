@@ -1,0 +1,125 @@
+"""The transposition table: bounds on the values of positions that were searched before.
+
+An entry is two words, ``key ^ data`` and ``data``: an entry that two threads wrote half each does not give back the
+key it is asked for and is not found (Hyatt and Mann 2002, A lock-less transposition-table implementation for
+parallel search). Four entries fill a cache line, the bucket of a position.
+
+``data`` holds, from the high bits down: score + 2^31 (32 bits), move + 1 (16), depth (8), bound (2), age (6).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.vectors import aligned_words
+
+__all__ = [
+    "AGES",
+    "ANY_BOUND",
+    "GREATEST_DEPTH",
+    "LOWER_BOUND",
+    "UPPER_BOUND",
+    "entry_bound",
+    "entry_depth",
+    "entry_move",
+    "entry_score",
+    "find_entry",
+    "new_table",
+    "pack_entry",
+    "store_entry",
+]
+
+LOWER_BOUND = 1
+"""The value is at least the score."""
+UPPER_BOUND = 2
+"""The value is at most the score."""
+ANY_BOUND = 3
+"""Both: the score is the value."""
+
+AGES = 64
+"""Searches are numbered modulo this."""
+GREATEST_DEPTH = 255
+"""Remaining depth that an entry can hold."""
+
+_BUCKET_WORDS = 8
+_ENTRY_WORDS = 2
+_MEGABYTE = 1 << 20
+_SCORE_OFFSET = 1 << 31
+_MOST_WORTH = 1 << 40
+_LOW_16 = np.uint64(0xFFFF)
+_LOW_8 = np.uint64(0xFF)
+_LOW_6 = np.uint64(0x3F)
+_LOW_2 = np.uint64(3)
+
+
+def new_table(megabytes: int) -> NDArray[np.uint64]:
+    """Empty table: a uint64 array of a power of two of buckets in at most so many megabytes; one bucket for 0."""
+    buckets = max(1, megabytes * _MEGABYTE // (8 * _BUCKET_WORDS))
+    return aligned_words(_BUCKET_WORDS << (buckets.bit_length() - 1))
+
+
+def pack_entry(score: Any, move: Any, depth: Any, bound: Any, age: Any) -> np.uint64:
+    """Put the facts about a position into one word; never 0."""
+    return (
+        np.uint64(score + np.int64(_SCORE_OFFSET)) << np.uint64(32)
+        | np.uint64(move + np.int64(1)) << np.uint64(16)
+        | np.uint64(depth) << np.uint64(8)
+        | np.uint64(bound) << np.uint64(6)
+        | np.uint64(age)
+    )
+
+
+def entry_score(data: np.uint64) -> np.int64:
+    """Score of an entry."""
+    return np.int64(data >> np.uint64(32)) - np.int64(_SCORE_OFFSET)
+
+
+def entry_move(data: np.uint64) -> np.int64:
+    """Best move of an entry; -1 for none."""
+    return np.int64((data >> np.uint64(16)) & _LOW_16) - np.int64(1)
+
+
+def entry_depth(data: np.uint64) -> np.int64:
+    """Remaining depth to which the position was searched."""
+    return np.int64((data >> np.uint64(8)) & _LOW_8)
+
+
+def entry_bound(data: np.uint64) -> np.int64:
+    """Tell what the score of an entry says: a sum of ``LOWER_BOUND`` and ``UPPER_BOUND``."""
+    return np.int64((data >> np.uint64(6)) & _LOW_2)
+
+
+def find_entry(words: Any, mask: np.uint64, key: np.uint64) -> Any:
+    """Look up the data word of a position, 0 for none; ``mask`` is the number of buckets less one."""
+    first = np.int64(key & mask) * np.int64(_BUCKET_WORDS)
+    for place in range(first, first + np.int64(_BUCKET_WORDS), np.int64(_ENTRY_WORDS)):
+        data = words[place + np.int64(1)]
+        if words[place] ^ data == key and data != np.uint64(0):
+            return data
+    return np.uint64(0)
+
+
+def store_entry(words: Any, mask: np.uint64, key: np.uint64, data: np.uint64) -> None:
+    """Write an entry over the position's own, an empty one, or the least valuable one of its bucket.
+
+    Least valuable is what was searched least deep, each search that has passed since counting as four plies.
+    """
+    first: Any = np.int64(key & mask) * np.int64(_BUCKET_WORDS)
+    age = data & _LOW_6
+    chosen = first
+    least: Any = np.int64(_MOST_WORTH)
+    for place in range(first, first + np.int64(_BUCKET_WORDS), np.int64(_ENTRY_WORDS)):
+        known = words[place + np.int64(1)]
+        if known == np.uint64(0) or words[place] ^ known == key:
+            chosen = place
+            break
+        passed = (np.int64(age) - np.int64(known & _LOW_6)) & np.int64(AGES - 1)
+        worth = entry_depth(known) - np.int64(4) * passed
+        if worth < least:
+            least = worth
+            chosen = place
+    words[chosen] = key ^ data
+    words[chosen + np.int64(1)] = data
