@@ -12,7 +12,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from concurrent.futures.process import ProcessPoolExecutor
 from multiprocessing.connection import Connection
@@ -76,7 +76,7 @@ def run_tasks(
     make_executor: Callable[[], Executor] | None = None,
     in_flight: int | None = None,
     retries: int = 3,
-) -> Iterator[tuple[int, R]]:
+) -> Generator[tuple[int, R], None, None]:
     """Apply a function to tasks and yield the results as they come.
 
     Ctrl-C, an error of a task and an iterator that is closed early cancel what has not begun; local workers end at
@@ -162,7 +162,7 @@ class _Distribution(Generic[T, R]):
         self._in_flight = in_flight
         self._retries = retries
 
-    def results(self) -> Iterator[tuple[int, R]]:
+    def results(self) -> Generator[tuple[int, R], None, None]:
         try:
             while True:
                 self._hand_out()

@@ -23,8 +23,10 @@ _COMMANDS = {
     "explain": "Show what an evaluation sees in a position.",
     "fit": "Fit an evaluation to scored positions.",
     "games": "List the installed games.",
+    "match": "Play two players against each other.",
     "perft": "Count the move sequences of a game.",
     "positions": "Turn game records into scored positions.",
+    "tournament": "Play several players against each other.",
 }
 
 

@@ -69,7 +69,7 @@ def test_tasks_are_taken_from_an_endless_supply_as_workers_need_them() -> None:
     with ThreadPoolExecutor(2) as executor:
         results = run_tasks(square, tasks(), executor=executor, in_flight=4)
         first = [next(results) for _ in range(10)]
-        results.close()  # type: ignore[attr-defined]  # an iterator here, a generator in fact
+        results.close()
     assert {value for _, value in first} <= {n * n for n in range(14)}
     assert len(taken) <= 14
 

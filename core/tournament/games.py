@@ -1,0 +1,263 @@
+"""One game between two players, with its clocks, as a record that can be read without the players."""
+
+from __future__ import annotations
+
+import time
+from enum import StrEnum
+from typing import Any
+
+import attrs
+from attrs import define, field
+
+from glem.core.errors import BadInputError, GlemError
+from glem.core.game import Game
+from glem.core.search.results import Clock
+from glem.core.tournament.kept_players import kept_player, kept_solver
+from glem.core.tournament.openings import Opening
+from glem.core.tournament.players import MoveChoice, PlayerSpec
+from glem.core.tournament.simple_players import legal_moves_of
+
+__all__ = ["Adjudication", "End", "GameTask", "PlayedGame", "PlayedMove", "play_game"]
+
+
+class End(StrEnum):
+    """Why a game ended."""
+
+    FINISHED = "finished"
+    ADJUDICATED = "adjudicated"
+    TIME = "time"
+
+
+@define(frozen=True)
+class Adjudication:
+    """How games are ended and clocks are judged.
+
+    Parameters
+    ----------
+    solve_from
+        Where at most so many moves are left, the game ends with the exact score of the position; 0 for never.
+    time_forfeit
+        A player whose game clock runs out loses; otherwise overruns are only counted.
+    tolerance
+        Seconds by which a clock or a move may be overrun unpunished and uncounted: what measuring costs.
+    """
+
+    solve_from: int = 0
+    time_forfeit: bool = False
+    tolerance: float = 0.05
+
+
+@define(frozen=True)
+class GameTask:
+    """A game that is to be played.
+
+    Parameters
+    ----------
+    game
+        The rules.
+    number
+        Of the game in its tournament; seeds the players.
+    opening
+        How it begins.
+    first, second
+        The player who moves first at the opening's start, and the other one.
+    adjudication
+        How it ends.
+    """
+
+    game: Game
+    number: int
+    opening: Opening
+    first: PlayerSpec
+    second: PlayerSpec
+    adjudication: Adjudication = field(factory=Adjudication)
+
+
+@define(frozen=True)
+class PlayedMove:
+    """A move of a player; the fields are those of :class:`~glem.core.tournament.players.MoveChoice`, and the time.
+
+    Parameters
+    ----------
+    seconds
+        Wall-clock time that the player took, as measured from outside.
+    """
+
+    move: int
+    score: float | None
+    depth: int
+    nodes: int
+    seconds: float
+    exact: bool
+    result: int | None
+
+
+@define(frozen=True)
+class PlayedGame:
+    """A game that was played.
+
+    Parameters
+    ----------
+    number
+        Of the game in its tournament.
+    players
+        Names of the first and of the second player.
+    opening
+        How it began.
+    moves
+        The players' moves, without those of the opening.
+    score
+        Final score from the first player's view; None where the clock decided.
+    result
+        1, 0 or -1 from the first player's view.
+    end
+        Why it ended.
+    overruns
+        How many moves of the first and of the second player exceeded the time of the move or of the game.
+    """
+
+    number: int
+    players: tuple[str, str]
+    opening: Opening
+    moves: tuple[PlayedMove, ...]
+    score: int | None
+    result: int
+    end: End
+    overruns: tuple[int, int]
+
+    def side_of(self, place: int) -> int:
+        """0 where move ``place`` is the first player's, 1 where it is the second's."""
+        return (len(self.opening.moves) + place) % 2
+
+    def to_json(self, game: Game) -> dict[str, Any]:
+        """Record of the game as plain JSON values: moves by name, one list ``[move, score, depth, ...]`` for each."""
+        moves = [
+            [game.format_move(move.move), *attrs.astuple(attrs.evolve(move, seconds=round(move.seconds, 6)))[1:]]
+            for move in self.moves
+        ]
+        return {
+            "number": self.number,
+            "players": self.players,
+            "opening": self.opening.to_json(game),
+            "moves": moves,
+            "score": self.score,
+            "result": self.result,
+            "end": str(self.end),
+            "overruns": self.overruns,
+        }
+
+    @classmethod
+    def from_json(cls, game: Game, value: Any) -> PlayedGame:
+        """Read what :meth:`to_json` gave; :class:`BadInputError` when it is anything else."""
+        try:
+            first, second = value["players"]
+            return cls(
+                number=int(value["number"]),
+                players=(str(first), str(second)),
+                opening=Opening.from_json(game, value["opening"]),
+                moves=tuple(PlayedMove(game.parse_move(name), *rest) for name, *rest in value["moves"]),
+                score=None if value["score"] is None else int(value["score"]),
+                result=int(value["result"]),
+                end=End(value["end"]),
+                overruns=(int(value["overruns"][0]), int(value["overruns"][1])),
+            )
+        except (TypeError, KeyError, ValueError, IndexError, AttributeError) as error:
+            raise BadInputError(f"no record of a game ({error!r})") from error
+
+
+def play_game(task: GameTask) -> PlayedGame:
+    """Play a game.
+
+    Players are made once in each thread and kept for further games. Without time limits the moves depend on the task
+    alone.
+
+    Raises
+    ------
+    BadInputError
+        A player cannot be made, or the opening is illegal.
+    GlemError
+        A player chose an illegal move.
+    """
+    players = (kept_player(task.game, task.first), kept_player(task.game, task.second))
+    for player in players:
+        player.new_game(task.number)
+    clocks = (_GameClock(task.first, task.adjudication), _GameClock(task.second, task.adjudication))
+    previous = task.opening.positions(task.game)
+    position = previous.pop()
+    moves: list[PlayedMove] = []
+    side = len(previous) % 2
+    score: int | None
+    while True:
+        ended = _judged(task, position)
+        if ended is not None:
+            own_score, end = ended
+            score = own_score if side == 0 else -own_score
+            result = (score > 0) - (score < 0)
+            break
+        clock = clocks[side]
+        begin = time.perf_counter()
+        choice = players[side].choose(position, previous, clock.clock)
+        seconds = time.perf_counter() - begin
+        _check_legal(task, position, choice, players[side].name)
+        moves.append(_record(choice, seconds))
+        if not clock.allows(seconds):
+            score, end, result = None, End.TIME, (-1 if side == 0 else 1)
+            break
+        previous.append(position)
+        position = task.game.play(position, choice.move)
+        side = 1 - side
+    overruns = (clocks[0].overruns, clocks[1].overruns)
+    names = (task.first.name, task.second.name)
+    return PlayedGame(task.number, names, task.opening, tuple(moves), score, result, end, overruns)
+
+
+def _judged(task: GameTask, position: Any) -> tuple[int, End] | None:
+    """Score for the side to move and reason, where the game is over or adjudicated."""
+    if task.game.is_over(position):
+        return task.game.final_score(position), End.FINISHED
+    limit = task.adjudication.solve_from
+    if limit == 0:
+        return None
+    solver = kept_solver(task.game)
+    if solver.plies_left(position) > limit:
+        return None
+    # Not cleared before: a table full of exact bounds changes nodes, never scores.
+    return solver.solve(position).score, End.ADJUDICATED
+
+
+def _check_legal(task: GameTask, position: Any, choice: MoveChoice, name: str) -> None:
+    if choice.move not in legal_moves_of(task.game, position):
+        text = task.game.format_position(position)
+        raise GlemError(f"game {task.number}: {name} chose move {choice.move}, which is illegal in {text}")
+
+
+def _record(choice: MoveChoice, seconds: float) -> PlayedMove:
+    return PlayedMove(choice.move, choice.score, choice.depth, choice.nodes, seconds, choice.exact, choice.result)
+
+
+class _GameClock:
+    """A player's time in one game."""
+
+    def __init__(self, spec: PlayerSpec, adjudication: Adjudication) -> None:
+        self.clock = spec.limits.clock
+        self.overruns = 0
+        self._per_move = spec.limits.seconds
+        self._adjudication = adjudication
+
+    def shown(self) -> Clock | None:
+        """Return the clock as the player may see it."""
+        return self.clock if self.clock is None or self.clock.remaining > 0 else attrs.evolve(self.clock, remaining=0)
+
+    def allows(self, seconds: float) -> bool:
+        """Take the time of a move off and say whether the game goes on."""
+        tolerance = self._adjudication.tolerance
+        over = self._per_move is not None and seconds > self._per_move + tolerance
+        lost = False
+        if self.clock is not None:
+            remaining = self.clock.remaining - seconds
+            if remaining < -tolerance:
+                over = True
+                lost = self._adjudication.time_forfeit
+            self.clock = Clock(max(remaining, 0.0) + self.clock.increment, self.clock.increment)
+        self.overruns += over
+        return not lost

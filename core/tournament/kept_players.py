@@ -1,0 +1,57 @@
+"""Players and solvers that a worker keeps from task to task: to make one takes longer than to play some games."""
+
+from __future__ import annotations
+
+import threading
+
+from glem.core.errors import BadInputError
+from glem.core.game import Game
+from glem.core.solving import Solver
+from glem.core.tournament.players import Player, PlayerSpec
+
+__all__ = ["kept_player", "kept_solver"]
+
+_MOST_PLAYERS = 8
+_SOLVER_TABLE_MB = 16
+
+
+class _Kept(threading.local):
+    """What this thread keeps; the players that were used last come last."""
+
+    def __init__(self) -> None:
+        self.players: dict[tuple[str, PlayerSpec], Player] = {}
+        self.solvers: dict[str, Solver] = {}
+
+
+_kept = _Kept()
+
+
+def kept_player(game: Game, spec: PlayerSpec) -> Player:
+    """Player of this thread for a description; made where it is not there, one of the others is closed for it.
+
+    Raises
+    ------
+    BadInputError
+        The player cannot be made.
+    """
+    key = (game.name, spec)
+    player = _kept.players.pop(key, None) or spec.make(game)
+    _kept.players[key] = player
+    while len(_kept.players) > _MOST_PLAYERS:
+        _kept.players.pop(next(iter(_kept.players))).close()
+    return player
+
+
+def kept_solver(game: Game) -> Solver:
+    """Solver of this thread for a game.
+
+    Raises
+    ------
+    BadInputError
+        The game has none.
+    """
+    if game.name not in _kept.solvers:
+        if game.make_solver is None:
+            raise BadInputError(f"{game.name} has no solver")
+        _kept.solvers[game.name] = game.make_solver(table_mb=_SOLVER_TABLE_MB)
+    return _kept.solvers[game.name]

@@ -1,0 +1,207 @@
+"""Openings drawn by chance, near-even ones if a player judges them (Buro 1995, section 4).
+
+Buro's tournaments began from 100 positions with 14 discs whose 11-ply value lay within a narrow window around zero:
+both sides then have chances, and the result depends on the players.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+
+import numpy as np
+from attrs import define
+
+from glem.core.errors import BadInputError
+from glem.core.game import Game
+from glem.core.journal import Journal
+from glem.core.progress import SILENT, Progress
+from glem.core.tasks import run_tasks
+from glem.core.tournament.kept_players import kept_player
+from glem.core.tournament.openings import Opening, canonical_position
+from glem.core.tournament.players import RANDOM, PlayerSpec
+from glem.core.tournament.simple_players import legal_moves_of
+
+__all__ = ["OpeningJudge", "choose_openings"]
+
+_MOST_VAIN_DRAWS = 10_000
+"""So many random openings in a row that ended the game or were known: there are no further ones, or hardly any."""
+
+
+@define(frozen=True)
+class OpeningJudge:
+    """What makes an opening near-even.
+
+    Parameters
+    ----------
+    player
+        Whose search values the position.
+    window
+        Greatest distance of the value from zero, in label units of the player's evaluation (before the link).
+    """
+
+    player: PlayerSpec
+    window: float
+
+    def __attrs_post_init__(self) -> None:
+        if self.player.kind == RANDOM:
+            raise BadInputError(f"player {self.player.name!r} has no values to judge openings by")
+        if not self.window > 0:
+            raise BadInputError(f"the window of near-even openings must be positive, got {self.window}")
+
+
+@define(frozen=True)
+class _Judgement:
+    game: Game
+    opening: Opening
+    player: PlayerSpec
+
+
+def choose_openings(
+    game: Game,
+    *,
+    plies: int,
+    count: int,
+    judge: OpeningJudge | None = None,
+    seed: int = 0,
+    record: str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
+    workers: int = 1,
+    make_executor: Callable[[], Executor] | None = None,
+    in_flight: int | None = None,
+    progress: Progress = SILENT,
+) -> list[Opening]:
+    """Draw openings of random moves that lead to different positions, none an image of another one.
+
+    Parameters
+    ----------
+    game
+        The game.
+    plies
+        Their length, passes included.
+    count
+        Their number.
+    judge
+        Which of them are near-even; all are taken if not given.
+    seed
+        Of the draw; the openings depend on it alone, not on the workers.
+    record
+        Journal of the values, from which a killed choice goes on; None keeps none.
+    executor, workers, make_executor, in_flight
+        Where openings are judged; see :func:`~glem.core.tasks.run_tasks`.
+    progress
+        Display.
+
+    Raises
+    ------
+    BadInputError
+        The game has too few such openings; the player cannot be made; the record belongs to another choice.
+    """
+    if plies < 0 or count < 1:
+        raise BadInputError(f"openings need a length from 0 and a count from 1 on, got {plies} and {count}")
+    drawn = _distinct(game, plies, seed)
+    if judge is None:
+        openings = [opening for opening, _ in zip(drawn, range(count), strict=False)]
+        if len(openings) < count:
+            raise BadInputError(_too_few(game, plies, len(openings), count))
+        return openings
+    player = judge.player.resolved(game)
+    settings = {"game": game.name, "plies": plies, "seed": seed, "player": player.to_json()}
+    with contextlib.ExitStack() as stack:
+        journal = None
+        choice = _Choice(game, judge.window, count)
+        if record is not None:
+            journal = stack.enter_context(Journal(record, "choice of openings", settings))
+            choice.values.update((line["opening"], line["value"]) for line in journal.records())
+        task = stack.enter_context(progress("choose openings", count))
+        tasks = (_Judgement(game, opening, player) for opening in choice.unknown(drawn))
+        values = run_tasks(
+            _value, tasks, executor=executor, workers=workers, make_executor=make_executor, in_flight=in_flight
+        )
+        shown = 0
+        with contextlib.closing(values):
+            for index, value in values:
+                opening = choice.asked[index].to_json(game)
+                if journal is not None:
+                    journal.append({"opening": opening, "value": value})
+                choice.values[opening] = value
+                choice.accept()
+                task.advance(len(choice.openings) - shown)
+                shown = len(choice.openings)
+                task.note(f"{len(choice.values)} judged")
+                if shown >= count:
+                    break
+    if len(choice.openings) < count:
+        raise BadInputError(_too_few(game, plies, len(choice.openings), count))
+    return choice.openings
+
+
+def _too_few(game: Game, plies: int, found: int, wanted: int) -> str:
+    return f"{game.name}: found {found} different openings of {plies} plies, {wanted} are wanted; take longer ones"
+
+
+def _distinct(game: Game, plies: int, seed: int) -> Iterator[Opening]:
+    """Random openings that lead to different positions."""
+    seen: set[tuple[int, ...]] = set()
+    generator = np.random.default_rng(seed)
+    vain = 0
+    while vain < _MOST_VAIN_DRAWS:
+        position = game.initial_position
+        moves: list[int] = []
+        while len(moves) < plies and not game.is_over(position):
+            legal = legal_moves_of(game, position)
+            moves.append(legal[generator.integers(len(legal))])
+            position = game.play(position, moves[-1])
+        image = canonical_position(game, position)
+        if game.is_over(position) or image in seen:
+            vain += 1
+            continue
+        vain = 0
+        seen.add(image)
+        yield Opening(tuple(moves))
+
+
+class _Choice:
+    """Judged openings, accepted in the order in which they were drawn."""
+
+    def __init__(self, game: Game, window: float, count: int) -> None:
+        self._game = game
+        self._window = window
+        self._count = count
+        self._drawn: list[Opening] = []
+        self._place = 0
+        self.values: dict[str, float | None] = {}
+        self.asked: list[Opening] = []
+        self.openings: list[Opening] = []
+
+    def unknown(self, drawn: Iterator[Opening]) -> Iterator[Opening]:
+        """Pass on the openings whose values are still needed."""
+        for opening in drawn:
+            self._drawn.append(opening)
+            self.accept()
+            if len(self.openings) >= self._count:
+                return
+            if opening.to_json(self._game) not in self.values:
+                self.asked.append(opening)
+                yield opening
+
+    def accept(self) -> None:
+        """Go on to the first opening whose value is missing."""
+        while self._place < len(self._drawn) and len(self.openings) < self._count:
+            text = self._drawn[self._place].to_json(self._game)
+            if text not in self.values:
+                return
+            value = self.values[text]
+            if value is not None and abs(value) <= self._window:
+                self.openings.append(self._drawn[self._place])
+            self._place += 1
+
+
+def _value(task: _Judgement) -> float | None:
+    """Value of an opening for the side to move; None where only one move is legal."""
+    player = kept_player(task.game, task.player)
+    positions = task.opening.positions(task.game)
+    player.new_game()
+    return player.choose(positions[-1], positions[:-1], None).score

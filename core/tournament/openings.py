@@ -1,0 +1,237 @@
+"""Openings: the positions from which the games of a tournament begin, read from files of many kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import define
+
+from glem.core.errors import BadInputError
+from glem.core.game import Game
+from glem.core.operations import position_at
+from glem.core.record_files import bare_suffix, line_blocks, open_bounded
+from glem.core.records import GameRecords, read_records, read_scored_positions
+from glem.core.tournament.simple_players import legal_moves_of
+
+__all__ = ["LINES", "Opening", "canonical_position", "distinct_openings", "read_openings"]
+
+LINES = "lines"
+"""Name of the format that every game has: a position, or moves from the start, on each line."""
+
+_HEAD_BYTES = 4096
+_LINES_AT_ONCE = 10_000
+
+
+@define(frozen=True)
+class Opening:
+    """How a game begins.
+
+    Parameters
+    ----------
+    moves
+        Moves from the start, passes included.
+    start
+        The first position as text; "" for the game's own.
+    """
+
+    moves: tuple[int, ...] = ()
+    start: str = ""
+
+    def positions(self, game: Game) -> list[Any]:
+        """All positions, from the start to the one where the players take over.
+
+        Raises
+        ------
+        BadInputError
+            A move is illegal, or the game is over.
+        """
+        position = game.parse_position(self.start) if self.start else game.initial_position
+        passed = [position]
+        for place, move in enumerate(self.moves):
+            if move not in legal_moves_of(game, position):
+                name = game.format_move(move) if 0 <= move < game.move_count else str(move)
+                raise BadInputError(f"move {place + 1}, {name}, is illegal")
+            position = game.play(position, move)
+            passed.append(position)
+        if game.is_over(position):
+            raise BadInputError("the game is over after the opening")
+        return passed
+
+    def to_json(self, game: Game) -> str:
+        """Text of the opening: its moves, or its position."""
+        moves = " ".join(game.format_move(move) for move in self.moves)
+        return f"{self.start} : {moves}" if self.start else moves
+
+    @classmethod
+    def from_json(cls, game: Game, text: str) -> Opening:
+        """Read what :meth:`to_json` wrote."""
+        start, colon, moves = text.rpartition(" : ")
+        return cls(tuple(game.parse_move(word) for word in moves.split()), start if colon else "")
+
+
+def canonical_position(game: Game, position: Any) -> tuple[int, ...]:
+    """Least image of a position under the game's symmetries; equal for positions that are images of each other."""
+    images = [position]
+    if game.transform is not None:
+        images += [game.transform(position, symmetry) for symmetry in range(1, game.symmetry_count)]
+    return min(tuple(int(value) for value in image) for image in images)
+
+
+def distinct_openings(game: Game, openings: Iterator[Opening] | list[Opening]) -> list[Opening]:
+    """Keep the first of those openings that lead to the same position, or to images of it."""
+    seen: dict[tuple[int, ...], Opening] = {}
+    for opening in openings:
+        seen.setdefault(canonical_position(game, opening.positions(game)[-1]), opening)
+    return list(seen.values())
+
+
+def read_openings(
+    game: Game,
+    path: str | Path,
+    *,
+    format: str | None = None,  # noqa: A002 # the word of the command line and of the field
+    plies: int | None = None,
+    count: int | None = None,
+    seed: int = 0,
+) -> list[Opening]:
+    """Read openings from a file of games or positions; those that lead to the same position are one.
+
+    Parameters
+    ----------
+    game
+        The game.
+    path
+        Game records or positions in one of the game's formats, or lines with a position or with moves from the start,
+        as the game writes them, separated by blanks. Empty lines and those that begin with ``#`` or ``%`` are skipped.
+    format
+        Name of a record or position format of the game, or ``lines``; guessed if not given.
+    plies
+        Only so many first moves of each game; games that are shorter are an error.
+    count
+        Draw so many of them at random; all if not given.
+    seed
+        Of the draw.
+
+    Returns
+    -------
+    openings
+        In the order of the file.
+
+    Raises
+    ------
+    BadInputError
+        The file cannot be read, has no openings or too few; an opening is illegal or ends the game. The text names file
+        and line or record.
+    """
+    source = Path(path)
+    if not source.is_file():
+        raise BadInputError(f"{source}: no such file")
+    kind, name = _format_of(game, source, format)
+    if kind == "record":
+        found = _from_records(game, source, name, plies)
+    elif kind == "position":
+        found = _from_positions(game, source, name)
+    else:
+        found = _from_lines(game, source, plies)
+    openings = distinct_openings(game, found)
+    if not openings:
+        raise BadInputError(f"{source}: no openings")
+    if count is None:
+        return openings
+    if count > len(openings):
+        raise BadInputError(f"{source}: has {len(openings)} distinct openings, {count} are wanted")
+    drawn = np.random.default_rng(seed).permutation(len(openings))[:count]
+    return [openings[place] for place in sorted(drawn.tolist())]
+
+
+def _format_of(game: Game, path: Path, name: str | None) -> tuple[str, str]:
+    """Which kind of file it is, and the format's name."""
+    kinds: dict[str, Mapping[str, Any]] = {"record": game.record_formats, "position": game.position_formats}
+    if name == LINES:
+        return LINES, LINES
+    if name is not None:
+        for kind, formats in kinds.items():
+            if name in formats:
+                return kind, name
+        known = ", ".join(dict.fromkeys([*game.record_formats, *game.position_formats, LINES]))
+        raise BadInputError(f"there is no format {name!r} of openings; known: {known}")
+    with open_bounded(path) as file:
+        head = file.read(_HEAD_BYTES)
+    suffix = bare_suffix(path)
+    for kind, formats in kinds.items():
+        for known_format in formats.values():
+            if known_format.recognizes(head) and (not known_format.suffixes or suffix in known_format.suffixes):
+                return kind, known_format.name
+    return LINES, LINES
+
+
+def _checked(game: Game, opening: Opening, place: str) -> Opening:
+    try:
+        opening.positions(game)
+    except BadInputError as error:
+        raise BadInputError(f"{place}: {error}") from None
+    return opening
+
+
+def _from_records(game: Game, path: Path, name: str, plies: int | None) -> Iterator[Opening]:
+    first = 0
+    for records in read_records(game, path, format=name):
+        for index in range(len(records)):
+            number = int(records.extra["number"][index]) if "number" in records.extra else first + index + 1
+            place = f"{path}:{number}"
+            yield _checked(game, Opening(_played(game, records, index, plies, place)), place)
+        first += len(records)
+
+
+def _played(game: Game, records: GameRecords, index: int, plies: int | None, place: str) -> tuple[int, ...]:
+    """List the moves of a recorded game, with the passes that records leave out."""
+    position: Any = game.initial_position
+    moves: list[int] = []
+    for recorded in records.moves_of(index).tolist():
+        legal = legal_moves_of(game, position)
+        if recorded not in legal and legal == [game.pass_move]:
+            moves.append(legal[0])
+            position = game.play(position, legal[0])
+        if plies is not None and len(moves) >= plies:
+            break
+        moves.append(recorded)
+        position = game.play(position, recorded)
+    if plies is None:
+        return tuple(moves)
+    if len(moves) < plies:
+        raise BadInputError(f"{place}: the game has {len(moves)} moves, the openings shall have {plies}")
+    return tuple(moves[:plies])
+
+
+def _from_positions(game: Game, path: Path, name: str) -> Iterator[Opening]:
+    first = 0
+    for part in read_scored_positions(game, path, format=name):
+        for row in range(len(part.label)):
+            start = game.format_position(position_at(part.positions, row))
+            yield _checked(game, Opening(start=start), f"{path}: position {first + row + 1}")
+        first += len(part.label)
+
+
+def _from_lines(game: Game, path: Path, plies: int | None) -> Iterator[Opening]:
+    for block in line_blocks(path, lines=_LINES_AT_ONCE):
+        for row in range(len(block.starts)):
+            text = block.text(row).strip()
+            if text and text[0] not in "#%":
+                place = f"{path}:{block.first_number + row}"
+                yield _checked(game, _from_line(game, text, plies, place), place)
+
+
+def _from_line(game: Game, text: str, plies: int | None, place: str) -> Opening:
+    try:
+        return Opening(start=game.format_position(game.parse_position(text)))
+    except BadInputError as no_position:
+        try:
+            moves = tuple(game.parse_move(word) for word in text.split())
+        except BadInputError as no_move:
+            raise BadInputError(f"{place}: neither a position ({no_position}) nor moves ({no_move})") from None
+    if plies is not None and len(moves) < plies:
+        raise BadInputError(f"{place}: {len(moves)} moves, the openings shall have {plies}")
+    return Opening(moves[:plies])

@@ -1,0 +1,221 @@
+"""What a tournament has shown so far: results, ratings, and what the players spent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import attrs
+from attrs import define, field
+
+from glem.core.tournament.elo import (
+    EloEstimate,
+    PairCounts,
+    binomial_significance,
+    elo_difference,
+    elo_of_games,
+    pairs_significance,
+)
+from glem.core.tournament.games import End, PlayedGame
+
+__all__ = ["PairingResult", "PlayerTotals", "Standings"]
+
+
+@define
+class PlayerTotals:
+    """What a player did in all of its games.
+
+    Parameters
+    ----------
+    wins, draws, losses
+        Games.
+    moves
+        Moves that the player chose, the only legal ones included.
+    searched
+        Moves for which it visited any position.
+    nodes
+        Positions visited.
+    seconds
+        Wall-clock time.
+    depth
+        Sum of the depths of moves that a search chose.
+    depth_moves
+        Number of those.
+    solved
+        Moves whose result or exact score the player knew.
+    slowest
+        Seconds of the slowest move.
+    overruns
+        Moves that exceeded their time.
+    lost_on_time
+        Games.
+    """
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    moves: int = 0
+    searched: int = 0
+    nodes: int = 0
+    seconds: float = 0.0
+    depth: int = 0
+    depth_moves: int = 0
+    solved: int = 0
+    slowest: float = 0.0
+    overruns: int = 0
+    lost_on_time: int = 0
+
+    @property
+    def games(self) -> int:
+        """Number of games."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def score(self) -> float:
+        """Winning percentage as a fraction, draws as half a win; nan without games."""
+        return (self.wins + self.draws / 2) / self.games if self.games else float("nan")
+
+    @property
+    def nodes_per_move(self) -> float:
+        """Positions visited per move that was searched or solved."""
+        return self.nodes / self.searched if self.searched else 0.0
+
+    @property
+    def seconds_per_move(self) -> float:
+        """Wall-clock seconds per move, the only legal ones included."""
+        return self.seconds / self.moves if self.moves else 0.0
+
+    @property
+    def mean_depth(self) -> float:
+        """Plies of the last completed iteration, on average over the moves that a search chose."""
+        return self.depth / self.depth_moves if self.depth_moves else 0.0
+
+    def add(self, game: PlayedGame, side: int) -> None:
+        """Add a game in which the player was the first (side 0) or the second (side 1)."""
+        result = game.result if side == 0 else -game.result
+        self.wins += result > 0
+        self.draws += result == 0
+        self.losses += result < 0
+        self.overruns += game.overruns[side]
+        self.lost_on_time += game.end == End.TIME and result < 0
+        for place, move in enumerate(game.moves):
+            if game.side_of(place) != side:
+                continue
+            self.moves += 1
+            self.searched += move.nodes > 0
+            self.nodes += move.nodes
+            self.seconds += move.seconds
+            self.slowest = max(self.slowest, move.seconds)
+            self.depth += move.depth
+            self.depth_moves += move.depth > 0
+            self.solved += move.exact or move.result is not None
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures as JSON values."""
+        derived = ("games", "score", "nodes_per_move", "seconds_per_move", "mean_depth")
+        return {**attrs.asdict(self), **{name: getattr(self, name) for name in derived}}
+
+
+@define
+class PairingResult:
+    """Games between two players, from the view of the one that comes first in the tournament.
+
+    Parameters
+    ----------
+    players
+        Their names.
+    wins, draws, losses
+        Games.
+    pairs
+        Game pairs of which both games were played.
+    """
+
+    players: tuple[str, str]
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    pairs: PairCounts = field(factory=PairCounts)
+
+    @property
+    def games(self) -> int:
+        """Number of games."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def score(self) -> float:
+        """Winning percentage as a fraction, draws as half a win; nan without games."""
+        return (self.wins + self.draws / 2) / self.games if self.games else float("nan")
+
+    @property
+    def elo(self) -> EloEstimate:
+        """Elo difference from the pairs; from the single games while there is no whole pair."""
+        return elo_difference(self.pairs) if self.pairs.pairs else elo_of_games(self.wins, self.draws, self.losses)
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures as JSON values; p-values test whether the first, and whether the second, is the stronger one."""
+        reversed_pairs = self.pairs.reversed()
+        return {
+            "players": self.players,
+            "wins": self.wins,
+            "draws": self.draws,
+            "losses": self.losses,
+            "games": self.games,
+            "score": self.score,
+            "pairs": self.pairs.counts,
+            "elo": attrs.asdict(self.elo),
+            "p_pairs": [pairs_significance(self.pairs), pairs_significance(reversed_pairs)],
+            "p_binomial": [binomial_significance(self.pairs), binomial_significance(reversed_pairs)],
+        }
+
+
+@define
+class Standings:
+    """Results of a tournament's games, added one by one in any order.
+
+    Parameters
+    ----------
+    names
+        The players.
+    """
+
+    names: Sequence[str]
+    totals: dict[str, PlayerTotals] = field(init=False)
+    pairings: dict[tuple[str, str], PairingResult] = field(init=False)
+    _halves: dict[int, int] = field(init=False, factory=dict)
+    """Number of a pair of which one game was played, to that game's result for the pairing's first player."""
+
+    def __attrs_post_init__(self) -> None:
+        self.totals = {name: PlayerTotals() for name in self.names}
+        self.pairings = {players: PairingResult(players) for players in combinations(self.names, 2)}
+
+    @property
+    def games(self) -> int:
+        """Games added."""
+        return sum(pairing.games for pairing in self.pairings.values())
+
+    def add(self, game: PlayedGame) -> None:
+        """Add a game; games ``2 n`` and ``2 n + 1`` are a pair."""
+        first, second = game.players
+        self.totals[first].add(game, 0)
+        self.totals[second].add(game, 1)
+        pairing = self.pairings.get((first, second))
+        result = game.result
+        if pairing is None:
+            pairing, result = self.pairings[second, first], -game.result
+        pairing.wins += result > 0
+        pairing.draws += result == 0
+        pairing.losses += result < 0
+        other = self._halves.pop(game.number // 2, None)
+        if other is None:
+            self._halves[game.number // 2] = result
+        else:
+            pairing.pairs += PairCounts.of_scores([(2 + result + other) / 2])
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures as JSON values."""
+        return {
+            "games": self.games,
+            "players": {name: totals.to_json() for name, totals in self.totals.items()},
+            "pairings": [pairing.to_json() for pairing in self.pairings.values()],
+        }

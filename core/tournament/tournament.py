@@ -1,0 +1,274 @@
+"""Tournaments: every player meets every other one from every opening, twice with colours reversed.
+
+The games go into a journal (:mod:`glem.core.journal`) as they end: a tournament that was killed goes on with the games
+that are missing. Games do not depend on each other, so that without time limits the result is the same whatever the
+number of workers. A sequential test judges the pairs in the order of the openings, whatever the order in which they
+were played, and its result counts no pair after the decisive one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from itertools import combinations
+from typing import Any
+
+import attrs
+from attrs import define, field
+
+from glem.core.errors import BadInputError
+from glem.core.game import Game, load_game
+from glem.core.journal import Journal, read_journal
+from glem.core.progress import SILENT, Progress
+from glem.core.tasks import run_tasks
+from glem.core.tournament.elo import PairCounts
+from glem.core.tournament.games import Adjudication, GameTask, PlayedGame, play_game
+from glem.core.tournament.openings import Opening
+from glem.core.tournament.players import PlayerSpec
+from glem.core.tournament.sprt import Sprt, SprtState, Verdict
+from glem.core.tournament.standings import Standings
+
+__all__ = ["RECORD_KIND", "Tournament", "TournamentResult", "read_games", "run_tournament"]
+
+RECORD_KIND = "tournament"
+"""Kind of the journal that holds a tournament's games."""
+
+
+@define(frozen=True)
+class Tournament:
+    """Everything that determines a tournament.
+
+    Parameters
+    ----------
+    game
+        The game.
+    players
+        At least two, of different names.
+    openings
+        At least one.
+    adjudication
+        How games are ended and clocks are judged.
+    sprt
+        Sequential test of the first player against the second, which ends the tournament early.
+
+    Raises
+    ------
+    BadInputError
+        Too few players or openings, equal names, a test of more than two players, no solver to adjudicate with.
+    """
+
+    game: Game
+    players: tuple[PlayerSpec, ...]
+    openings: tuple[Opening, ...]
+    adjudication: Adjudication = field(factory=Adjudication)
+    sprt: Sprt | None = None
+
+    def __attrs_post_init__(self) -> None:
+        names = [player.name for player in self.players]
+        if len(names) < 2:
+            raise BadInputError(f"a tournament needs two players or more, got {len(names)}")
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise BadInputError(f"two players are called {twice[0]!r}; tell them apart with name=")
+        if not self.openings:
+            raise BadInputError("a tournament needs at least one opening")
+        if self.sprt is not None and len(names) > 2:
+            raise BadInputError(f"a sequential test compares two players, got {len(names)}")
+        if self.adjudication.solve_from and self.game.make_solver is None:
+            raise BadInputError(f"{self.game.name} has no solver that could adjudicate games")
+
+    def __len__(self) -> int:
+        """Count the games."""
+        return 2 * len(self.openings) * len(self.players) * (len(self.players) - 1) // 2
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the players."""
+        return tuple(player.name for player in self.players)
+
+    def tasks(self) -> Iterator[GameTask]:
+        """Games in order: opening by opening, pairing by pairing, both colours."""
+        number = 0
+        for opening in self.openings:
+            for one, other in combinations(self.players, 2):
+                for first, second in ((one, other), (other, one)):
+                    yield GameTask(self.game, number, opening, first, second, self.adjudication)
+                    number += 1
+
+    def settings(self) -> dict[str, Any]:
+        """Everything that determines the games and their result, as JSON values."""
+        return {
+            "game": self.game.name,
+            "players": [player.to_json() for player in self.players],
+            "openings": [opening.to_json(self.game) for opening in self.openings],
+            "adjudication": attrs.asdict(self.adjudication),
+            "sprt": None if self.sprt is None else attrs.asdict(self.sprt),
+        }
+
+
+@define(frozen=True, eq=False)
+class TournamentResult:
+    """What a tournament has shown.
+
+    Parameters
+    ----------
+    tournament
+        What was played.
+    standings
+        Of the games that count: all of them, or those until a sequential test decided.
+    sprt
+        Where the sequential test stands, if there is one.
+    played
+        Games that were played in all; workers may have gone on after the decisive pair.
+    """
+
+    tournament: Tournament
+    standings: Standings
+    sprt: SprtState | None
+    played: int
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures as JSON values."""
+        return {
+            "game": self.tournament.game.name,
+            "openings": len(self.tournament.openings),
+            "games_planned": len(self.tournament),
+            "games_played": self.played,
+            **self.standings.to_json(),
+            "sprt": None if self.sprt is None else attrs.asdict(self.sprt),
+        }
+
+
+def run_tournament(
+    tournament: Tournament,
+    record: str | os.PathLike[str] | None = None,
+    *,
+    executor: Executor | None = None,
+    workers: int = 1,
+    make_executor: Callable[[], Executor] | None = None,
+    in_flight: int | None = None,
+    progress: Progress = SILENT,
+) -> TournamentResult:
+    """Play a tournament, or what is missing of it.
+
+    Parameters
+    ----------
+    tournament
+        What to play.
+    record
+        Journal of the games; where it holds games already, they are not played again. None keeps no record.
+    executor, workers, make_executor, in_flight
+        Where the games are played; see :func:`~glem.core.tasks.run_tasks`.
+    progress
+        Display; shows the score.
+
+    Raises
+    ------
+    BadInputError
+        A player cannot be made; the record belongs to another tournament or is damaged.
+    """
+    tournament = attrs.evolve(
+        tournament, players=tuple(player.resolved(tournament.game) for player in tournament.players)
+    )
+    with contextlib.ExitStack() as stack:
+        tally = _Tally(tournament)
+        journal = None
+        if record is not None:
+            journal = stack.enter_context(Journal(record, RECORD_KIND, tournament.settings()))
+            for game in _games(tournament.game, journal.records(), os.fspath(record)):
+                tally.add(game)
+        task = stack.enter_context(progress("play", len(tournament)))
+        task.advance(tally.played)
+        missing = (game for game in tournament.tasks() if game.number not in tally.numbers and not tally.decided)
+        results = run_tasks(
+            play_game, missing, executor=executor, workers=workers, make_executor=make_executor, in_flight=in_flight
+        )
+        with contextlib.closing(results):
+            for _, game in results:
+                if journal is not None:
+                    journal.append(game.to_json(tournament.game))
+                tally.add(game)
+                task.advance()
+                task.note(tally.note())
+                if tally.decided:
+                    break
+    return tally.result()
+
+
+def read_games(path: str | os.PathLike[str]) -> tuple[Game, dict[str, Any], Iterator[PlayedGame]]:
+    """Read the record of a tournament: its game, its settings and the games that were played, in the file's order.
+
+    Raises
+    ------
+    BadInputError
+        The file is missing, damaged, or no record of a tournament.
+    """
+    settings, records = read_journal(path, RECORD_KIND)
+    game = load_game(str(settings.get("game")))
+    return game, settings, _games(game, records, os.fspath(path))
+
+
+def _games(game: Game, records: Iterator[Any], path: str) -> Iterator[PlayedGame]:
+    for line, record in enumerate(records, 2):
+        try:
+            yield PlayedGame.from_json(game, record)
+        except BadInputError as error:
+            raise BadInputError(f"{path}:{line}: {error}") from None
+
+
+class _Tally:
+    """Games of a tournament as they come in, and what follows from them."""
+
+    def __init__(self, tournament: Tournament) -> None:
+        self._tournament = tournament
+        self._standings = Standings(tournament.names)
+        self.numbers: set[int] = set()
+        # A sequential test judges in the order of the numbers: games that came early wait for those before them.
+        self._waiting: dict[int, PlayedGame] = {}
+        self._next = 0
+        self._state = None if tournament.sprt is None else tournament.sprt.test(PairCounts())
+
+    @property
+    def played(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def decided(self) -> bool:
+        return self._state is not None and self._state.verdict != Verdict.CONTINUE
+
+    def add(self, game: PlayedGame) -> None:
+        if game.number in self.numbers:
+            raise BadInputError(f"the record has game {game.number} twice")
+        if not 0 <= game.number < len(self._tournament):
+            raise BadInputError(f"the record has game {game.number}, the tournament has {len(self._tournament)}")
+        self.numbers.add(game.number)
+        sprt = self._tournament.sprt
+        if sprt is None:
+            self._standings.add(game)
+            return
+        self._waiting[game.number] = game
+        while not self.decided and {self._next, self._next + 1} <= self._waiting.keys():
+            for number in (self._next, self._next + 1):
+                self._standings.add(self._waiting.pop(number))
+            self._next += 2
+            (pairing,) = self._standings.pairings.values()
+            self._state = sprt.test(pairing.pairs)
+
+    def note(self) -> str:
+        """Score so far, for people who watch."""
+        totals = self._standings.totals
+        if len(totals) > 2:
+            ranked = sorted(totals.items(), key=lambda item: -item[1].score if item[1].games else 0.0)
+            return "  ".join(f"{name} {100 * total.score:.1f} %" for name, total in ranked if total.games)
+        (pairing,) = self._standings.pairings.values()
+        text = f"{pairing.wins}-{pairing.draws}-{pairing.losses}"
+        if pairing.games:
+            text += f"  {100 * pairing.score:.1f} %  Elo {pairing.elo.elo:+.0f} ± {pairing.elo.error:.0f}"
+        if self._state is not None:
+            text += f"  LLR {self._state.llr:.2f} ({self._state.lower:.2f}, {self._state.upper:.2f})"
+        return text
+
+    def result(self) -> TournamentResult:
+        return TournamentResult(self._tournament, self._standings, self._state, self.played)
