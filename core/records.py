@@ -342,7 +342,8 @@ def read_records(
     path
         The file.
     format
-        Name of a format in ``game.record_formats``; guessed from suffix and content if not given.
+        Name of a format in ``game.record_formats``, or ``games`` for glem's own (:mod:`glem.core.game_lines`); guessed
+        from suffix and content if not given.
     skip_bad
         Leave bad records out, count them and say why in ``problems``, instead of raising. A file that breaks off
         gives its good records, then an empty chunk with the problem. A file that is not there raises always.
@@ -362,15 +363,23 @@ def read_records(
         No such file or format; while iterating, a bad record: the text names file and record.
     """
     source = Path(path)
-    _check_arguments(source, format, game.record_formats, chunk_games, max_bytes)
+    _check_arguments(source, format, _record_formats(game), chunk_games, max_bytes)
     return _records(game, source, format, skip_bad, chunk_games, max_bytes)
+
+
+def _record_formats(game: Game) -> Mapping[str, RecordFormat]:
+    """Return the formats of a game and the one that every game has."""
+    # Imported late: it needs this module.
+    from glem.core.game_lines import GAME_LINES
+
+    return {**game.record_formats, GAME_LINES.name: GAME_LINES}
 
 
 def _records(
     game: Game, path: Path, name: str | None, skip_bad: bool, chunk_games: int, max_bytes: int
 ) -> Iterator[GameRecords]:
     try:
-        chosen: RecordFormat = _choose(game.record_formats, path, name, game.name, "record")
+        chosen: RecordFormat = _choose(_record_formats(game), path, name, game.name, "record")
         yield from chosen.read(game, path, skip_bad=skip_bad, chunk_games=chunk_games, max_bytes=max_bytes)
     except BadInputError as error:
         if not skip_bad:

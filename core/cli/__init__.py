@@ -19,13 +19,17 @@ _COMMANDS = {
     "compare": "Compare two evaluation files.",
     "demo": "Discover patterns in a sample that comes with a game; needs no input.",
     "discover": "Mine configurations and patterns, fit their weights, write a report.",
+    "engine": "Play in programs that speak a text protocol.",
     "evaluate": "Error of an evaluation on scored positions, phase by phase.",
     "explain": "Show what an evaluation sees in a position.",
     "fit": "Fit an evaluation to scored positions.",
     "games": "List the installed games.",
+    "generate": "Let players play among themselves, as material to learn from.",
     "match": "Play two players against each other.",
     "perft": "Count the move sequences of a game.",
+    "play": "Play against an evaluation in the terminal.",
     "positions": "Turn game records into scored positions.",
+    "search": "Search a position.",
     "tournament": "Play several players against each other.",
 }
 

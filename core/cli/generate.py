@@ -1,0 +1,95 @@
+"""``glem generate``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from glem.core.cli.display import display_progress, print_json
+
+__all__ = ["command"]
+
+
+@click.command("generate")
+@click.argument("game_name", metavar="GAME")
+@click.option("-o", "--output", required=True, type=click.Path(file_okay=False), help="Folder for the files of games.")
+@click.option("--games", type=click.IntRange(1), help="How many games are to be in the folder.")
+@click.option("--positions", type=click.IntRange(1), help="How many positions the games are to have, at least.")
+@click.option(
+    "--player",
+    "players",
+    multiple=True,
+    metavar="TEXT",
+    help="Who plays, for instance model.npz,depth=4,solve=12; may be given twice. Default: default,depth=4.",
+)
+@click.option(
+    "--openings",
+    default="random:8",
+    show_default=True,
+    metavar="PLAN",
+    help="random:PLIES, random:LEAST-MOST, all:PLIES (every opening of that length), or a file of openings.",
+)
+@click.option(
+    "--explore",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="Chance of a random move where the player does not know the exact value.",
+)
+@click.option("--seed", type=click.IntRange(0, (1 << 32) - 1), default=0, show_default=True, help="Of all chance.")
+@click.option(
+    "--games-per-file", type=click.IntRange(1, 100_000), default=200, show_default=True, help="Also games per task."
+)
+@click.option(
+    "--workers", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="processors", help="Processes."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    game_name: str,
+    output: str,
+    games: int | None,
+    positions: int | None,
+    players: tuple[str, ...],
+    openings: str,
+    explore: float,
+    seed: int,
+    games_per_file: int,
+    workers: int,
+    as_json: bool,
+) -> None:
+    """Let players play GAME among themselves, as material to learn from.
+
+    The games depend on the options alone, not on the number of workers. Interrupted or killed, the same command
+    continues; with a greater number of games or positions it adds to what is there.
+    """
+    from glem.core.game import load_game
+    from glem.core.generation import GenerationSettings, generate
+    from glem.core.opening_plans import OpeningPlan
+    from glem.core.search.results import Limits
+    from glem.core.tournament.players import parse_player
+
+    settings = GenerationSettings(
+        players=tuple(parse_player(text, limits=Limits(depth=4)) for text in players or ("default",)),
+        openings=OpeningPlan.parse(openings),
+        exploration=explore,
+        seed=seed,
+        games_per_file=games_per_file,
+    )
+    found = generate(
+        load_game(game_name),
+        Path(output),
+        settings,
+        games=games,
+        positions=positions,
+        workers=workers,
+        progress=display_progress(quiet=as_json),
+    )
+    if as_json:
+        files = [str(path) for path in found.files]
+        print_json({"games": found.games, "positions": found.positions, "played": found.made, "files": files})
+        return
+    click.echo(f"{found.games:,} games with {found.positions:,} positions in {len(found.files):,} files of {output}")
+    if found.made < found.games:
+        click.echo(f"{found.made:,} of them were played now, the others were there")

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from glem.core.errors import BadInputError
+from glem.core.game import Game
+from glem.core.game_lines import write_games
+from glem.core.records import GameRecords, read_records
+
+HEADER = "# glem games 1 othello\n"
+
+
+def records_of(game: Game, *texts: str) -> GameRecords:
+    games = [[game.parse_move(word) for word in text.split()] for text in texts]
+    offsets = np.cumsum([0, *(len(moves) for moves in games)])
+    return GameRecords.from_moves(np.array([move for moves in games for move in moves], np.uint8), offsets)
+
+
+def random_game(game: Game, seed: int) -> str:
+    rng = np.random.default_rng(seed)
+    position, names = game.initial_position, []
+    buffer = np.zeros(game.max_moves, np.int32)
+    while count := game.legal_moves(position, buffer, 0):
+        move = int(buffer[rng.integers(count)])
+        names.append(game.format_move(move))
+        position = game.play(position, move)
+    return " ".join(names)
+
+
+@pytest.mark.parametrize("name", ["some.games", "some.games.gz", "some.games.xz"])
+def test_what_is_written_is_read(othello: Game, tmp_path: Path, name: str) -> None:
+    written = records_of(othello, *(random_game(othello, seed) for seed in range(20)), "f5 d6 c3")
+    written = evolve(
+        written,
+        theoretical_score=np.where(np.arange(21) % 2, 4.0, np.nan).astype(np.float32),
+        theoretical_ply=np.where(np.arange(21) % 2, 36, -1).astype(np.int16),
+    )
+    write_games(othello, tmp_path / name, written)
+    [found] = read_records(othello, tmp_path / name)
+    passes = written.moves == othello.pass_move
+    assert passes.any()
+    assert np.array_equal(found.moves, written.moves[~passes])
+    assert np.array_equal(found.theoretical_score, written.theoretical_score, equal_nan=True)
+    assert np.array_equal(found.theoretical_ply, written.theoretical_ply)
+    assert np.isnan(found.score).tolist() == [False] * 20 + [True]
+    again = tmp_path / f"again-{name}"
+    write_games(othello, again, found)
+    [twice] = read_records(othello, again)
+    assert np.array_equal(twice.score, found.score, equal_nan=True)
+    write_games(othello, tmp_path / name, twice)
+    assert again.read_bytes() == (tmp_path / name).read_bytes()
+
+
+def test_chunks_and_skipped_lines(othello: Game, tmp_path: Path) -> None:
+    path = tmp_path / "some.games"
+    path.write_text(HEADER + "\n# a remark\nf5 d6\t\t\t\nf5 f6\t\t\t\nf5 f4\t\t\t\n")
+    chunks = list(read_records(othello, path, chunk_games=2))
+    assert [len(chunk) for chunk in chunks] == [0, 1, 2]
+    assert np.concatenate([chunk.extra["number"] for chunk in chunks]).tolist() == [4, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("f5 d6", ":2: it has 1 fields between tabs, expected 4"),
+        ("f5 d9\t\t\t", ":2: 'd9' is no square"),
+        ("f5 f5\t\t\t", ":2: move 2, f5, is illegal"),
+        ("f5 d6\tx\t\t", ":2: could not convert"),
+        ("f5 d6\t\t3\t", ":2: invalid literal"),
+        ("f5 d6\t\t3\t7", ":2: its exact score is that after 7 of 2 moves"),
+    ],
+)
+def test_bad_lines_are_named_or_skipped(othello: Game, tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "bad.games"
+    path.write_text(f"{HEADER}{line}\nf5 d6\t\t\t\n")
+    with pytest.raises(BadInputError, match=message):
+        list(read_records(othello, path))
+    [found] = read_records(othello, path, skip_bad=True)
+    assert (len(found), found.skipped) == (1, 1)
+
+
+def test_a_score_that_the_moves_contradict_is_bad(othello: Game, tmp_path: Path) -> None:
+    path = tmp_path / "bad.games"
+    write_games(othello, path, records_of(othello, random_game(othello, 1)))
+    path.write_text(path.read_text().replace("\t\t\t", "\t1\t\t"))
+    with pytest.raises(BadInputError, match="the moves end at"):
+        list(read_records(othello, path))
+
+
+def test_other_games_and_other_files_are_refused(othello: Game, tmp_path: Path) -> None:
+    path = tmp_path / "other.games"
+    for text in ("# glem games 1 chess\n", "f5d6c3\n"):
+        path.write_text(text)
+        with pytest.raises(BadInputError, match="expected '# glem games 1 othello'"):
+            list(read_records(othello, path))
+
+
+def test_content_tells_the_format_where_the_name_does_not(othello: Game, tmp_path: Path) -> None:
+    path = tmp_path / "games.log.gz"
+    path.write_bytes(gzip.compress((HEADER + "f5 d6\t\t\t\n").encode()))
+    [found] = read_records(othello, path)
+    assert len(found) == 1
