@@ -22,7 +22,7 @@ from glem.core.patterns import PatternSet
 from glem.core.search.configuration_sums import ActiveTables, build_active_tables, sum_of_active
 from glem.core.search.evaluators import Evaluator
 
-__all__ = ["evaluator_of", "recomputing_evaluator", "score_limit"]
+__all__ = ["evaluator_of", "recomputing_evaluator", "score_limit", "search_unit"]
 
 _LARGEST_LOG_ODDS = 16
 """Winning chances of one in nine million and less count as such."""
@@ -61,6 +61,11 @@ def score_limit(evaluation: LinearEvaluation, steps_per_unit: float) -> int:
     if evaluation.link == LOGISTIC:
         return round(_LARGEST_LOG_ODDS * steps_per_unit)
     return round(_greatest_final_score(evaluation) * steps_per_unit) if _is_graded(evaluation) else _LARGEST_SCORE
+
+
+def search_unit(evaluation: LinearEvaluation) -> str:
+    """Unit of the evaluation's scores in the search."""
+    return "log odds" if evaluation.link == LOGISTIC else evaluation.learning.label_unit
 
 
 def _greatest_final_score(evaluation: LinearEvaluation) -> int:
@@ -218,7 +223,7 @@ def recomputing_evaluator(evaluation: LinearEvaluation) -> Evaluator:
         phase_count=len(learning.phases),
         steps_per_unit=played.scale,
         limit=limit,
-        unit=learning.label_unit,
+        unit=search_unit(evaluation),
         result_only=evaluation.link == LOGISTIC or not _is_graded(evaluation),
     )
 

@@ -163,7 +163,7 @@ class Searcher:
             counters=np.zeros(COUNTERS, np.int64),
             stop=np.zeros(1, np.uint8),
             evaluation=evaluator.data,
-            selectivity=FULL_WIDTH if settings.probcut is None else settings.probcut.arrays(),
+            selectivity=FULL_WIDTH if settings.probcut is None else settings.probcut.arrays(evaluator),
             table_mask=np.uint64(len(table) // 8 - 1),
             table_depth=np.int64(_TABLE_DEPTH if settings.table_mb else _MOST_DEPTH * 4),
             order_depth=np.int64(order_depth),

@@ -20,7 +20,7 @@ from glem.core.kernels import popcount
 from glem.core.operations import Operations
 from glem.core.patterns import PatternSet
 from glem.core.search.accumulators import ROW_WORDS, SUMMED_TOGETHER, aligned_rows, change_row, sum_entries
-from glem.core.search.evaluation_evaluator import score_limit
+from glem.core.search.evaluation_evaluator import score_limit, search_unit
 from glem.core.search.evaluators import Evaluator
 from glem.games.othello.rules import PASS, Position, mobility
 from glem.plugins.othello.features import neighbours
@@ -202,7 +202,7 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
         phase_count=phases,
         steps_per_unit=played.scale,
         limit=limit,
-        unit=evaluation.learning.label_unit,
+        unit=search_unit(evaluation),
         result_only=evaluation.link == LOGISTIC,
     )
 
