@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from glem.core.game import BoardLayout, Game
 from glem.core.records import PositionFormat, RecordFormat
-from glem.games.othello import logbook, notation, obf, rules, scored_positions, transcripts, wthor
+from glem.games.othello import logbook, nboard, notation, obf, rules, scored_positions, transcripts, wthor
+from glem.games.othello.solver import EndgameSolver
 
 __all__ = ["OTHELLO"]
 
@@ -90,5 +91,7 @@ OTHELLO = Game(
     pass_move=rules.PASS,
     record_formats={known.name: known for known in _RECORD_FORMATS},
     position_formats={known.name: known for known in _POSITION_FORMATS},
+    make_solver=EndgameSolver,
+    protocols={nboard.NBOARD.name: nboard.NBOARD},
 )
 """The game as the registry knows it."""

@@ -22,9 +22,13 @@ class Protocol:
         One sentence.
     serve
         ``(engine, lines, write)``: reads commands from the iterable of lines until it ends or a command says so, and
-        calls ``write`` with each line of an answer. ``engine`` is a :class:`glem.core.engine.Engine`.
+        calls ``write`` with each line of an answer. ``engine`` is a :class:`glem.core.engine.Engine`. The lines may
+        block; :class:`glem.core.protocols.conversation.Conversation` reads them while the engine thinks.
+    opening
+        First words of sessions by which the protocol is recognized, such as ``nboard``.
     """
 
     name: str
     description: str
     serve: Callable[[Any, Iterable[str], Callable[[str], None]], None]
+    opening: tuple[str, ...] = ()

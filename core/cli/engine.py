@@ -1,0 +1,84 @@
+"""``glem engine``."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from glem.core.cli.thinking import player_of, thinking_options
+
+if TYPE_CHECKING:
+    from glem.core.protocols import Protocol
+
+__all__ = ["command"]
+
+_USUAL_CLOCK = 40.0
+"""Seconds of which a player without any limit takes its share for each move: about two."""
+
+_SOLVE_FROM = 18
+
+
+def _recognized(protocols: Iterable[Protocol], lines: Iterator[str]) -> tuple[Protocol, Iterator[str]]:
+    """Protocol that the first command belongs to, else the first one, and all lines."""
+    known = list(protocols)
+    head: list[str] = []
+    for line in lines:
+        head.append(line)
+        if line.strip():
+            break
+    words = head[-1].split() if head else []
+    found = [protocol for protocol in known if words and words[0] in protocol.opening]
+    return (found or known)[0], itertools.chain(head, lines)
+
+
+@click.command("engine")
+@click.argument("game_name", metavar="GAME")
+@click.option(
+    "--protocol", "protocol_name", default="auto", show_default=True, help="Its name; auto looks at the start."
+)
+@click.option("--player", "player_text", metavar="TEXT", help="The player in one text, as in matches, for all options.")
+@thinking_options
+@click.option("--solve", type=click.IntRange(0), help=f"Solve from so many moves left on; {_SOLVE_FROM} by default.")
+def command(game_name: str, protocol_name: str, player_text: str | None, solve: int | None, **thinking: Any) -> None:
+    """Play GAME in programs that speak a text protocol, on standard input and output.
+
+    Every game has gtp; games may have further protocols, such as the one of their graphical boards. The limits hold
+    for each move, besides the clock that the other side keeps; without any, a move takes a few seconds.
+    """
+    import sys
+
+    from glem.core.engine import Engine
+    from glem.core.errors import BadInputError
+    from glem.core.game import load_game
+    from glem.core.protocols.conversation import lines_of
+    from glem.core.protocols.gtp import GTP
+    from glem.core.search.results import Clock, Limits
+    from glem.core.tournament.players import parse_player
+
+    game = load_game(game_name)
+    protocols = {"gtp": GTP, **game.protocols}
+    if protocol_name not in {"auto", *protocols}:
+        known = ", ".join(("auto", *protocols))
+        raise BadInputError(f"{game.title} has no protocol {protocol_name!r}; known: {known}")
+    usual = Limits(clock=Clock(_USUAL_CLOCK))
+    if player_text is not None:
+        spec = parse_player(player_text, limits=usual)
+    else:
+        solve_from = solve if solve is not None else _SOLVE_FROM if game.make_solver is not None else 0
+        spec = player_of(game, solve=solve_from, default=usual, **thinking)
+    engine = Engine(game, spec)
+    engine.prepare()
+    lines = lines_of(sys.stdin.fileno())
+    if protocol_name == "auto":
+        protocol, lines = _recognized(protocols.values(), lines)
+    else:
+        protocol = protocols[protocol_name]
+
+    def write(line: str) -> None:
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+
+    protocol.serve(engine, lines, write)

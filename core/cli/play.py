@@ -1,0 +1,290 @@
+"""``glem play``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from glem.core.cli.thinking import player_of, thinking_options
+
+if TYPE_CHECKING:
+    from glem.core.drawing import Drawing
+    from glem.core.engine import Engine
+
+__all__ = ["command"]
+
+_USUAL_SECONDS = 1.0
+_SOLVE_FROM = 18
+_LONGEST_LINE = 10_000
+_HELP = """\
+a move       play it, as the game writes moves; several at once too
+hint [N]     the best N moves, 3 by default, with their values
+undo         take back your last move and the answer to it
+switch       change sides: the other one is yours
+moves        the legal moves
+board        draw the board again
+line         the moves played so far
+save FILE    write the moves played so far to a file
+new          begin a new game
+resign       give up the game
+quit         end"""
+
+
+class _Table:
+    """A person at the board."""
+
+    def __init__(self, engine: Engine, *, first_is_yours: bool, start: Callable[[], None]) -> None:
+        self._engine = engine
+        self._yours = first_is_yours
+        self._start = start
+        self._resigned = False
+        self._open = True
+        self._drawn: tuple[int, ...] | None = None
+        self._commands: dict[str, Callable[[str], None]] = {
+            "hint": self._hint,
+            "undo": self._undo,
+            "switch": self._switch,
+            "moves": lambda _: click.echo(self._names(self._engine.legal_moves())),
+            "board": lambda _: self._draw(),
+            "line": lambda _: click.echo(self._engine.transcript() or "no moves yet"),
+            "save": self._save,
+            "new": self._new,
+            "resign": self._resign,
+            "help": lambda _: click.echo(_HELP),
+            "?": lambda _: click.echo(_HELP),
+            "quit": self._quit,
+            "exit": self._quit,
+        }
+
+    def run(self) -> None:
+        """Play until the person quits or the input ends."""
+        click.echo(f"You play {self._side(self._yours)}. Write a move, hint, undo, switch, save FILE, quit or help.")
+        while self._open:
+            self._step()
+
+    def _step(self) -> None:
+        engine = self._engine
+        if engine.is_over or self._resigned:
+            if self._drawn != engine.moves:
+                self._draw()
+                self._say_result()
+            self._obey(self._ask("new, undo, save FILE or quit> "))
+        elif engine.must_pass():
+            whose = "You have" if engine.first_to_move == self._yours else "glem has"
+            click.echo(f"{whose} no move and must pass.")
+            engine.play(engine.legal_moves()[0])
+        elif engine.first_to_move == self._yours:
+            if self._drawn != engine.moves:
+                self._draw()
+            self._obey(self._ask(f"{self._side(self._yours)}> "))
+        else:
+            self._answer()
+
+    # -------------------------------------------------------------------------------------- what is shown
+
+    def _side(self, first: bool) -> str:
+        """Name of a player, with the character that the board shows for it."""
+        name = "the first player" if first else "the second player"
+        drawing = self._drawing()
+        symbol = drawing.players[not first] if drawing is not None else ""
+        return f"{symbol} ({name})" if symbol else name
+
+    def _drawing(self, marked: tuple[int, ...] = ()) -> Drawing | None:
+        from glem.core.drawing import draw_position
+
+        engine = self._engine
+        return draw_position(engine.game, engine.position, first_to_move=engine.first_to_move, marked=marked, mark="*")
+
+    def _draw(self) -> None:
+        engine = self._engine
+        self._drawn = engine.moves
+        yours = engine.first_to_move == self._yours and not self._resigned
+        drawing = self._drawing(tuple(engine.legal_moves()) if yours else ())
+        click.echo()
+        if drawing is None:
+            click.echo(engine.game.format_position(engine.position))
+            return
+        for line in drawing.lines():
+            click.echo("".join(_styled(character, drawing.empty) for character in line))
+        if all(drawing.players):
+            board = "".join(drawing.cells)
+            click.echo(", ".join(f"{symbol} {board.count(symbol)}" for symbol in drawing.players))
+
+    def _names(self, moves: list[int]) -> str:
+        return " ".join(self._engine.game.format_move(move) for move in moves) or "none"
+
+    def _say_result(self) -> None:
+        if self._resigned:
+            click.echo("You gave up. glem wins.")
+        else:
+            score = self._engine.first_score if self._yours else -self._engine.first_score
+            result = f"You win by {score}." if score > 0 else f"glem wins by {-score}." if score else "A draw."
+            click.echo(result)
+        click.echo(f"The game: {self._engine.transcript()}")
+
+    # --------------------------------------------------------------------------------------- what is done
+
+    def _ask(self, prompt: str) -> str:
+        if sys.stdin.isatty():
+            try:
+                return input(prompt)
+            except EOFError:
+                click.echo()
+                return "quit"
+        return sys.stdin.readline(_LONGEST_LINE) or "quit"
+
+    def _obey(self, line: str) -> None:
+        from glem.core.errors import BadInputError
+
+        name, _, rest = line.strip().partition(" ")
+        if not name:
+            return
+        try:
+            if name.lower() in self._commands:
+                self._commands[name.lower()](rest.strip())
+            elif self._engine.is_over or self._resigned:
+                raise BadInputError("the game is over: new, undo, switch, save FILE or quit")
+            else:
+                self._move(line)
+        except BadInputError as error:
+            click.echo(f"{error}")
+
+    def _move(self, text: str) -> None:
+        self._engine.play_text(text)
+
+    def _answer(self) -> None:
+        engine = self._engine
+        choice = engine.choose()
+        facts = []
+        if choice.score is not None:
+            facts.append(f"{choice.score:+.2f}{' exactly' if choice.exact else ''}")
+        if choice.depth:
+            facts.append(f"depth {choice.depth}")
+        if choice.nodes:
+            facts.append(f"{choice.nodes:,} nodes, {choice.seconds:.1f} s")
+        comment = f"  ({', '.join(facts)})" if facts else ""
+        click.echo(f"glem plays {engine.game.format_move(choice.move)}{comment}")
+        engine.play(choice.move)
+
+    def _hint(self, rest: str) -> None:
+        lines = int(rest) if rest.isascii() and rest.isdecimal() and 0 < len(rest) < 4 else 3
+        engine = self._engine
+        for line in engine.analyse(lines=max(1, lines)).lines:
+            variation = " ".join(engine.game.format_move(move) for move in line.moves)
+            click.echo(f"{engine.value_text(line):>8}  {variation}")
+
+    def _undo(self, _rest: str) -> None:
+        """Go back to where the person last had a choice."""
+        engine = self._engine
+        if self._resigned:
+            self._resigned = False
+            self._drawn = None
+            return
+        engine.undo()
+        while engine.moves and (engine.first_to_move != self._yours or engine.must_pass()):
+            engine.undo()
+
+    def _switch(self, _rest: str) -> None:
+        self._yours = not self._yours
+        self._drawn = None
+        click.echo(f"You play {self._side(self._yours)}.")
+
+    def _new(self, _rest: str) -> None:
+        self._start()
+        self._resigned = False
+        self._drawn = None
+
+    def _resign(self, _rest: str) -> None:
+        self._resigned = True
+        self._drawn = None
+
+    def _save(self, rest: str) -> None:
+        from glem.core.errors import BadInputError
+
+        if not rest:
+            raise BadInputError("save where? Write save and the name of a file")
+        save_game(self._engine, Path(rest))
+        click.echo(f"saved in {rest}")
+
+    def _quit(self, _rest: str) -> None:
+        self._open = False
+
+
+def save_game(engine: Engine, path: Path) -> None:
+    """Write the moves of the game as one line, with the first player's score if it is over."""
+    from glem.core.errors import BadInputError
+    from glem.core.files import atomic_path, check_writable
+
+    score = f" {engine.first_score}" if engine.is_over else ""
+    check_writable(path)
+    try:
+        with atomic_path(path) as temporary:
+            temporary.write_text(f"{engine.transcript()}{score}\n", encoding="utf-8")
+    except OSError as error:
+        raise BadInputError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _styled(character: str, empty: str) -> str:
+    """Colour a character of a board; click takes colours out again where the output is no terminal."""
+    if character == "*":
+        return click.style(character, fg="green")
+    return click.style(character, dim=True) if character == empty else character
+
+
+@click.command("play")
+@click.argument("game_name", metavar="GAME")
+@click.option("--second", is_flag=True, help="Let glem begin.")
+@click.option("--position", "position_text", metavar="TEXT", help="Where to start, as the game writes positions.")
+@click.option("--moves", "moves_text", default="", metavar="TEXT", help="Moves to play first, such as f5d6c3.")
+@click.option("--player", "player_text", metavar="TEXT", help="The opponent in one text, as in matches.")
+@thinking_options
+@click.option("--solve", type=click.IntRange(0), help=f"Solve from so many moves left on; {_SOLVE_FROM} by default.")
+@click.option("--save", "save_path", type=click.Path(dir_okay=False, path_type=Path), help="Write the game at the end.")
+def command(
+    game_name: str,
+    second: bool,
+    position_text: str | None,
+    moves_text: str,
+    player_text: str | None,
+    solve: int | None,
+    save_path: Path | None,
+    **thinking: Any,
+) -> None:
+    """Play GAME against an evaluation, in the terminal.
+
+    The board is drawn with your legal moves marked; "help" lists what you can write. Without a limit glem thinks for a
+    second a move.
+    """
+    from glem.core.engine import Engine
+    from glem.core.files import check_writable
+    from glem.core.game import load_game
+    from glem.core.search.results import Limits
+    from glem.core.tournament.players import parse_player
+
+    game = load_game(game_name)
+    if save_path is not None:
+        check_writable(save_path)
+    usual = Limits(seconds=_USUAL_SECONDS)
+    if player_text is not None:
+        spec = parse_player(player_text, limits=usual)
+    else:
+        solve_from = solve if solve is not None else _SOLVE_FROM if game.make_solver is not None else 0
+        spec = player_of(game, solve=solve_from, default=usual, **thinking)
+    position = game.initial_position if position_text is None else game.parse_position(position_text)
+    engine = Engine(game, spec)
+
+    def start() -> None:
+        engine.set_position(position)
+        engine.play_text(moves_text)
+
+    start()
+    engine.prepare()
+    try:
+        _Table(engine, first_is_yours=engine.first_to_move != second, start=start).run()
+    finally:
+        if save_path is not None:
+            save_game(engine, save_path)

@@ -1,0 +1,397 @@
+"""An engine: a game in progress and a player who thinks about it. Protocols and commands speak to it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import attrs
+import numpy as np
+
+from glem.core.errors import BadInputError
+from glem.core.fitting.links import LOGISTIC
+from glem.core.game import Game
+from glem.core.search.results import Clock, Limits, Line, SearchResult
+
+if TYPE_CHECKING:
+    from glem.core.evaluation import LinearEvaluation
+    from glem.core.search.probcut import ProbCut
+    from glem.core.search.searcher import Searcher
+    from glem.core.tournament.players import MoveChoice, Player, PlayerSpec
+
+__all__ = ["Engine"]
+
+Result = TypeVar("Result")
+
+_MOST_MOVES_SHOWN = 20
+_LONGEST_MOVE = 10
+_SEPARATORS = " ,;\t\r\n"
+
+
+class Engine:
+    """A game in progress and a player.
+
+    The *first player* is the one who moves in the game's initial position. Only one thread at a time may use an
+    engine; the event given to :meth:`choose` or :meth:`analyse` ends its thinking from any other.
+
+    Parameters
+    ----------
+    game
+        The game.
+    spec
+        The player; made when it is first needed.
+    """
+
+    def __init__(self, game: Game, spec: PlayerSpec) -> None:
+        self.game = game
+        self._spec = spec
+        self._player: Player | None = None
+        self._searcher: Searcher | None = None
+        self._evaluation: LinearEvaluation | None = None
+        self._positions = [game.initial_position]
+        self._moves: list[int] = []
+        self._first_began = True
+
+    # ---------------------------------------------------------------------------------------------- the game
+
+    @property
+    def position(self) -> Any:
+        """The position."""
+        return self._positions[-1]
+
+    @property
+    def previous(self) -> tuple[Any, ...]:
+        """The game's earlier positions, in order."""
+        return tuple(self._positions[:-1])
+
+    @property
+    def moves(self) -> tuple[int, ...]:
+        """The moves played, passes included."""
+        return tuple(self._moves)
+
+    @property
+    def first_to_move(self) -> bool:
+        """Whether the first player is to move."""
+        return self._first_began == (len(self._moves) % 2 == 0)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended."""
+        return bool(self.game.is_over(self.position))
+
+    @property
+    def first_score(self) -> int:
+        """Final score for the first player.
+
+        Raises
+        ------
+        BadInputError
+            The game is not over.
+        """
+        if not self.is_over:
+            raise BadInputError("the game is not over")
+        score = int(self.game.final_score(self.position))
+        return score if self.first_to_move else -score
+
+    def new_game(self) -> None:
+        """Go back to the initial position; the player forgets what it knew of the last game."""
+        self.set_position(self.game.initial_position)
+
+    def set_position(self, position: Any, *, first_to_move: bool = True) -> None:
+        """Begin a new game in a position.
+
+        Parameters
+        ----------
+        position
+            The position.
+        first_to_move
+            Whether the first player is to move in it.
+        """
+        self._positions = [position]
+        self._moves = []
+        self._first_began = first_to_move
+        if self._player is not None:
+            self._player.new_game()
+        if self._searcher is not None:
+            self._searcher.clear()
+
+    def legal_moves(self) -> list[int]:
+        """List the legal moves, in the game's order."""
+        moves = np.zeros(self.game.max_moves, np.int32)
+        count = self.game.legal_moves(self.position, moves, 0)
+        return [int(move) for move in moves[:count]]
+
+    def must_pass(self) -> bool:
+        """Whether the side to move has no move but the pass that files and people leave out."""
+        return self.game.pass_move is not None and self.legal_moves() == [self.game.pass_move]
+
+    def play(self, move: int) -> None:
+        """Play a move.
+
+        Raises
+        ------
+        BadInputError
+            It is not legal.
+        """
+        legal = self.legal_moves()
+        if move not in legal:
+            raise BadInputError(f"{self.game.format_move(move)} is not legal here; {self._what_is_legal(legal)}")
+        self._positions.append(self.game.play(self.position, move))
+        self._moves.append(move)
+
+    def _what_is_legal(self, legal: Sequence[int]) -> str:
+        if not legal:
+            return "the game is over"
+        names = [self.game.format_move(move) for move in legal[:_MOST_MOVES_SHOWN]]
+        return f"legal: {', '.join(names)}{', ...' if len(legal) > len(names) else ''}"
+
+    def undo(self) -> int:
+        """Take the last move back and return it.
+
+        Raises
+        ------
+        BadInputError
+            No move was played.
+        """
+        if not self._moves:
+            raise BadInputError("there is no move to take back")
+        self._positions.pop()
+        return self._moves.pop()
+
+    def move_of(self, text: str) -> int:
+        """Legal move of its usual text.
+
+        Raises
+        ------
+        BadInputError
+            The text is no move, or the move is not legal.
+        """
+        move = self.game.parse_move(text)
+        legal = self.legal_moves()
+        if move not in legal:
+            raise BadInputError(f"{text} is not legal here; {self._what_is_legal(legal)}")
+        return move
+
+    def play_text(self, text: str) -> None:
+        """Play moves written one after the other, with or without blanks; forced passes may be left out.
+
+        Raises
+        ------
+        BadInputError
+            Somewhere no legal move follows; then no move was played.
+        """
+        before = len(self._moves)
+        rest = text.strip(_SEPARATORS)
+        while rest:
+            length = self._play_next(rest)
+            if length == 0:
+                played = len(self._moves) - before
+                legal = self._what_is_legal(self.legal_moves())
+                del self._positions[before + 1 :], self._moves[before:]
+                what = f"{rest[:_LONGEST_MOVE]!r} is no legal move" + (f" after the first {played}" if played else "")
+                raise BadInputError(f"{what}; {legal}")
+            rest = rest[length:].lstrip(_SEPARATORS)
+
+    def _play_next(self, text: str) -> int:
+        """Play the move with which a text begins and return the length of its name; 0 if there is none."""
+        legal = self.legal_moves()
+        for length in range(min(len(text), _LONGEST_MOVE), 0, -1):
+            try:
+                move = self.game.parse_move(text[:length])
+            except BadInputError:
+                continue
+            if move in legal:
+                self.play(move)
+                return length
+        if self.must_pass():
+            self.play(legal[0])
+            length = self._play_next(text)
+            if length == 0:
+                self.undo()
+            return length
+        return 0
+
+    def transcript(self) -> str:
+        """Return the moves played as a line that :meth:`play_text` reads; forced passes are left out."""
+        names = [self.game.format_move(move) for move in self._moves if move != self.game.pass_move]
+        return ("" if all(len(name) == 2 for name in names) else " ").join(names)
+
+    # ------------------------------------------------------------------------------------------ the player
+
+    @property
+    def spec(self) -> PlayerSpec:
+        """The player's description."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: PlayerSpec) -> None:
+        if spec != self._spec:
+            if self._player is not None:
+                self._player.close()
+            self._spec, self._player, self._searcher = spec, None, None
+
+    def limit(self, limits: Limits) -> None:
+        """Change the limits of the player's searches."""
+        self.spec = attrs.evolve(self._spec, limits=limits)
+
+    def prepare(self) -> None:
+        """Make the player and compile its search now, so that neither errors nor delays meet the first move.
+
+        Raises
+        ------
+        BadInputError
+            There is no such evaluation, or the game cannot do what the description asks for.
+        """
+        if self._player is None:
+            self._player = self._spec.make(self.game)
+            self._player.new_game()
+            if self._spec.kind == "search":
+                self._search_with()
+
+    def choose(self, *, clock: Clock | None = None, stop: threading.Event | None = None) -> MoveChoice:
+        """Let the player choose a move; it is not played.
+
+        Parameters
+        ----------
+        clock
+            Its clock, if the game has one.
+        stop
+            Ends its thinking; it then gives the best move that it has.
+
+        Raises
+        ------
+        BadInputError
+            The game is over.
+        """
+        if self.is_over:
+            raise BadInputError("the game is over, there is no move to choose")
+        self.prepare()
+        player = self._player
+        assert player is not None
+        return _interruptibly(
+            lambda event: player.choose(self.position, self.previous, clock, stop=event), stop or threading.Event()
+        )
+
+    def analyse(
+        self,
+        *,
+        lines: int = 1,
+        limits: Limits | None = None,
+        stop: threading.Event | None = None,
+        on_iteration: Callable[[SearchResult], None] | None = None,
+    ) -> SearchResult:
+        """Search the position for its best lines.
+
+        Where the player solves positions exactly, a depth limit that ends before the game does is lifted.
+
+        Parameters
+        ----------
+        lines
+            How many lines.
+        limits
+            When to end; by default the player's limits.
+        stop
+            Ends the search early.
+        on_iteration
+            Called with the result so far after each iteration, from another thread.
+
+        Raises
+        ------
+        BadInputError
+            The game is over, or the player does not search.
+        """
+        if self.is_over:
+            raise BadInputError("the game is over, there is nothing to analyse")
+        searcher = self._search_with()
+        chosen = limits or self._spec.limits
+        left = self._plies_left()
+        if chosen.depth is not None and left is not None and left <= self._spec.solve_from:
+            chosen = attrs.evolve(chosen, depth=max(chosen.depth, left))
+        return _interruptibly(
+            lambda event: searcher.search(
+                self.position, chosen, lines=lines, stop=event, previous=self.previous, on_iteration=on_iteration
+            ),
+            stop or threading.Event(),
+        )
+
+    def _search_with(self) -> Searcher:
+        if self._searcher is None:
+            from glem.core.search.evaluation_evaluator import evaluator_of
+            from glem.core.search.searcher import Searcher, SearchSettings
+            from glem.core.tournament.player_data import load_player_evaluation
+
+            spec = self._spec
+            if spec.kind != "search":
+                raise BadInputError(f"player {spec.name!r} is {spec.kind} and does not search, so it cannot analyse")
+            evaluation = load_player_evaluation(self.game, spec.evaluation)
+            settings = SearchSettings(table_mb=spec.table_mb, probcut=self._probcut())
+            self._searcher = Searcher(self.game, evaluator_of(evaluation), settings)
+            self._evaluation = evaluation
+            # Compiled now, lest the first move on a clock pay for it. So shallow a search leaves nothing in the table.
+            self._searcher.search(self.game.initial_position, Limits(depth=1))
+        return self._searcher
+
+    def _probcut(self) -> ProbCut | None:
+        if not (self._spec.selective and self._spec.probcut):
+            return None
+        from glem.core.search.probcut import ProbCut
+
+        return ProbCut.load(self._spec.probcut)
+
+    def _plies_left(self) -> int | None:
+        """Bound on the moves left, where the game knows one."""
+        rules = self.game.search_rules
+        return int(rules["plies_left"](self.position)) if "plies_left" in rules else None
+
+    # ------------------------------------------------------------------------------------------- results
+
+    @property
+    def unit(self) -> str:
+        """What the values of analyses are counted in, for people."""
+        self._search_with()
+        assert self._evaluation is not None
+        return self._evaluation.unit
+
+    @property
+    def tells_results_only(self) -> bool:
+        """Whether analyses tell who wins, not by how much."""
+        return self._search_with().evaluator.result_only
+
+    def is_proven(self, result: SearchResult) -> bool:
+        """Whether an analysis of the position reached the end of the game on every line."""
+        left = self._plies_left()
+        full_width = self._search_with().settings.probcut is None
+        return full_width and left is not None and result.depth >= left and not result.stopped
+
+    def value_of(self, line: Line) -> float:
+        """Score of a line of an analysis, in label units of the evaluation before its link."""
+        evaluator = self._search_with().evaluator
+        score = line.score
+        if evaluator.result_only:
+            # What lies beyond is a certain win, the sooner the greater.
+            score = min(max(score, -evaluator.limit), evaluator.limit)
+        return score / evaluator.steps_per_unit
+
+    def value_text(self, line: Line) -> str:
+        """Score of a line of an analysis, for people: a signed number of label units, or a winning chance."""
+        evaluator = self._search_with().evaluator
+        if evaluator.result_only and abs(line.score) > evaluator.limit:
+            return "won" if line.score > 0 else "lost"
+        value = self.value_of(line)
+        evaluation = self._evaluation
+        if evaluation is not None and evaluation.link == LOGISTIC:
+            return f"{float(evaluation.link(np.array(value))):.1%}"
+        return f"{value:+.2f}"
+
+
+def _interruptibly(task: Callable[[threading.Event], Result], stop: threading.Event) -> Result:
+    """Run a task in a thread of its own, so that Ctrl-C is heard while compiled code runs."""
+    with ThreadPoolExecutor(1, "engine") as executor:
+        running = executor.submit(task, stop)
+        try:
+            return running.result()
+        except KeyboardInterrupt:
+            stop.set()
+            raise

@@ -1,0 +1,146 @@
+"""Commands that come while the engine thinks.
+
+A protocol obeys its commands one after the other. Some of them must end the thinking that an earlier one began: a
+:class:`Conversation` reads ahead in a thread of its own and sets :attr:`~Conversation.stop` when such a command comes.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
+
+__all__ = ["LONGEST_LINE", "Conversation", "Interruption", "lines_of"]
+
+LONGEST_LINE = 1 << 16
+"""Characters of a line; a longer one is replaced by a text that is no command."""
+
+_TOO_LONG = f"<a line of more than {LONGEST_LINE} characters>"
+_CHUNK = 1 << 16
+_MOST_WAITING = 10_000
+
+
+class Interruption(Enum):
+    """Whether a command ends the thinking that goes on when it comes."""
+
+    NO = "no"
+    THINKING = "thinking"
+    """If it comes while the engine thinks. One that was there before, in a script, waits for its turn."""
+    ALL = "all"
+    """Also what earlier commands ask for and has not begun."""
+
+
+class Conversation:
+    """The commands of a session, in order, read ahead in a thread.
+
+    Parameters
+    ----------
+    lines
+        The lines; they may block.
+    interrupts
+        What a command ends when it comes.
+    """
+
+    def __init__(self, lines: Iterable[str], interrupts: Callable[[str], Interruption]) -> None:
+        self.stop = threading.Event()
+        """Set while thinking should end."""
+        self.ended = threading.Event()
+        """Set when no further line will come."""
+        self._interrupts = interrupts
+        self._waiting: queue.Queue[tuple[str, bool] | None] = queue.Queue(_MOST_WAITING)
+        self._lock = threading.Lock()
+        self._interruptions = 0
+        self._thinking = False
+        self._endless = False
+        # A daemon: after a command to quit, nobody waits for the other side's next line.
+        threading.Thread(target=self._read, args=(lines,), name="protocol reader", daemon=True).start()
+
+    def _read(self, lines: Iterable[str]) -> None:
+        try:
+            for line in lines:
+                kind = self._interrupts(line)
+                with self._lock:
+                    ends = kind is Interruption.ALL or (kind is Interruption.THINKING and self._thinking)
+                    if ends:
+                        self._interruptions += 1
+                        self.stop.set()
+                self._waiting.put((line, ends))
+        finally:
+            with self._lock:
+                self.ended.set()
+                if self._thinking and self._endless:
+                    self.stop.set()
+            self._waiting.put(None)
+
+    def __iter__(self) -> Iterator[str]:
+        """Give the commands in order; one that ended earlier thinking no longer ends what comes after it."""
+        while (item := self._waiting.get()) is not None:
+            line, ends = item
+            if ends:
+                with self._lock:
+                    self._interruptions -= 1
+                    if not self._interruptions:
+                        self.stop.clear()
+            yield line
+
+    def think(self, task: Callable[[threading.Event], None], *, endless: bool = False) -> bool:
+        """Run a task that ends soon after :attr:`stop` is set.
+
+        Parameters
+        ----------
+        task
+            Called with :attr:`stop`.
+        endless
+            The task has no end of its own: the end of the session stops it too. Others are finished first.
+
+        Returns
+        -------
+        finished
+            False when it was stopped.
+        """
+        with self._lock:
+            self._thinking, self._endless = True, endless
+            if endless and self.ended.is_set():
+                self.stop.set()
+        try:
+            task(self.stop)
+        finally:
+            with self._lock:
+                self._thinking = False
+                stopped = self.stop.is_set()
+                if stopped and not self._interruptions:
+                    self.stop.clear()
+        return not stopped
+
+
+def lines_of(descriptor: int) -> Iterator[str]:
+    """Lines of a file descriptor, without their ends, as they come.
+
+    Bytes that are no UTF-8 become replacement characters. Memory stays bounded whatever comes.
+    """
+    # Not through sys.stdin: a thread that waits inside its buffer would hang the end of the process.
+    rest = b""
+    too_long = False
+    while chunk := _read(descriptor):
+        *complete, rest = (rest + chunk).split(b"\n")
+        for line in complete:
+            yield _TOO_LONG if too_long or len(line) > LONGEST_LINE else _text(line)
+            too_long = False
+        if len(rest) > LONGEST_LINE:
+            too_long, rest = True, b""
+    if rest or too_long:
+        yield _TOO_LONG if too_long else _text(rest)
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, _CHUNK)
+    except OSError:
+        # A closed input or a terminal that has gone: nothing more will come.
+        return b""
+
+
+def _text(line: bytes) -> str:
+    return line.rstrip(b"\r").decode("utf-8", errors="replace")

@@ -1,0 +1,230 @@
+"""The NBoard protocol, versions 1 and 2, by which Othello programs speak to graphical boards.
+
+C. Welty, "NBoard Protocol": weltyc/ntest on GitHub, ``instructions/Protocol.htm``. The board sends positions as games
+in GGF and asks for moves (``go``), evaluations (``hint``) or the evaluation of all positions of a game (``analyze``).
+What thinking goes on ends when the next command comes. Commands that are unknown or have no sense are answered by a
+``status`` line, which boards show.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import attrs
+
+from glem.core.errors import BadInputError, GlemError
+from glem.core.protocols import Protocol
+from glem.core.protocols.conversation import Conversation, Interruption
+from glem.core.search.results import Clock, Limits, Line, SearchResult
+from glem.games.othello.ggf import GgfGame, after_move, parse_ggf, parse_move_item
+from glem.games.othello.notation import format_square
+from glem.games.othello.rules import PASS
+
+if TYPE_CHECKING:
+    from glem.core.engine import Engine
+    from glem.core.tournament.players import MoveChoice
+
+__all__ = ["NBOARD", "serve_nboard"]
+
+LATEST_VERSION = 2
+_MOST_LINES = 60
+_MOST_DEPTH = 60
+_SHOWN = 40
+_ENDS_ALL = {"ping"}
+_ENDS_THINKING = {"analyze", "go", "hint", "move", "quit", "set", "stop"}
+
+
+def serve_nboard(engine: Engine, lines: Iterable[str], write: Callable[[str], None]) -> None:
+    """Obey the commands of a session until it ends or says ``quit``."""
+    _Session(engine, lines, write).run()
+
+
+NBOARD = Protocol(
+    name="nboard",
+    description="Protocol of the graphical board NBoard, versions 1 and 2.",
+    serve=serve_nboard,
+    opening=("nboard",),
+)
+
+
+def _interruption(line: str) -> Interruption:
+    name = line.split(maxsplit=1)[0] if line.strip() else ""
+    if name in _ENDS_ALL:
+        return Interruption.ALL
+    return Interruption.THINKING if name in _ENDS_THINKING else Interruption.NO
+
+
+class _Session:
+    def __init__(self, engine: Engine, lines: Iterable[str], write: Callable[[str], None]) -> None:
+        self._engine = engine
+        self._write = write
+        self._conversation = Conversation(lines, _interruption)
+        self._version = LATEST_VERSION
+        self._clocks: dict[bool, Clock | None] = {True: None, False: None}
+        self._commands: dict[str, Callable[[str], None]] = {
+            "nboard": self._nboard,
+            "set": self._set,
+            "move": self._move,
+            "hint": self._hint,
+            "go": self._go,
+            "ping": self._ping,
+            "learn": self._learn,
+            "analyze": self._analyze,
+            "stop": lambda _: None,
+        }
+
+    def run(self) -> None:
+        for line in self._conversation:
+            name, _, rest = line.strip().partition(" ")
+            if not name:
+                continue
+            if name == "quit":
+                return
+            try:
+                self._obey(name, rest.strip())
+            except GlemError as error:
+                self._status(" ".join(str(error).split()))
+
+    def _obey(self, name: str, rest: str) -> None:
+        if name in self._commands:
+            self._commands[name](rest)
+        elif self._version == 1:
+            # Boards of the first version send moves without a word before them.
+            self._move(f"{name} {rest}")
+        else:
+            raise BadInputError(f"unknown command {name[:_SHOWN]!r}")
+
+    def _status(self, text: str) -> None:
+        self._write(f"status {text}")
+
+    # ------------------------------------------------------------------------------------------ settings
+
+    def _nboard(self, rest: str) -> None:
+        self._version = _whole(rest, 0, 1000, "a version")
+        self._write("set myname glem")
+
+    def _set(self, rest: str) -> None:
+        what, _, value = rest.partition(" ")
+        if what == "depth":
+            depth = _whole(value, 1, 10_000, "a depth")
+            self._engine.limit(attrs.evolve(self._engine.spec.limits, depth=min(depth, _MOST_DEPTH)))
+            self._write(f"set myname glem{depth}")
+        elif what == "game":
+            self._set_game(parse_ggf(value))
+        elif what == "contempt":
+            # The value of draws in an opening book, of which there is none.
+            _whole(value.lstrip("+-"), 0, 1_000_000, "a contempt")
+        else:
+            raise BadInputError(f"unknown setting {what[:_SHOWN]!r}")
+
+    def _set_game(self, game: GgfGame) -> None:
+        self._engine.set_position(game.position, first_to_move=game.black_to_move)
+        for move in game.moves:
+            self._engine.play(move)
+        self._clocks = {True: game.black_clock, False: game.white_clock}
+
+    def _move(self, rest: str) -> None:
+        engine = self._engine
+        move, seconds = parse_move_item(rest)
+        before = len(engine.moves)
+        if move != PASS and engine.must_pass():
+            engine.play(PASS)
+        try:
+            engine.play(move)
+        except BadInputError:
+            if len(engine.moves) > before:
+                engine.undo()
+            raise
+        black = not engine.first_to_move
+        self._clocks[black] = after_move(self._clocks[black], seconds)
+
+    def _ping(self, rest: str) -> None:
+        self._write(f"pong {rest[:_SHOWN]}")
+
+    def _learn(self, _rest: str) -> None:
+        # There is no opening book to learn into; boards wait for the answer all the same.
+        self._write("learned")
+
+    # ------------------------------------------------------------------------------------------ thinking
+
+    def _go(self, _rest: str) -> None:
+        engine = self._engine
+        if engine.is_over:
+            raise BadInputError("the game is over")
+        clock = self._clocks[engine.first_to_move] if self._version > 1 else None
+        found: list[MoveChoice] = []
+        self._status("glem is thinking")
+        finished = self._conversation.think(lambda stop: found.append(engine.choose(clock=clock, stop=stop)))
+        choice = found[0]
+        if choice.nodes:
+            self._write(f"nodestats {choice.nodes} {choice.seconds:.2f}")
+        if finished:
+            score = "" if choice.score is None else f"{choice.score:.2f}"
+            self._write(f"=== {_name(choice.move)}/{score}/{choice.seconds:.2f}")
+        self._status("glem is waiting")
+
+    def _hint(self, rest: str) -> None:
+        lines = _whole(rest or "1", 1, 10_000, "a number of moves")
+        limits = self._engine.spec.limits
+        self._status("glem is analyzing")
+
+        def think(stop: threading.Event) -> None:
+            self._engine.analyse(lines=min(lines, _MOST_LINES), stop=stop, on_iteration=self._show)
+
+        self._conversation.think(think, endless=limits == Limits())
+        self._status("glem is waiting")
+
+    def _show(self, result: SearchResult) -> None:
+        engine = self._engine
+        depth = str(result.depth)
+        if engine.is_proven(result):
+            depth = "100%W" if engine.tells_results_only else "100%"
+        for line in result.lines:
+            self._write(f"search {_variation(line)} {engine.value_of(line):.2f} 0 {depth}")
+        self._write(f"nodestats {result.nodes} {result.seconds:.2f}")
+
+    def _analyze(self, _rest: str) -> None:
+        """Evaluate all positions of the game, the last one first, so that the table helps those before it."""
+        engine = self._engine
+        taken_back: list[int] = []
+        self._status("glem is analyzing")
+
+        def think(stop: threading.Event) -> None:
+            while not stop.is_set():
+                value = self._value(stop)
+                if value is not None:
+                    self._write(f"analysis {len(engine.moves)} {value:.2f}")
+                if not engine.moves:
+                    return
+                taken_back.append(engine.undo())
+
+        try:
+            self._conversation.think(think, endless=engine.spec.limits == Limits())
+        finally:
+            while taken_back:
+                engine.play(taken_back.pop())
+        self._status("glem is waiting")
+
+    def _value(self, stop: threading.Event) -> float | None:
+        """Value of the position for the side to move; None if it was stopped."""
+        if self._engine.is_over:
+            return float(self._engine.game.final_score(self._engine.position))
+        result = self._engine.analyse(stop=stop)
+        return None if stop.is_set() else self._engine.value_of(result.lines[0])
+
+
+def _whole(text: str, least: int, most: int, what: str) -> int:
+    text = text.strip()
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and least <= int(text) <= most):
+        raise BadInputError(f"{what} from {least} to {most} is needed, got {text[:_SHOWN]!r}")
+    return int(text)
+
+
+def _name(move: int) -> str:
+    return "PA" if move == PASS else format_square(move).upper()
+
+
+def _variation(line: Line) -> str:
+    return "".join(_name(move) for move in line.moves)
