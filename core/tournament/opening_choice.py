@@ -26,7 +26,7 @@ from glem.core.tournament.simple_players import legal_moves_of
 
 __all__ = ["OpeningJudge", "choose_openings"]
 
-_MOST_VAIN_DRAWS = 10_000
+_MOST_VAIN_DRAWS = 1000
 """So many random openings in a row that ended the game or were known: there are no further ones, or hardly any."""
 
 

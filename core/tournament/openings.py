@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from glem.core.errors import BadInputError
 from glem.core.game import Game
 from glem.core.operations import position_at
 from glem.core.record_files import bare_suffix, line_blocks, open_bounded
-from glem.core.records import GameRecords, read_records, read_scored_positions
+from glem.core.records import read_records, read_scored_positions
+from glem.core.replay import FINISHED, replay
 from glem.core.tournament.simple_players import legal_moves_of
 
 __all__ = ["LINES", "Opening", "canonical_position", "distinct_openings", "read_openings"]
@@ -80,12 +82,14 @@ def canonical_position(game: Game, position: Any) -> tuple[int, ...]:
     return min(tuple(int(value) for value in image) for image in images)
 
 
-def distinct_openings(game: Game, openings: Iterator[Opening] | list[Opening]) -> list[Opening]:
-    """Keep the first of those openings that lead to the same position, or to images of it."""
-    seen: dict[tuple[int, ...], Opening] = {}
+def distinct_openings(game: Game, openings: Iterable[Opening]) -> Iterator[Opening]:
+    """Pass on the first of those openings that lead to the same position, or to images of it."""
+    seen: set[tuple[int, ...]] = set()
     for opening in openings:
-        seen.setdefault(canonical_position(game, opening.positions(game)[-1]), opening)
-    return list(seen.values())
+        image = canonical_position(game, opening.positions(game)[-1])
+        if image not in seen:
+            seen.add(image)
+            yield opening
 
 
 def read_openings(
@@ -136,15 +140,17 @@ def read_openings(
         found = _from_positions(game, source, name)
     else:
         found = _from_lines(game, source, plies)
-    openings = distinct_openings(game, found)
-    if not openings:
+    everything = list(found)
+    if not everything:
         raise BadInputError(f"{source}: no openings")
     if count is None:
-        return openings
-    if count > len(openings):
-        raise BadInputError(f"{source}: has {len(openings)} distinct openings, {count} are wanted")
-    drawn = np.random.default_rng(seed).permutation(len(openings))[:count]
-    return [openings[place] for place in sorted(drawn.tolist())]
+        return list(distinct_openings(game, everything))
+    order = np.random.default_rng(seed).permutation(len(everything)).tolist()
+    place_of = {everything[place]: place for place in reversed(order)}
+    drawn = list(islice(distinct_openings(game, (everything[place] for place in order)), count))
+    if len(drawn) < count:
+        raise BadInputError(f"{source}: has {len(drawn)} distinct openings, {count} are wanted")
+    return sorted(drawn, key=place_of.__getitem__)
 
 
 def _format_of(game: Game, path: Path, name: str | None) -> tuple[str, str]:
@@ -179,29 +185,20 @@ def _checked(game: Game, opening: Opening, place: str) -> Opening:
 def _from_records(game: Game, path: Path, name: str, plies: int | None) -> Iterator[Opening]:
     first = 0
     for records in read_records(game, path, format=name):
+        replayed = replay(game, records)
         for index in range(len(records)):
             number = int(records.extra["number"][index]) if "number" in records.extra else first + index + 1
-            place = f"{path}:{number}"
-            yield _checked(game, Opening(_played(game, records, index, plies, place)), place)
+            # The last row of a game is its last position, which has no move.
+            moves = replayed.move[replayed.offsets[index] : replayed.offsets[index + 1] - 1].tolist()
+            opening = _beginning(moves, plies, f"{path}:{number}")
+            if len(opening) == len(moves) and replayed.status[index] == FINISHED:
+                raise BadInputError(f"{path}:{number}: the game is over after the opening; take fewer plies")
+            yield Opening(opening)
         first += len(records)
 
 
-def _played(game: Game, records: GameRecords, index: int, plies: int | None, place: str) -> tuple[int, ...]:
-    """List the moves of a recorded game, with the passes that records leave out."""
-    position: Any = game.initial_position
-    moves: list[int] = []
-    for recorded in records.moves_of(index).tolist():
-        legal = legal_moves_of(game, position)
-        if recorded not in legal and legal == [game.pass_move]:
-            moves.append(legal[0])
-            position = game.play(position, legal[0])
-        if plies is not None and len(moves) >= plies:
-            break
-        moves.append(recorded)
-        position = game.play(position, recorded)
-    if plies is None:
-        return tuple(moves)
-    if len(moves) < plies:
+def _beginning(moves: Sequence[int], plies: int | None, place: str) -> tuple[int, ...]:
+    if plies is not None and len(moves) < plies:
         raise BadInputError(f"{place}: the game has {len(moves)} moves, the openings shall have {plies}")
     return tuple(moves[:plies])
 
@@ -232,6 +229,4 @@ def _from_line(game: Game, text: str, plies: int | None, place: str) -> Opening:
             moves = tuple(game.parse_move(word) for word in text.split())
         except BadInputError as no_move:
             raise BadInputError(f"{place}: neither a position ({no_position}) nor moves ({no_move})") from None
-    if plies is not None and len(moves) < plies:
-        raise BadInputError(f"{place}: {len(moves)} moves, the openings shall have {plies}")
-    return Opening(moves[:plies])
+    return Opening(_beginning(moves, plies, place))

@@ -53,6 +53,18 @@ class SearchPlayer:
         if spec.solve_from or spec.result_from:
             assert game.make_solver is not None
             self._solver = game.make_solver(evaluator=evaluator, table_mb=spec.table_mb)
+        self._warm_up()
+
+    def _warm_up(self) -> None:
+        """Compile, or load, all machine code before a clock runs."""
+        self._searcher.search(self._game.initial_position, Limits(depth=1))
+        if self._solver is None:
+            return
+        position, last = self._game.initial_position, self._game.initial_position
+        while not self._game.is_over(position):
+            last, position = position, self._game.play(position, legal_moves_of(self._game, position)[0])
+        for result_only in (False, True):
+            self._solver.solve(last, result_only=result_only)
 
     def new_game(self, number: int = 0) -> None:
         """Begin a game with empty tables, so that it takes the same nodes whatever was played before."""

@@ -20,9 +20,10 @@ from glem.core.errors import BadInputError
 from glem.core.game import Game
 from glem.core.tournament.elo import PairCounts
 from glem.core.tournament.games import PlayedGame
+from glem.core.tournament.players import parse_player
 from glem.core.tournament.sprt import Sprt, Verdict
-from glem.core.tournament.tournament import Tournament, TournamentResult, read_games, run_tournament
-from tests.core.tournament.tournament_examples import QUICK, quick_tournament
+from glem.core.tournament.tournament import TournamentResult, read_games, run_tournament
+from tests.core.tournament.tournament_examples import QUICK, killed_once_then_played, quick_tournament
 
 PATIENCE = 60.0
 
@@ -115,3 +116,148 @@ def test_two_workers_play_the_same_games(whole: Any, othello_game: Game, tmp_pat
 
 def test_a_tournament_without_a_record_gives_the_same_figures(whole: Any, othello_game: Game) -> None:
     assert untimed_figures(run_tournament(quick_tournament(othello_game))) == whole[1]
+
+
+PROGRAM = """
+import sys
+from glem.core.game import load_game
+from glem.core.tournament.tournament import run_tournament
+from tests.core.tournament.tournament_examples import QUICK, killed_once_then_played, quick_tournament
+
+if __name__ == "__main__":
+    run_tournament(quick_tournament(load_game("othello")), sys.argv[1], workers=int(sys.argv[2]))
+"""
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_killed_tournament_loses_no_game_and_plays_none_twice(
+    whole: Any, othello_game: Game, tmp_path: Path, workers: int
+) -> None:
+    record = tmp_path / "record.jsonl"
+    script = tmp_path / "play.py"
+    script.write_text(PROGRAM)
+    kills = 0
+    for least in (3, 12):
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        process = subprocess.Popen([sys.executable, str(script), str(record), str(workers)], env=environment)
+        try:
+            for _ in range(int(PATIENCE / 0.005)):
+                if process.poll() is not None or (record.exists() and record.read_bytes().count(b"\n") > least):
+                    break
+                time.sleep(0.005)
+            if process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+                kills += 1
+        finally:
+            process.kill()
+            process.wait()
+    assert kills == 2
+    whole_lines, _, _ = record.read_bytes().rpartition(b"\n")
+    before = [line["number"] for line in map(json.loads, whole_lines.splitlines()[1:])]
+    assert 12 <= len(before) < 36
+    with record.open("ab") as file:
+        file.write(b'{"number":35,"players":["ran')
+    result = run_tournament(quick_tournament(othello_game), record, workers=workers)
+    numbers = [line["number"] for line in map(json.loads, record.read_bytes().splitlines()[1:])]
+    assert numbers[: len(before)] == before
+    assert sorted(numbers) == list(range(36))
+    assert (games_of(record), untimed_figures(result)) == whole
+
+
+def test_a_worker_that_is_killed_costs_no_game(
+    whole: Any, othello_game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glem.core.tournament.tournament.play_game", killed_once_then_played)
+    monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed"))
+    record = tmp_path / "record.jsonl"
+    result = run_tournament(quick_tournament(othello_game), record, workers=2)
+    assert (tmp_path / "killed").exists()
+    assert (games_of(record), untimed_figures(result)) == whole
+
+
+def test_dask_plays_the_same_games_also_when_a_worker_is_killed(
+    whole: Any, othello_game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from glem.core.cli.executors import opened_executor
+
+    monkeypatch.setattr("glem.core.tournament.tournament.play_game", killed_once_then_played)
+    monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed"))
+    record = tmp_path / "record.jsonl"
+    with opened_executor(2, "local") as where:
+        result = run_tournament(quick_tournament(othello_game), record, **where)
+    assert (tmp_path / "killed").exists()
+    assert (games_of(record), untimed_figures(result)) == whole
+
+
+def test_another_tournament_is_refused(othello_game: Game, tmp_path: Path) -> None:
+    record = tmp_path / "record.jsonl"
+    run_tournament(quick_tournament(othello_game, *QUICK[:2], pairs=1), record)
+    before = record.read_bytes()
+    for other in (
+        quick_tournament(othello_game, *QUICK[:2], pairs=2),
+        quick_tournament(othello_game, QUICK[0], QUICK[2], pairs=1),
+        quick_tournament(othello_game, *QUICK[:2], pairs=1, sprt=Sprt(0, 10)),
+    ):
+        with pytest.raises(BadInputError, match="belongs to other settings"):
+            run_tournament(other, record)
+    assert record.read_bytes() == before
+
+
+def test_a_record_with_impossible_games_is_refused(othello_game: Game, tmp_path: Path) -> None:
+    record = tmp_path / "record.jsonl"
+    tournament = quick_tournament(othello_game, *QUICK[:2], pairs=1)
+    run_tournament(tournament, record)
+    header, *games = record.read_bytes().splitlines(keepends=True)
+    for lines, message in (
+        ([games[0], games[0]], "game 0 twice"),
+        ([games[0].replace(b'"number":0', b'"number":7')], "has game 7"),
+        ([games[0].replace(b'"end":"finished"', b'"end":"bored"')], r"record.jsonl:2: no record of a game"),
+    ):
+        record.write_bytes(header + b"".join(lines))
+        with pytest.raises(BadInputError, match=message):
+            run_tournament(tournament, record)
+
+
+@pytest.mark.parametrize("model", ["logistic", "normalized"])
+def test_a_sequential_test_stops_at_the_same_pair_whatever_the_workers(
+    othello_game: Game, tmp_path: Path, model: str
+) -> None:
+    sprt = Sprt(0, 100, alpha=0.1, beta=0.1, model=model)
+    tournament = quick_tournament(othello_game, QUICK[1], QUICK[0], pairs=60, sprt=sprt)
+    records = [tmp_path / f"{workers}.jsonl" for workers in (1, 2)]
+    results = [run_tournament(tournament, record, workers=workers) for workers, record in enumerate(records, 1)]
+    one = results[0]
+    assert one.sprt is not None
+    assert one.sprt.verdict == Verdict.ACCEPT_H1
+    assert one.played == one.standings.games < len(tournament)
+    # Every pair counts in the order of the openings, none after the decisive one.
+    state = sprt.test(PairCounts())
+    scores: list[float] = []
+    games = games_of(records[0])
+    for first, second in zip(games[::2], games[1::2], strict=True):
+        assert state.verdict == Verdict.CONTINUE
+        scores.append((first.result + 1) / 2 + (1 - second.result) / 2)
+        state = sprt.test(PairCounts.of_scores(scores))
+    assert state == one.sprt
+    figures = [{**untimed_figures(result), "games_played": None} for result in results]
+    assert figures[0] == figures[1]
+    again = run_tournament(tournament, records[1], workers=2)
+    assert {**untimed_figures(again), "games_played": None} == figures[0]
+    assert again.played == results[1].played
+
+
+@pytest.mark.parametrize(
+    ("players", "settings", "message"),
+    [
+        (QUICK[:1], {}, "two players or more, got 1"),
+        ((QUICK[0], QUICK[0]), {}, "two players are called 'random'"),
+        (QUICK, {"sprt": Sprt(0, 10)}, "compares two players, got 3"),
+        (QUICK, {"openings": ()}, "at least one opening"),
+    ],
+)
+def test_tournaments_that_make_no_sense(
+    othello_game: Game, players: tuple[str, ...], settings: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(BadInputError, match=message):
+        attrs.evolve(quick_tournament(othello_game, *QUICK), players=tuple(map(parse_player, players)), **settings)

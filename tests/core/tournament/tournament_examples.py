@@ -1,10 +1,14 @@
-"""Tournaments of quick players, and players for worker processes."""
+"""Tournaments of quick players, and games in worker processes that die."""
 
 from __future__ import annotations
 
+import os
+import signal
+from pathlib import Path
 from typing import Any
 
 from glem.core.game import Game
+from glem.core.tournament.games import GameTask, PlayedGame, play_game
 from glem.core.tournament.opening_choice import choose_openings
 from glem.core.tournament.players import parse_player
 from glem.core.tournament.tournament import Tournament
@@ -16,3 +20,12 @@ def quick_tournament(game: Game, *players: str, pairs: int = 6, **settings: Any)
     """Every opening is one pair of games for each two players."""
     openings = choose_openings(game, plies=4, count=pairs, seed=1)
     return Tournament(game, tuple(parse_player(text) for text in players or QUICK), tuple(openings), **settings)
+
+
+def killed_once_then_played(task: GameTask) -> PlayedGame:
+    """Play a game; the first process that has game 7 dies of it."""
+    marker = Path(os.environ["GLEM_TEST_MARKER"])
+    if task.number == 7 and not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return play_game(task)

@@ -1,0 +1,164 @@
+"""Single games: clocks, adjudication, records."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from attrs import define, evolve
+
+from glem.core.errors import BadInputError, GlemError
+from glem.core.game import Game
+from glem.core.search.results import Clock
+from glem.core.solving import Solution
+from glem.core.tournament import games, kept_players
+from glem.core.tournament.games import Adjudication, End, GameTask, PlayedGame, play_game
+from glem.core.tournament.openings import Opening
+from glem.core.tournament.players import MoveChoice, Player, PlayerSpec, parse_player
+from glem.core.tournament.simple_players import legal_moves_of
+from glem.core.tournament.standings import Standings
+from tests.core.countdown_game import COUNTDOWN, FACTS, Position
+
+
+@define
+class SlowPlayer:
+    """Takes one stone in the given time, and remembers the clocks that it saw."""
+
+    name: str
+    game: Game
+    delay: float
+    clocks: list[Clock | None]
+    illegal: bool = False
+
+    def new_game(self, number: int = 0) -> None:
+        self.clocks.clear()
+
+    def choose(
+        self, position: Any, previous: Sequence[Any], clock: Clock | None, *, stop: threading.Event | None = None
+    ) -> MoveChoice:
+        self.clocks.append(clock)
+        time.sleep(self.delay)
+        return MoveChoice(9 if self.illegal else legal_moves_of(self.game, position)[0], nodes=7, depth=2)
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def slow_players(monkeypatch: pytest.MonkeyPatch) -> dict[str, SlowPlayer]:
+    players: dict[str, SlowPlayer] = {}
+
+    def fake(game: Game, spec: PlayerSpec) -> Player:
+        return players[spec.name]
+
+    monkeypatch.setattr(games, "kept_player", fake)
+    return players
+
+
+def task(first: str, second: str, **settings: Any) -> GameTask:
+    adjudication = Adjudication(**settings)
+    return GameTask(COUNTDOWN, 0, Opening(), parse_player(first), parse_player(second), adjudication)
+
+
+def test_overruns_of_a_move_are_counted(slow_players: dict[str, SlowPlayer]) -> None:
+    for name, delay in (("slow", 0.12), ("fast", 0.0)):
+        slow_players[name] = SlowPlayer(name, COUNTDOWN, delay, [])
+    game = play_game(task("name=slow,seconds=0.01", "name=fast,seconds=0.01"))
+    assert len(game.moves) == 9
+    assert game.end == End.FINISHED
+    assert game.overruns == (5, 0)
+    assert all(move.seconds >= 0.12 for move in game.moves[::2])
+    # The first player took the last stone.
+    assert (game.score, game.result) == (1, 1)
+
+
+@pytest.mark.parametrize("slow_first", [True, False])
+def test_a_clock_that_runs_out_loses_only_if_it_shall(slow_players: dict[str, SlowPlayer], slow_first: bool) -> None:
+    for name, delay in (("slow", 0.08), ("fast", 0.0)):
+        slow_players[name] = SlowPlayer(name, COUNTDOWN, delay, [])
+    texts = ("name=slow,clock=0.1+0.01", "name=fast,clock=0.1+0.01")
+    order = texts if slow_first else texts[::-1]
+    counted = play_game(task(*order))
+    side = 0 if slow_first else 1
+    assert counted.end == End.FINISHED
+    assert counted.overruns[side] >= 2
+    assert counted.overruns[1 - side] == 0
+    clocks = slow_players["slow"].clocks
+    assert clocks[0] == Clock(0.1, 0.01)
+    assert all(clock is not None and 0 <= clock.remaining <= 0.11 and clock.increment == 0.01 for clock in clocks)
+    assert clocks[1] is not None
+    assert clocks[1].remaining <= 0.03
+    lost = play_game(task(*order, time_forfeit=True))
+    assert (lost.end, lost.score, lost.result) == (End.TIME, None, -1 if slow_first else 1)
+    assert lost.overruns[side] == 1
+    standings = Standings(("slow", "fast"))
+    standings.add(lost)
+    assert standings.totals["slow"].lost_on_time == standings.totals["slow"].losses == 1
+    assert standings.totals["fast"].wins == 1
+
+
+def test_an_illegal_move_stops_everything(slow_players: dict[str, SlowPlayer]) -> None:
+    slow_players["bad"] = SlowPlayer("bad", COUNTDOWN, 0.0, [], illegal=True)
+    slow_players["good"] = SlowPlayer("good", COUNTDOWN, 0.0, [])
+    with pytest.raises(GlemError, match="game 0: bad chose move 9, which is illegal in 8 stones"):
+        play_game(task("random,name=good", "random,name=bad"))
+
+
+class CountdownSolver:
+    """Who leaves a multiple of four stones wins."""
+
+    def plies_left(self, position: Position) -> int:
+        return int(position.stones)
+
+    def solve(self, position: Position, **_: object) -> Solution:
+        score = 1 if position.stones % 4 else -1
+        move = int(position.stones) % 4 - 1 if score > 0 else 0
+        return Solution(score, move, (move,), 1, 0.0)
+
+    def clear(self) -> None:
+        pass
+
+
+def test_adjudication_gives_the_exact_score_from_the_first_players_view(
+    slow_players: dict[str, SlowPlayer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solved = Game(**{**FACTS, "make_solver": lambda **_: CountdownSolver()})
+    monkeypatch.setattr(kept_players, "_kept", kept_players._Kept())
+    for name in ("one", "other"):
+        slow_players[name] = SlowPlayer(name, solved, 0.0, [])
+    for limit in range(1, 10):
+        job = evolve(task("random,name=one", "random,name=other", solve_from=limit), game=solved)
+        game = play_game(job)
+        left = limit
+        assert len(game.moves) == 9 - left
+        assert game.end == End.ADJUDICATED
+        own_score = 1 if left % 4 else -1
+        assert game.score == game.result == (own_score if (9 - left) % 2 == 0 else -own_score)
+
+
+def test_records_survive_json(othello: Game) -> None:
+    opening = Opening(tuple(othello.parse_move(name) for name in ("f5", "d6", "c3")))
+    specs = (parse_player("greedy,evaluation=mobility"), parse_player("random,seed=4"))
+    game = play_game(GameTask(othello, 8, opening, *specs))
+    assert game.side_of(0) == 1
+    text = json.dumps(game.to_json(othello))
+    found = PlayedGame.from_json(othello, json.loads(text))
+    rounded = tuple(evolve(move, seconds=round(move.seconds, 6)) for move in game.moves)
+    assert found == evolve(game, moves=rounded)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"moves": [["z9"]]}, {"players": ["one"]}, {"end": "bored"}, {"score": "x"}, {"moves": 5}, {"number": None}],
+)
+def test_damaged_records_are_refused(othello: Game, change: dict[str, Any]) -> None:
+    game = play_game(GameTask(othello, 0, Opening(), parse_player("random"), parse_player("random,seed=1")))
+    record = json.loads(json.dumps(game.to_json(othello)))
+    with pytest.raises(BadInputError):
+        PlayedGame.from_json(othello, {**record, **change})
+    with pytest.raises(BadInputError, match="no record of a game"):
+        PlayedGame.from_json(othello, [])

@@ -1,0 +1,161 @@
+"""Openings from files of all kinds, and by choice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from glem.core.errors import BadInputError
+from glem.core.game import Game
+from glem.core.tournament.opening_choice import OpeningJudge, choose_openings
+from glem.core.tournament.openings import Opening, canonical_position, distinct_openings, read_openings
+from glem.core.tournament.players import parse_player
+from tests.core.countdown_game import COUNTDOWN
+
+
+def opening(game: Game, text: str) -> Opening:
+    return Opening(tuple(game.parse_move(text[place : place + 2]) for place in range(0, len(text), 2)))
+
+
+def test_lines_of_moves_in_the_games_own_format(othello: Game, tmp_path: Path) -> None:
+    path = tmp_path / "openings.txt"
+    path.write_text("\nf5d6c4\nf5f6e6f4\n")
+    assert read_openings(othello, path) == [opening(othello, "f5d6c4"), opening(othello, "f5f6e6f4")]
+    assert read_openings(othello, path, plies=2) == [opening(othello, "f5d6"), opening(othello, "f5f6")]
+
+
+def test_lines_of_a_game_without_formats(tmp_path: Path) -> None:
+    path = tmp_path / "openings.txt"
+    path.write_text("# comment\ntake1 take2\n\n5 stones\n")
+    assert read_openings(COUNTDOWN, path) == [Opening((0, 1)), Opening(start="5 stones")]
+    assert read_openings(COUNTDOWN, path, plies=1) == [Opening((0,)), Opening(start="5 stones")]
+
+
+def test_positions(othello: Game, tmp_path: Path) -> None:
+    path = tmp_path / "positions.obf"
+    board = "-" * 18 + "-" * 8 + "-OX-----" + "-XO" + "-" * 27
+    path.write_text(f"{board} X; C4:+0;\n")
+    (found,) = read_openings(othello, path)
+    assert found == Opening(start=f"{board} X")
+    assert found.positions(othello) == [othello.parse_position(f"{board} X")]
+
+
+def test_openings_that_lead_to_the_same_position_are_one(othello: Game, tmp_path: Path) -> None:
+    path = tmp_path / "openings.txt"
+    path.write_text("f5\nd3\nc4\nf5d6\n")
+    assert read_openings(othello, path) == [opening(othello, "f5"), opening(othello, "f5d6")]
+
+
+def test_a_draw_of_some_openings_depends_on_the_seed(othello: Game, tmp_path: Path) -> None:
+    path = tmp_path / "openings.txt"
+    everything = choose_openings(othello, plies=6, count=60, seed=3)
+    path.write_text("".join("".join(map(othello.format_move, one.moves)) + "\n" for one in everything))
+    draws = [read_openings(othello, path, count=10, seed=seed) for seed in (0, 0, 1)]
+    assert draws[0] == draws[1] != draws[2]
+    assert [one for one in everything if one in draws[0]] == draws[0]
+    with pytest.raises(BadInputError, match="60 distinct openings, 61 are wanted"):
+        read_openings(othello, path, count=61)
+
+
+def test_openings_survive_text(othello: Game) -> None:
+    board = "-" * 18 + "-" * 8 + "-OX-----" + "-XO" + "-" * 27
+    for known in (Opening(), opening(othello, "f5d6"), Opening(start=f"{board} X")):
+        assert Opening.from_json(othello, known.to_json(othello)) == known
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("f5d6\nf5f5\n", "openings.txt:2: .*f5"),
+        ("f5d6\nf5 hello\n", "openings.txt:2: "),
+        ("", "no openings|neither"),
+        ("\n\n", "no openings|no games"),
+        ("f5d6\nf5\n", "openings.txt:2: the game has 1 moves, the openings shall have 2"),
+    ],
+)
+def test_bad_files_name_their_line(othello: Game, tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "openings.txt"
+    path.write_text(text)
+    with pytest.raises(BadInputError, match=message):
+        read_openings(othello, path, plies=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("take1\ntake9\n", r"openings.txt:2: neither a position .* nor moves \('take9' is no move\)"),
+        ("take3 take3 take3\n", "openings.txt:1: the game is over after the opening"),
+        ("take3 take3 take3 take1\n", "openings.txt:1: move 4, take1, is illegal"),
+        ("0 stones\n", "openings.txt:1: the game is over"),
+        ("\n", "no openings"),
+        ("take1\n", "has 1 moves|1 moves, the openings shall have 2"),
+    ],
+)
+def test_bad_lines_name_their_line(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "openings.txt"
+    path.write_text(text)
+    with pytest.raises(BadInputError, match=message):
+        read_openings(COUNTDOWN, path, plies=2 if "shall" in message else None)
+
+
+def test_bad_arguments(othello: Game, tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match=r"missing\.txt: no such file"):
+        read_openings(othello, tmp_path / "missing.txt")
+    path = tmp_path / "openings.txt"
+    path.write_text("f5\n")
+    with pytest.raises(BadInputError, match=r"no format 'pgn' of openings; known: wthor, .*lines"):
+        read_openings(othello, path, format="pgn")
+    with pytest.raises(BadInputError, match="random"):
+        OpeningJudge(parse_player("random"), 0.4)
+    with pytest.raises(BadInputError, match="window"):
+        OpeningJudge(parse_player("greedy,evaluation=mobility"), 0.0)
+    with pytest.raises(BadInputError, match="count"):
+        choose_openings(othello, plies=4, count=0)
+
+
+def test_random_openings_differ_modulo_symmetry(othello: Game) -> None:
+    openings = choose_openings(othello, plies=5, count=50, seed=1)
+    assert all(len(one.moves) == 5 for one in openings)
+    assert list(distinct_openings(othello, openings)) == openings
+    images = {canonical_position(othello, one.positions(othello)[-1]) for one in openings}
+    assert len(images) == 50
+    assert choose_openings(othello, plies=5, count=50, seed=1) == openings
+    assert choose_openings(othello, plies=5, count=50, seed=2) != openings
+
+
+def test_a_game_with_too_few_openings(othello: Game) -> None:
+    assert len(choose_openings(othello, plies=2, count=3)) == 3
+    with pytest.raises(BadInputError, match="found 3 different openings of 2 plies, 4 are wanted"):
+        choose_openings(othello, plies=2, count=4)
+
+
+def test_near_even_openings_are_the_same_however_they_are_chosen(othello: Game, tmp_path: Path) -> None:
+    judge = OpeningJudge(parse_player("greedy,evaluation=mobility"), 4.0)
+    record = tmp_path / "openings.jsonl"
+    chosen = choose_openings(othello, plies=6, count=8, judge=judge, seed=2)
+    assert choose_openings(othello, plies=6, count=8, judge=judge, seed=2, workers=2, record=record) == chosen
+    for one in chosen:
+        position = one.positions(othello)[-1]
+        value = judge.player.make(othello).choose(position, [], None).score
+        assert value is not None
+        assert abs(value) <= 4
+    lines = record.read_bytes().splitlines(keepends=True)
+    record.write_bytes(b"".join(lines[:5]) + lines[5][:7])
+    assert choose_openings(othello, plies=6, count=8, judge=judge, seed=2, record=record) == chosen
+    again = record.read_bytes()
+    assert choose_openings(othello, plies=6, count=8, judge=judge, seed=2, record=record) == chosen
+    assert record.read_bytes() == again
+    with pytest.raises(BadInputError, match="other settings"):
+        choose_openings(othello, plies=6, count=8, judge=judge, seed=3, record=record)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("name", "count"), [("xot-small.txt", 3623), ("positions.edax", 1000)], ids=["lines", "positions"]
+)
+def test_real_opening_files(othello: Game, shared: Path, name: str, count: int) -> None:
+    openings = read_openings(othello, shared / "othello" / "openings" / name)
+    assert len(openings) <= count
+    assert len(openings) > 0.8 * count
+    assert len(read_openings(othello, shared / "othello" / "openings" / name, count=100, seed=1)) == 100
