@@ -1,0 +1,7 @@
+"""Endgame solver: exact scores, or who wins, of positions near the end."""
+
+from __future__ import annotations
+
+from glem.games.othello.solver.endgame import EndgameSolver
+
+__all__ = ["EndgameSolver"]

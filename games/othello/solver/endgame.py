@@ -1,0 +1,224 @@
+"""The solver as the rest of glem uses it: one position at a time, with limits."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.borrowing import Borrowed
+from glem.core.errors import BadInputError
+from glem.core.search.evaluators import Evaluator
+from glem.core.solving import Solution
+from glem.games.othello.rules import Position, legal_moves, play
+from glem.games.othello.score_conventions import CONVENTIONS, Convention
+from glem.games.othello.solver.search import open_window
+from glem.games.othello.solver.workspace import (
+    BONUS,
+    DEADLINE,
+    NODE_LIMIT,
+    NODES,
+    SOLUTION,
+    STOPPED,
+    VARIATION_WIDTH,
+    new_workspace,
+)
+
+__all__ = ["EndgameSolver"]
+
+_NEVER = 1 << 62
+_BILLION = 1_000_000_000
+_SOLUTIONS = 256
+_BEST = 64
+_STOP_CHECK_SECONDS = 0.05
+_NO_EMPTIES = np.int64(0)
+
+
+class EndgameSolver:
+    """Exact final scores of Othello positions, or who wins them, under best play by both sides.
+
+    One thread at a time may use a solver. What it has solved it remembers, so that related positions are solved
+    faster one after the other; :meth:`clear` forgets it.
+
+    Parameters
+    ----------
+    evaluator
+        Orders the moves where many squares are empty; the scores do not depend on it.
+    table_mb
+        Megabytes that the hash table takes at most.
+    convention
+        What the final score of a game with empty squares left is: ``standard`` counts them for the winner, ``raw`` for
+        nobody; ``sign`` asks only who wins.
+
+    Raises
+    ------
+    BadInputError
+        There is no such convention, or the table's size is out of range.
+    """
+
+    def __init__(
+        self, evaluator: Evaluator | None = None, table_mb: int = 64, *, convention: Convention = "standard"
+    ) -> None:
+        if convention not in CONVENTIONS:
+            raise BadInputError(f"there is no score convention {convention!r}; known: {', '.join(CONVENTIONS)}")
+        self.evaluator = evaluator
+        self.convention: Convention = convention
+        self._workspace = new_workspace(table_mb)
+        self._borrowed = Borrowed(self._workspace)
+
+    def plies_left(self, position: Any) -> int:
+        """Count the empty squares."""
+        return 64 - int(position.own | position.opponent).bit_count()
+
+    def solve(
+        self,
+        position: Any,
+        *,
+        result_only: bool = False,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        stop: threading.Event | None = None,
+    ) -> Solution:
+        """Solve a position: its exact score, or only whether it is won, drawn or lost (score 1, 0 or -1).
+
+        Parameters
+        ----------
+        position
+            Any position, reachable or not, of disjoint bitboards.
+        result_only
+            Ask only who wins, which takes a fraction of the nodes. The variation is then as far as it was searched.
+        nodes
+            Most positions visited: those with two or more empty squares.
+        seconds
+            Most wall-clock time.
+        stop
+            When set, by another thread, the search ends within some milliseconds.
+
+        Returns
+        -------
+        Solution
+            With ``exact`` false when a limit or the stop ended it.
+
+        Raises
+        ------
+        BadInputError
+            A square holds discs of both sides, or a limit is not positive.
+        """
+        _check(position, nodes, seconds)
+        began = time.monotonic_ns()
+        moves = _legal_moves(position)
+        counters = self._workspace.counters
+        counters[SOLUTION] = (counters[SOLUTION] + 1) % _SOLUTIONS
+        counters[[NODES, STOPPED]] = 0
+        counters[NODE_LIMIT] = _NEVER if nodes is None else nodes
+        counters[DEADLINE] = _NEVER if seconds is None else began + int(seconds * _BILLION)
+        counters[BONUS] = self.convention == "standard"
+        signs = result_only or self.convention == "sign"
+        relay = _StopRelay(stop, self._workspace.stop)
+        try:
+            score, variation = self._search(position, 1 if signs else _BEST)
+        finally:
+            relay.end()
+        stopped = bool(counters[STOPPED])
+        if stopped and not variation:
+            variation, score = moves[:1], 0
+        return Solution(
+            score=(score > 0) - (score < 0) if signs else score,
+            move=variation[0] if variation else (moves[0] if moves else None),
+            variation=tuple(variation or moves[:1]),
+            nodes=int(counters[NODES]),
+            seconds=(time.monotonic_ns() - began) / _BILLION,
+            exact=not stopped,
+        )
+
+    def solve_moves(
+        self,
+        position: Any,
+        *,
+        result_only: bool = False,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        stop: threading.Event | None = None,
+    ) -> tuple[Solution, ...]:
+        """Solve all moves of a position, the best first; the arguments are those of :meth:`solve`.
+
+        Each solution is from the view of the side that makes the move, which begins its variation. The limits are
+        for all of them together; moves that they leave no nodes or time for are not in the answer.
+        """
+        _check(position, nodes, seconds)
+        began = time.monotonic_ns()
+        found: list[Solution] = []
+        spent = 0
+        for move in _legal_moves(position):
+            nodes_left = None if nodes is None else nodes - spent
+            seconds_left = None if seconds is None else seconds - (time.monotonic_ns() - began) / _BILLION
+            if (nodes_left is not None and nodes_left < 1) or (seconds_left is not None and seconds_left <= 0):
+                break
+            reply = self.solve(
+                play(position, move), result_only=result_only, nodes=nodes_left, seconds=seconds_left, stop=stop
+            )
+            spent += reply.nodes
+            found.append(
+                Solution(-reply.score, move, (move, *reply.variation), reply.nodes, reply.seconds, reply.exact)
+            )
+            if not reply.exact:
+                break
+        return tuple(sorted(found, key=lambda solution: -solution.score))
+
+    def clear(self) -> None:
+        """Forget everything: the next solution takes the same nodes as in a new solver."""
+        self._workspace.table[:] = 0
+        self._workspace.near[:] = 0
+        self._workspace.counters[:] = 0
+
+    def _search(self, position: Any, bound: int) -> tuple[int, list[int]]:
+        """Score inside the window of plus or minus ``bound``, or one beyond, and the principal variation."""
+        count = np.int64(self.plies_left(position))
+        own, opponent = np.uint64(position.own), np.uint64(position.opponent)
+        score = open_window(
+            self._borrowed, own, opponent, np.int64(-bound), np.int64(bound), count, _NO_EMPTIES, _NO_EMPTIES
+        )
+        line: list[int] = self._workspace.variations[:VARIATION_WIDTH].tolist()
+        return int(score), line[: line.index(-1)]
+
+
+def _check(position: Any, nodes: int | None, seconds: float | None) -> None:
+    both = int(position.own) & int(position.opponent)
+    if both:
+        raise BadInputError(f"{both.bit_count()} squares hold discs of both sides")
+    if nodes is not None and nodes < 1:
+        raise BadInputError(f"a solver needs at least one node, got {nodes}")
+    if seconds is not None and seconds <= 0:
+        raise BadInputError(f"a solver needs more than 0 seconds, got {seconds}")
+
+
+def _legal_moves(position: Position) -> list[int]:
+    moves = np.zeros(64, np.int32)
+    return [int(move) for move in moves[: legal_moves(position, moves, 0)]]
+
+
+class _StopRelay:
+    """Sets a flag that compiled code reads when an event is set, until it ends."""
+
+    def __init__(self, stop: threading.Event | None, flag: NDArray[np.int32]) -> None:
+        self._lock = threading.Lock()
+        self._ended = False
+        flag[0] = stop is not None and stop.is_set()
+        if stop is not None and not flag[0]:
+            threading.Thread(target=self._watch, args=(stop, flag), name="solver stop", daemon=True).start()
+
+    def _watch(self, stop: threading.Event, flag: NDArray[np.int32]) -> None:
+        while not self._ended:
+            if stop.wait(_STOP_CHECK_SECONDS):
+                with self._lock:
+                    if not self._ended:
+                        flag[0] = 1
+                return
+
+    def end(self) -> None:
+        """Leave the flag alone from now on."""
+        with self._lock:
+            self._ended = True

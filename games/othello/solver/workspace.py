@@ -1,0 +1,209 @@
+"""What the solver's kernels read and write: one borrowed block of tables, stacks, hash tables and counters."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+from glem.core.vectors import aligned_words
+
+__all__ = [
+    "BONUS",
+    "DEADLINE",
+    "ENTRY_WORDS",
+    "NODES",
+    "NODE_LIMIT",
+    "SOLUTION",
+    "STOPPED",
+    "VARIATION_WIDTH",
+    "WIDTH",
+    "Workspace",
+    "new_workspace",
+]
+
+NODES, NODE_LIMIT, DEADLINE, STOPPED, BONUS, SOLUTION = range(6)
+"""Places in ``Workspace.counters``; the bonus is what an empty square of a finished game adds to the winner's lead."""
+
+WIDTH = 64
+"""Items per ply of the stacks ``choices`` and ``flips``."""
+
+VARIATION_WIDTH = 128
+"""Longest variation, passes and the mark -1 at its end included."""
+
+ENTRY_WORDS = 2
+_BUCKET_ENTRIES = 4
+_NEAR_ENTRIES = 1 << 15
+_LEAST_MEGABYTES, _MOST_MEGABYTES = 1, 1 << 20
+
+
+class Workspace(NamedTuple):
+    """Arrays that the kernels borrow (:class:`~glem.core.borrowing.Borrowed`); ``W`` is :data:`WIDTH`."""
+
+    table: NDArray[np.uint64]
+    """Hash table of positions with many empty squares: entries of two words, four to a bucket."""
+    table_mask: np.uint64
+    """Number of its buckets, less one."""
+    near: NDArray[np.uint64]
+    """Hash table of positions with few empty squares, small enough to stay in the processor's cache."""
+    near_mask: np.uint64
+    edge_stable: NDArray[np.uint8]
+    """Stable discs of an edge by ``own << 8 | opponent``: [65536]."""
+    turned_counts: NDArray[np.uint8]
+    """Discs turned along a line by ``place << 8 | own`` when all others are the opponent's: [2048]."""
+    lines: NDArray[np.uint64]
+    """Squares of the column and of the two diagonals of each square, and its places on them: [64 * 4]."""
+    odd_squares: NDArray[np.uint64]
+    """Squares of the quadrants in each set of quadrants: [16]."""
+    quadrant: NDArray[np.int64]
+    """Quadrant of each square as a set: [64]."""
+    neighbours: NDArray[np.uint64]
+    """Squares next to each square: [64]."""
+    square_value: NDArray[np.int64]
+    """How early a square is tried, all else equal: [64]."""
+    choices: NDArray[np.int64]
+    """Moves of each ply and how promising they are: [64 * W]."""
+    flips: NDArray[np.uint64]
+    """Discs turned by a move of each ply, by square: [64 * W]."""
+    variations: NDArray[np.int64]
+    """Principal variation of each ply: [V * V] with ``V`` = :data:`VARIATION_WIDTH`."""
+    counters: NDArray[np.int64]
+    stop: NDArray[np.int32]
+    """Set to 1 by another thread to stop: [1]."""
+
+
+def _table(entries: int) -> tuple[NDArray[np.uint64], np.uint64]:
+    buckets = 1 << (max(1, entries // _BUCKET_ENTRIES).bit_length() - 1)
+    return aligned_words(buckets * _BUCKET_ENTRIES * ENTRY_WORDS), np.uint64(buckets - 1)
+
+
+def _edge_stable() -> NDArray[np.uint8]:
+    """Discs of one side on an edge that no sequence of discs placed on it, by either side, can turn.
+
+    A side may place a disc anywhere, since a move can be legal by what it turns elsewhere; what it brackets on the
+    edge it turns. A disc is stable if it is so whoever plays next wherever: from full edges backwards.
+    """
+    stable = np.zeros((256, 256), np.uint8)
+    own, opponent = (side.ravel() for side in np.meshgrid(np.arange(256), np.arange(256), indexing="ij"))
+    apart = (own & opponent) == 0
+    own, opponent = own[apart], opponent[apart]
+    empties = 8 - np.bitwise_count(own | opponent)
+    for count in range(9):
+        mine, theirs = own[empties == count], opponent[empties == count]
+        kept = mine.copy()
+        for place in range(8):
+            free = ((mine | theirs) >> place & 1) == 0
+            turned = _turned_on_edge(mine, theirs, place)
+            after_mine = stable[(mine | turned | 1 << place) & 255, theirs & ~turned]
+            turned = _turned_on_edge(theirs, mine, place)
+            after_theirs = stable[mine & ~turned, (theirs | turned | 1 << place) & 255]
+            kept[free] &= after_mine[free] & after_theirs[free]
+        stable[mine, theirs] = kept
+    return stable.ravel()
+
+
+def _turned_on_edge(own: NDArray[np.int64], opponent: NDArray[np.int64], place: int) -> NDArray[np.int64]:
+    turned = np.zeros_like(own)
+    for step in (1, -1):
+        run = np.zeros_like(own)
+        running = np.ones(own.shape, np.bool_)
+        at = place + step
+        while 0 <= at < 8:
+            turned |= np.where(running & (own >> at & 1 == 1), run, 0)
+            running &= opponent >> at & 1 == 1
+            run |= 1 << at
+            at += step
+    return turned
+
+
+def _turned_counts() -> NDArray[np.uint8]:
+    counts = np.zeros((8, 256), np.uint8)
+    for place in range(8):
+        for own in range(256):
+            for step in (1, -1):
+                at = place + step
+                while 0 <= at < 8 and not own >> at & 1:
+                    at += step
+                counts[place, own] += abs(at - place) - 1 if 0 <= at < 8 else 0
+    return counts.ravel()
+
+
+def _lines() -> NDArray[np.uint64]:
+    """Per square: its column and diagonals, then three bytes with the number of their squares below it."""
+    words = []
+    for square in range(64):
+        row, column = divmod(square, 8)
+        places = 0
+        for number, (down, right) in enumerate(((1, 0), (1, -1), (1, 1))):
+            line = [
+                8 * (row + step * down) + column + step * right
+                for step in range(-7, 8)
+                if 0 <= row + step * down < 8 and 0 <= column + step * right < 8
+            ]
+            words.append(sum(1 << at for at in line))
+            places |= sum(at < square for at in line) << (8 * number)
+        words.append(places)
+    return np.array(words, np.uint64)
+
+
+def _neighbours() -> NDArray[np.uint64]:
+    rows, columns = np.divmod(np.arange(64), 8)
+    apart = np.maximum(abs(rows[:, None] - rows), abs(columns[:, None] - columns))
+    return ((apart == 1) * (np.uint64(1) << np.arange(64, dtype=np.uint64))).sum(1, dtype=np.uint64)
+
+
+def _quadrants() -> NDArray[np.int64]:
+    squares = np.arange(64)
+    return 1 << (squares // 32 * 2 + squares % 8 // 4)
+
+
+# Corners first, then the squares that give none away; next to a corner last.
+_SQUARE_VALUES = (
+    (18, 4, 16, 12),
+    (4, 2, 6, 8),
+    (16, 6, 14, 10),
+    (12, 8, 10, 0),
+)
+
+
+def _square_values() -> NDArray[np.int64]:
+    quarter = np.array(_SQUARE_VALUES, np.int64)
+    half = np.hstack([quarter, quarter[:, ::-1]])
+    return np.vstack([half, half[::-1]]).ravel()
+
+
+def new_workspace(megabytes: int) -> Workspace:
+    """Workspace with a hash table of a power of two of entries in at most so many megabytes.
+
+    Raises
+    ------
+    BadInputError
+        The size is out of range.
+    """
+    if not _LEAST_MEGABYTES <= megabytes <= _MOST_MEGABYTES:
+        raise BadInputError(f"a hash table has {_LEAST_MEGABYTES} to {_MOST_MEGABYTES} megabytes, not {megabytes}")
+    table, table_mask = _table((megabytes << 20) // (8 * ENTRY_WORDS))
+    near, near_mask = _table(_NEAR_ENTRIES)
+    quadrant = _quadrants()
+    squares = np.arange(64, dtype=np.uint64)
+    odd = [(np.uint64(1) << squares[(quadrant & chosen) != 0]).sum(dtype=np.uint64) for chosen in range(16)]
+    return Workspace(
+        table=table,
+        table_mask=table_mask,
+        near=near,
+        near_mask=near_mask,
+        edge_stable=_edge_stable(),
+        turned_counts=_turned_counts(),
+        lines=_lines(),
+        odd_squares=np.array(odd, np.uint64),
+        quadrant=quadrant,
+        neighbours=_neighbours(),
+        square_value=_square_values(),
+        choices=np.zeros(64 * WIDTH, np.int64),
+        flips=np.zeros(64 * WIDTH, np.uint64),
+        variations=np.zeros(VARIATION_WIDTH**2, np.int64),
+        counters=np.zeros(8, np.int64),
+        stop=np.zeros(1, np.int32),
+    )

@@ -1,0 +1,156 @@
+"""The endgame solver against the naive one, in every convention, and its limits."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from glem.core.errors import BadInputError
+from glem.core.game import Game
+from glem.games.othello.rules import Position
+from glem.games.othello.solver import EndgameSolver
+from tests.oracles import endgame as oracle
+from tests.oracles.othello_rules import board_of, legal_moves, play
+
+CONVENTIONS = ["standard", "raw", "sign"]
+
+
+def position_of(board: np.ndarray) -> Position:
+    flat = board.ravel()
+    places = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    return Position(places[flat == 1].sum(dtype=np.uint64), places[flat == -1].sum(dtype=np.uint64))
+
+
+def played(generator: np.random.Generator, empties: int) -> np.ndarray:
+    """Board of a random game with so many empty squares, or where it ended before."""
+    board = board_of(0x0000000810000000, 0x0000001008000000)
+    while (board == 0).sum() > empties:
+        moves = legal_moves(board)
+        if not moves:
+            return board
+        board = play(board, int(generator.choice(moves)))
+    return board
+
+
+def scattered(generator: np.random.Generator, empties: int) -> np.ndarray:
+    """Board of discs at random: many passes, wipe-outs and early ends."""
+    flat = np.where(generator.random(64) < generator.random() ** 2, 1, -1)
+    flat[generator.choice(64, empties, replace=False)] = 0
+    return flat.reshape(8, 8)
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_random_endgames_as_the_naive_solver(convention):
+    generator = np.random.default_rng(CONVENTIONS.index(convention))
+    solver = EndgameSolver(table_mb=1, convention=convention)
+    for number in range(700):
+        empties = number % 6 if number % 100 else 6
+        board = (played if number % 2 else scattered)(generator, empties)
+        solution = solver.solve(position_of(board))
+        expected = oracle.solve(board, convention)
+        assert solution.score == expected
+        assert solution.exact
+        if convention != "sign":
+            assert oracle.score_of_play(board, solution.variation, convention) == expected
+        if solution.move is None:
+            assert not legal_moves(board)
+        else:
+            assert -oracle.solve(play(board, solution.move), convention) == expected
+            assert solution.variation[0] == solution.move
+        result = solver.solve(position_of(board), result_only=True)
+        assert result.score == np.sign(expected)
+        if result.move is not None:
+            assert -np.sign(oracle.solve(play(board, result.move), convention)) == np.sign(expected)
+
+
+def test_every_move_of_random_endgames():
+    generator = np.random.default_rng(7)
+    solver = EndgameSolver(table_mb=1)
+    for _ in range(60):
+        board = played(generator, 5)
+        solutions = solver.solve_moves(position_of(board))
+        assert sorted(solution.move for solution in solutions) == legal_moves(board)
+        assert [solution.score for solution in solutions] == sorted((s.score for s in solutions), reverse=True)
+        for solution in solutions:
+            assert solution.score == -oracle.solve(play(board, solution.move))
+            assert oracle.score_of_play(board, solution.variation) == solution.score
+
+
+def test_a_forced_pass_is_a_move():
+    # a1 own, b1 opponent's, the rest empty: the side that holds b1 must pass, then c1 ends the game.
+    solution = EndgameSolver().solve(Position(np.uint64(0b10), np.uint64(0b01)))
+    assert solution.variation == (64, 2)
+    assert solution.score == -64
+
+
+def test_equal_nodes_after_clear(othello: Game):
+    position = othello.parse_position("--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X")  # FFO #1
+    solver = EndgameSolver(table_mb=4)
+    first = solver.solve(position)
+    again = solver.solve(position)
+    assert (first.score, othello.format_move(first.move)) == (18, "g8")
+    assert (again.score, again.move) == (first.score, first.move)
+    assert again.nodes < first.nodes / 10
+    solver.clear()
+    cleared = solver.solve(position)
+    assert (cleared.nodes, cleared.variation) == (first.nodes, first.variation)
+    assert EndgameSolver(table_mb=4).solve(position).nodes == first.nodes
+
+
+def test_limits_and_a_stop_end_the_search_soon(othello: Game):
+    position = othello.parse_position("-" * 20 + "XXOOXXOO" * 3 + "-" * 20 + " X")
+    solver = EndgameSolver(table_mb=1)
+    few = solver.solve(position, nodes=20_000)
+    assert not few.exact
+    assert few.nodes < 200_000
+    assert few.move in legal_moves(board_of(int(position.own), int(position.opponent)))
+    begun = time.monotonic()
+    assert not solver.solve(position, seconds=0.05).exact
+    assert time.monotonic() - begun < 1
+    stop = threading.Event()
+    timer = threading.Timer(0.1, stop.set)
+    timer.start()
+    assert not solver.solve(position, stop=stop).exact
+    timer.join()
+    assert not solver.solve(position, stop=stop).exact
+    assert solver.solve_moves(position, nodes=1000)[0].exact is False
+
+
+def test_what_is_refused():
+    solver = EndgameSolver(table_mb=1)
+    with pytest.raises(BadInputError, match="2 squares hold discs of both sides"):
+        solver.solve(Position(np.uint64(7), np.uint64(3)))
+    with pytest.raises(BadInputError, match="at least one node"):
+        solver.solve(Position(np.uint64(4), np.uint64(3)), nodes=0)
+    with pytest.raises(BadInputError, match="more than 0 seconds"):
+        solver.solve(Position(np.uint64(4), np.uint64(3)), seconds=0.0)
+    with pytest.raises(BadInputError, match="no score convention 'odd'"):
+        EndgameSolver(convention="odd")
+    with pytest.raises(BadInputError, match="megabytes"):
+        EndgameSolver(table_mb=0)
+
+
+def test_a_second_process_on_the_warm_cache_works(tmp_path):
+    program = (
+        "from glem.core.game import load_game; g = load_game('othello'); "
+        "p = g.parse_position('--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X'); "
+        "print(g.make_solver(table_mb=1).solve(p).score); "
+        "from glem.games.othello.solver.search import open_window; print(sum(open_window.stats.cache_hits.values()))"
+    )
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"GLEM_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        for _ in range(2)
+    ]
+    assert outputs == [["18", "0"], ["18", "1"]]

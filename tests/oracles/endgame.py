@@ -1,0 +1,37 @@
+"""Endgames solved by the book: minimax over the naive rules, nothing left out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.oracles.othello_rules import legal_moves, play
+
+
+def final_score(board: np.ndarray, convention: str) -> int:
+    """Score of a finished game for the side to move."""
+    own, opponent = int((board == 1).sum()), int((board == -1).sum())
+    margin = own - opponent
+    if convention == "sign":
+        return (margin > 0) - (margin < 0)
+    if convention == "standard" and margin:
+        empty = 64 - own - opponent
+        return margin + empty if margin > 0 else margin - empty
+    return margin
+
+
+def solve(board: np.ndarray, convention: str = "standard") -> int:
+    """Final score with best play by both sides, for the side to move."""
+    moves = legal_moves(board)
+    if not moves:
+        return final_score(board, convention)
+    return max(-solve(play(board, move), convention) for move in moves)
+
+
+def score_of_play(board: np.ndarray, moves: tuple[int, ...], convention: str = "standard") -> int:
+    """Final score for the side to move after a sequence of moves that ends the game."""
+    sign = 1
+    for move in moves:
+        assert move in legal_moves(board), f"{move} is not legal"
+        board, sign = play(board, move), -sign
+    assert not legal_moves(board), "the game is not over"
+    return sign * final_score(board, convention)
