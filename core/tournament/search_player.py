@@ -11,6 +11,7 @@ import attrs
 
 from glem.core.game import Game
 from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.search.probcut import ProbCut
 from glem.core.search.results import Clock, Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.solving import Solution, Solver
@@ -45,8 +46,6 @@ class SearchPlayer:
         evaluator = evaluator_of(load_player_evaluation(game, spec.evaluation))
         settings = SearchSettings(table_mb=spec.table_mb)
         if spec.selective and spec.probcut:
-            from glem.core.search.probcut import ProbCut
-
             settings = attrs.evolve(settings, probcut=ProbCut.load(spec.probcut))
         self._searcher = Searcher(game, evaluator, settings)
         self._solver: Solver | None = None
@@ -128,7 +127,7 @@ class SearchPlayer:
             position,
             result_only=not self._exact_wanted(position),
             nodes=limits.nodes,
-            seconds=min(shares, default=None),
+            seconds=max(min(shares), _LEAST_SECONDS) if shares else None,
             stop=stop,
         )
 

@@ -181,6 +181,7 @@ def run_tournament(
                 tally.add(game)
         task = stack.enter_context(progress("play", len(tournament)))
         task.advance(tally.played)
+        task.note(tally.note())
         missing = (game for game in tournament.tasks() if game.number not in tally.numbers and not tally.decided)
         results = run_tasks(
             play_game, missing, executor=executor, workers=workers, make_executor=make_executor, in_flight=in_flight

@@ -1,0 +1,154 @@
+"""``glem match`` and ``glem tournament`` as a user runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glem.core.cli import main
+from glem.core.evaluation import LinearEvaluation
+from glem.core.learning import Learning
+from glem.core.tournament.tournament import read_games
+
+QUICK = ("greedy,evaluation=mobility", "random")
+
+
+class Run:
+    """Runs commands and keeps what they print."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *arguments: str | Path, status: int = 0) -> str:
+        with pytest.raises(SystemExit) as exit_info:
+            main([str(argument) for argument in arguments])
+        printed = self._capsys.readouterr()
+        assert exit_info.value.code == status, printed.err
+        return printed.out if status == 0 else printed.err
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    return Run(capsys)
+
+
+@pytest.fixture(scope="module")
+def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Evaluation by mobility."""
+    path = tmp_path_factory.mktemp("model") / "mobility.npz"
+    names = [feature.name for feature in othello_learning.features.features]
+    phases = len(othello_learning.phases)
+    LinearEvaluation(
+        othello_learning,
+        np.zeros(phases, np.float32),
+        linear=(names.index("mobility"), names.index("opponent_mobility")),
+        linear_weights=np.tile(np.array([1, -1], np.float32), (phases, 1)),
+    ).save(path)
+    return path
+
+
+def test_a_match_prints_tables_and_continues(run: Run, tmp_path: Path) -> None:
+    record = tmp_path / "record.jsonl"
+    command = ("match", *QUICK, "-o", record, "--opening-count", "5", "--workers", "1")
+    text = run(*command)
+    for word in ("10 games", "W-D-L", "nodes/move", "greedy,evaluation=mobility - random", "Elo", "significant"):
+        assert word in text
+    before = record.read_bytes()
+    assert run(*command) == text
+    assert record.read_bytes() == before
+    assert "other settings" in run(*command, "--forfeit", status=2)
+
+
+def test_a_tournament_in_json_and_its_transcripts(run: Run, tmp_path: Path) -> None:
+    record, transcripts = tmp_path / "record.jsonl", tmp_path / "games.txt"
+    command = ("tournament", *QUICK, "name=other,kind=random,seed=1", "-o", record, "--transcripts", transcripts)
+    figures = json.loads(run(*command, "--opening-count", "2", "--workers", "1", "--json"))
+    assert figures["games"] == 12
+    assert len(figures["pairings"]) == 3
+    assert sum(totals["games"] for totals in figures["players"].values()) == 24
+    lines = transcripts.read_text().splitlines()
+    _, _, games = read_games(record)
+    assert [int(line.split()[-1]) for line in lines] == [game.score for game in games]
+    # The game's own readers understand them, scores included.
+    assert "from 12 games" in run("positions", transcripts, "-o", tmp_path / "positions.parquet")
+
+
+def test_a_deeper_search_beats_a_shallower_one(run: Run, model: Path, tmp_path: Path) -> None:
+    figures: list[Any] = []
+    for workers in ("1", "2"):
+        command = ("match", f"name=deep,evaluation={model},depth=4,solve=8", f"name=flat,evaluation={model},depth=1")
+        text = run(*command, "--opening-count", "8", "--workers", workers, "--adjudicate", "4", "--json")
+        figures.append(json.loads(text))
+    deep, flat = figures[0]["players"]["deep"], figures[0]["players"]["flat"]
+    assert deep["score"] > 0.7
+    assert deep["mean_depth"] > 3.5
+    assert flat["mean_depth"] == 1
+    assert deep["solved"] > 0 == flat["solved"]
+    for totals in (*figures[0]["players"].values(), *figures[1]["players"].values()):
+        for name in ("seconds", "seconds_per_move", "slowest"):
+            del totals[name]
+    assert figures[0] == figures[1]
+
+
+def test_limits_for_all_players_and_a_clock(run: Run, model: Path) -> None:
+    figures = json.loads(
+        run("match", f"name=a,evaluation={model}", f"name=b,evaluation={model},depth=2", "--limit", "nodes=300",
+            "--opening-count", "1", "--workers", "1", "--json")
+    )  # fmt: skip
+    assert 250 < figures["players"]["a"]["nodes_per_move"] < 310
+    timed = json.loads(
+        run("match", f"name=a,evaluation={model}", f"name=b,evaluation={model},depth=2", "--limit", "clock=0.6",
+            "--opening-count", "1", "--workers", "1", "--json")
+    )  # fmt: skip
+    assert timed["players"]["a"]["seconds"] < 0.6 * 2 + 0.2
+
+
+def test_near_even_openings_and_a_sequential_test(run: Run, model: Path, tmp_path: Path) -> None:
+    record = tmp_path / "record.jsonl"
+    openings = ("--judge", f"{model},depth=3", "--window", "1.5", "--opening-plies", "10", "--opening-count", "30")
+    test = ("--sprt", "0,100", "--alpha", "0.1", "--beta", "0.1")
+    command = ("match", *QUICK, "-o", record, *openings, *test, "--workers", "1")
+    text = run(*command)
+    assert "SPRT: H1" in text
+    assert (tmp_path / "record.jsonl.openings").exists()
+    assert run(*command) == text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("match", "missing.npz,depth=3", "random"), "'missing.npz': no such file"),
+        (("match", "random", "random"), "two players are called 'random'"),
+        (("match", "random,speed=3", "random"), "unknown option 'speed'"),
+        (("match", *QUICK, "--sprt", "5"), "--sprt must be two Elo differences"),
+        (("match", *QUICK, "--sprt", "5,0"), "elo0 < elo1"),
+        (("match", *QUICK, "--limit", "speed=5"), "unknown option 'speed'"),
+        (("match", *QUICK, "--transcripts", "games.txt"), "name one with -o"),
+        (("match", *QUICK, "--openings", "missing.txt"), "missing.txt: no such file"),
+        (("match", *QUICK, "--openings", "x", "--judge", "random"), "give one of them"),
+        (("match", *QUICK, "--judge", "random"), "no values to judge"),
+        (("match", *QUICK, "--opening-plies", "1", "--opening-count", "2"), "found 1 different openings of 1 plies"),
+        (("match", *QUICK, "-o", "no-folder/record"), "does not exist"),
+        (("match", *QUICK, "--game", "go"), "no game 'go'"),
+        (("tournament", "random"), "two players or more"),
+    ],
+)
+def test_bad_input_is_one_clear_line(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    error = run(*arguments, "--workers", "1", status=2)
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_dask_as_an_option(run: Run) -> None:
+    figures = [
+        json.loads(run("match", *QUICK, "--opening-count", "4", *where, "--json"))
+        for where in (("--workers", "1"), ("--workers", "2", "--dask", "local"))
+    ]
+    assert figures[0]["pairings"] == figures[1]["pairings"]
