@@ -25,11 +25,13 @@ _COMMANDS = {
     "fit": "Fit an evaluation to scored positions.",
     "games": "List the installed games.",
     "generate": "Let players play among themselves, as material to learn from.",
+    "label": "Label positions by search and solver.",
     "match": "Play two players against each other.",
     "perft": "Count the move sequences of a game.",
     "play": "Play against an evaluation in the terminal.",
     "positions": "Turn game records into scored positions.",
     "search": "Search a position.",
+    "probcut": "Fit selective search to an evaluation.",
     "tournament": "Play several players against each other.",
 }
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from glem.core.positions import PositionSet
     from glem.core.records import GameRecords
 
-__all__ = ["command"]
+__all__ = ["chosen_game", "command", "ply_range"]
 
 
 @click.command("positions")
@@ -81,7 +81,7 @@ def command(
         raise BadInputError("--unseen needs --split")
     if spread and not merge:
         raise BadInputError("--spread needs --merge")
-    game = _chosen_game(game_name)
+    game = chosen_game(game_name)
     targets = _targets(output, split)
     counts = LabelCounts()
     if label == "score":
@@ -105,7 +105,8 @@ def command(
     _report(counts, written, as_json=as_json)
 
 
-def _chosen_game(name: str | None) -> Game:
+def chosen_game(name: str | None) -> Game:
+    """Game of that name, or the only one that is installed."""
     from glem.core.errors import BadInputError
     from glem.core.game import game_names, load_game
 
@@ -117,7 +118,8 @@ def _chosen_game(name: str | None) -> Game:
     return load_game(name)
 
 
-def _range(text: str, option: str) -> tuple[int, int]:
+def ply_range(text: str, option: str) -> tuple[int, int]:
+    """First and last of a range like 20-50 that an option was given."""
     from glem.core.errors import BadInputError
 
     first, dash, last = text.partition("-")
@@ -132,13 +134,13 @@ def _selection(game: Game, plies: str | None, phases: str | None, errors: str | 
 
     chosen = None
     if phases is not None:
-        ranges = [_range(part, "--phases") for part in phases.split(",")]
+        ranges = [ply_range(part, "--phases") for part in phases.split(",")]
         chosen = tuple(sorted({phase for first, last in ranges for phase in range(first, min(last, 1 << 16) + 1)}))
     return Selection(
-        plies=None if plies is None else _range(plies, "--plies"),
+        plies=None if plies is None else ply_range(plies, "--plies"),
         phases=chosen,
         stages=None if phases is None else load_learning(game.name).phases,
-        errors=None if errors is None else _range(errors, "--errors"),
+        errors=None if errors is None else ply_range(errors, "--errors"),
         per_game=sample,
     )
 

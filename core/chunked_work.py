@@ -1,0 +1,123 @@
+"""Long work in many tasks whose results are kept in a folder, so that a killed run continues with what is missing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+from glem.core.files import atomic_path, folder_lock
+from glem.core.progress import SILENT, Progress
+from glem.core.tasks import run_tasks
+
+__all__ = ["Arrays", "ChunkedWork", "Workers"]
+
+T = TypeVar("T")
+
+Arrays = Mapping[str, NDArray[Any]]
+"""Result of a task: arrays by name."""
+
+_MARK = "work.json"
+
+
+@define(frozen=True)
+class Workers:
+    """Where tasks run; the fields are arguments of :func:`glem.core.tasks.run_tasks`."""
+
+    count: int = 1
+    executor: Executor | None = None
+    make_executor: Callable[[], Executor] | None = None
+
+
+class ChunkedWork:
+    """Results of numbered tasks, each in a file of its own, in a folder that knows which work they belong to.
+
+    Parameters
+    ----------
+    folder
+        Made if absent; its parent exists.
+    settings
+        All that the results depend on, as JSON values.
+
+    Raises
+    ------
+    BadInputError
+        The folder holds the results of other work.
+    """
+
+    def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
+        self.folder = folder
+        folder.mkdir(exist_ok=True)
+        mark = folder / _MARK
+        text = json.dumps(settings, indent=1, sort_keys=True) + "\n"
+        if not mark.exists():
+            with atomic_path(mark) as temporary:
+                temporary.write_text(text, encoding="utf-8")
+        elif mark.read_text(encoding="utf-8", errors="replace") != text:
+            raise BadInputError(
+                f"{folder} holds unfinished work of other settings or input ({_MARK} differs); remove it, "
+                "or repeat the command that began it"
+            )
+
+    def run(
+        self,
+        function: Callable[[T], Arrays],
+        tasks: Sequence[T],
+        *,
+        name: str,
+        amounts: Sequence[int] | None = None,
+        workers: Workers | None = None,
+        progress: Progress = SILENT,
+    ) -> Iterator[Arrays]:
+        """Do the tasks whose results are missing, then yield the results of all, in order.
+
+        Parameters
+        ----------
+        function
+            A module-level function from a task to its result.
+        tasks
+            Tasks; number ``i`` is kept as ``NAME-i.npz``.
+        name
+            Of this step of the work, for files and display.
+        amounts
+            Units of each task, for the display; 1 each if not given.
+        workers
+            Where the tasks run; the results do not depend on it.
+        progress
+            Display.
+        """
+        chosen = Workers() if workers is None else workers
+        units = [1] * len(tasks) if amounts is None else list(amounts)
+        missing = [number for number in range(len(tasks)) if not self._path(name, number).exists()]
+        with folder_lock(self.folder), progress(name, sum(units)) as display:
+            display.advance(sum(units) - sum(units[number] for number in missing))
+            results = run_tasks(
+                function,
+                (tasks[number] for number in missing),
+                workers=chosen.count,
+                executor=chosen.executor,
+                make_executor=chosen.make_executor,
+            )
+            for place, arrays in results:
+                with atomic_path(self._path(name, missing[place])) as temporary:
+                    np.savez(temporary, **dict(arrays))
+                display.advance(units[missing[place]])
+        return (self._load(name, number) for number in range(len(tasks)))
+
+    def _path(self, name: str, number: int) -> Path:
+        return self.folder / f"{name}-{number:06d}.npz"
+
+    def _load(self, name: str, number: int) -> Arrays:
+        path = self._path(name, number)
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                return {key: file[key] for key in file.files}
+        except (ValueError, OSError, EOFError, KeyError) as error:
+            raise BadInputError(f"{path}: damaged ({error}); remove it, and the same command makes it anew") from error

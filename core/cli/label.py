@@ -1,0 +1,167 @@
+"""``glem label``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from glem.core.cli.display import display_progress, print_json, print_table
+
+if TYPE_CHECKING:
+    from glem.core.game import Game
+    from glem.core.positions import PositionSet
+
+__all__ = ["command"]
+
+
+@click.command("label")
+@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False))
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="Parquet file to write.")
+@click.option("--game", "game_name", metavar="NAME", help="Game of the files; needed when several are installed.")
+@click.option("--format", "file_format", metavar="NAME", help="Format of game records, if their names do not tell.")
+@click.option(
+    "--by",
+    "labeller",
+    default="default,depth=6",
+    show_default=True,
+    metavar="TEXT",
+    help="Who labels: an evaluation file, depth= or nodes=, and solve= moves before the end.",
+)
+@click.option("--plies", metavar="FIRST-LAST", help="Only these plies of game records; 0 is the starting position.")
+@click.option("--per-game", type=click.IntRange(1), metavar="N", help="At most N random positions of each game.")
+@click.option(
+    "--given/--no-given", default=True, show_default=True, help="Label the positions of the files themselves."
+)
+@click.option(
+    "--sampled", type=click.IntRange(0, 1000), default=0, show_default=True, metavar="N",
+    help="Add N positions that the search of each position evaluates.",
+)  # fmt: skip
+@click.option(
+    "--even", type=click.IntRange(0, 1000), default=0, show_default=True, metavar="N",
+    help="Add N near-even ones of those.",
+)  # fmt: skip
+@click.option(
+    "--window",
+    type=click.FloatRange(0),
+    default=4.0,
+    show_default=True,
+    help="Greatest static score of near-even ones.",
+)
+@click.option("--sample-depth", type=click.IntRange(1), help="Depth of the searches that positions are drawn from.")
+@click.option(
+    "--successors/--no-successors", default=True, show_default=True,
+    help="Add the successor by the principal variation with the negated label.",
+)  # fmt: skip
+@click.option("--merge", is_flag=True, help="Merge equal positions of the result; labels are averaged.")
+@click.option("--skip-bad", is_flag=True, help="Leave bad records out instead of stopping.")
+@click.option("--seed", type=click.IntRange(0, (1 << 31) - 1), default=0, show_default=True, help="Of what is drawn.")
+@click.option(
+    "--workers", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="processors", help="Processes."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    files: tuple[str, ...],
+    output: str,
+    game_name: str | None,
+    file_format: str | None,
+    labeller: str,
+    plies: str | None,
+    per_game: int | None,
+    given: bool,
+    sampled: int,
+    even: int,
+    window: float,
+    sample_depth: int | None,
+    successors: bool,
+    merge: bool,
+    skip_bad: bool,
+    seed: int,
+    workers: int,
+    as_json: bool,
+) -> None:
+    """Label the positions of FILES, game records or Parquet, by search and solver.
+
+    Equal positions are labelled once. Interrupted or killed, the same command continues; what is done so far lies
+    beside the output in a folder that ends in .work.
+    """
+    from glem.core.chunked_work import Workers
+    from glem.core.files import check_writable
+    from glem.core.position_files import PositionWriter, merge_file
+    from glem.core.search.results import Limits
+    from glem.core.search_labels import SearchCounts, SearchLabelling, label_by_search
+    from glem.core.tournament.players import parse_player
+
+    check_writable(output)
+    settings = SearchLabelling(
+        labeller=parse_player(labeller),
+        given=given,
+        sampled=sampled,
+        even=even,
+        window=window,
+        sampling=None if sample_depth is None else Limits(depth=sample_depth),
+        successors=successors,
+        seed=seed,
+    )
+    game, positions = _given_positions(files, game_name, file_format, plies, per_game, skip_bad, seed)
+    work = Path(f"{output}.work")
+    counts = SearchCounts()
+    with PositionWriter(output, game, "search") as writer:
+        for part in label_by_search(
+            positions, settings, work, workers=Workers(workers), progress=display_progress(quiet=as_json)
+        ):
+            writer.append(part)
+            counts.add(part)
+    if merge:
+        merge_file(output, output)
+    shutil.rmtree(work)
+    if as_json:
+        names = ("side", "positions", "mean", "with_successors", "mean_with_successors")
+        rows = [dict(zip(names, row, strict=True)) for row in counts.mean_labels()]
+        print_json({"output": output, "positions": writer.count, "origins": counts.origins, "mean_labels": rows})
+        return
+    kinds = ", ".join(f"{count:,} {name}" for name, count in counts.origins.items())
+    click.echo(f"{writer.count:,} positions labelled: {kinds}")
+    rows = [
+        (name, f"{count:,}", f"{mean:+.2f}", f"{every:,}", f"{all_mean:+.2f}")
+        for name, count, mean, every, all_mean in counts.mean_labels()
+    ]
+    print_table("Mean label by side to move", ("", "positions", "mean", "with successors", "mean"), rows)
+    click.echo(f"wrote {output}")
+
+
+def _given_positions(
+    files: tuple[str, ...],
+    game_name: str | None,
+    file_format: str | None,
+    plies: str | None,
+    per_game: int | None,
+    skip_bad: bool,
+    seed: int,
+) -> tuple[Game, PositionSet]:
+    """Distinct positions of Parquet files and game records."""
+    import attrs
+
+    from glem.core.cli.positions import chosen_game, ply_range
+    from glem.core.errors import BadInputError
+    from glem.core.labelling import Selection
+    from glem.core.positions import PositionSet
+    from glem.core.records import read_records
+
+    scored = [file for file in files if Path(file).suffix == ".parquet"]
+    if scored and len(scored) < len(files):
+        raise BadInputError(f"{scored[0]} holds positions, other files hold games; label them one after the other")
+    if scored:
+        sets = [PositionSet.read(file) for file in scored]
+        given = PositionSet.concatenate([attrs.evolve(part, label_kind="given") for part in sets])
+        return given.game, given.merge_duplicates()
+    game = chosen_game(game_name)
+    selection = Selection(plies=None if plies is None else ply_range(plies, "--plies"), per_game=per_game)
+    records = (part for file in files for part in read_records(game, file, format=file_format, skip_bad=skip_bad))
+    given = PositionSet.from_records(game, records, selection=selection, seed=seed)
+    if len(given) == 0:
+        raise BadInputError("the games have no positions to label: none is finished, or none has these plies")
+    return game, given.merge_duplicates()
