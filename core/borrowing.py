@@ -29,7 +29,7 @@ from glem.core.kernels import overload_of
 __all__ = ["Borrowed", "BorrowedArrayType", "BorrowedType", "item_pointer", "load_shared"]
 
 _SLOT_BYTES = 8
-_ANY_TYPE: Any = getattr(types, "Any")
+_ANY_TYPE: Any = types.Any  # type: ignore[attr-defined]  # its module lists it under no name
 
 
 class BorrowedType(types.Type):  # type: ignore[misc]
