@@ -247,8 +247,6 @@ class Engine:
         if self._player is None:
             self._player = self._spec.make(self.game)
             self._player.new_game()
-            if self._spec.kind == "search":
-                self._search_with()
 
     def choose(self, *, clock: Clock | None = None, stop: threading.Event | None = None) -> MoveChoice:
         """Let the player choose a move; it is not played.
@@ -329,7 +327,7 @@ class Engine:
             settings = SearchSettings(table_mb=spec.table_mb, probcut=self._probcut())
             self._searcher = Searcher(self.game, evaluator_of(evaluation), settings)
             self._evaluation = evaluation
-            # Compiled now, lest the first move on a clock pay for it. So shallow a search leaves nothing in the table.
+            # Compiled now, lest the first search on a clock pay for it. So shallow a one leaves nothing in the table.
             self._searcher.search(self.game.initial_position, Limits(depth=1))
         return self._searcher
 

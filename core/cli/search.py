@@ -82,7 +82,6 @@ def command(
         engine.set_position(game.parse_position(position_text))
     engine.play_text(moves_text)
     found: list[SearchResult] = []
-    engine.prepare()
     unit = engine.unit
     if not as_json:
         drawing = draw_position(game, engine.position, first_to_move=engine.first_to_move)

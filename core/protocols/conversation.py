@@ -53,7 +53,6 @@ class Conversation:
         self._lock = threading.Lock()
         self._interruptions = 0
         self._thinking = False
-        self._endless = False
         # A daemon: after a command to quit, nobody waits for the other side's next line.
         threading.Thread(target=self._read, args=(lines,), name="protocol reader", daemon=True).start()
 
@@ -70,7 +69,7 @@ class Conversation:
         finally:
             with self._lock:
                 self.ended.set()
-                if self._thinking and self._endless:
+                if self._thinking:
                     self.stop.set()
             self._waiting.put(None)
 
@@ -85,15 +84,16 @@ class Conversation:
                         self.stop.clear()
             yield line
 
-    def think(self, task: Callable[[threading.Event], None], *, endless: bool = False) -> bool:
+    def think(self, task: Callable[[threading.Event], None]) -> bool:
         """Run a task that ends soon after :attr:`stop` is set.
+
+        The end of the session stops it too if it comes now: the other side has gone. In a script, whose end was there
+        before, the task is finished.
 
         Parameters
         ----------
         task
             Called with :attr:`stop`.
-        endless
-            The task has no end of its own: the end of the session stops it too. Others are finished first.
 
         Returns
         -------
@@ -101,16 +101,14 @@ class Conversation:
             False when it was stopped.
         """
         with self._lock:
-            self._thinking, self._endless = True, endless
-            if endless and self.ended.is_set():
-                self.stop.set()
+            self._thinking = True
         try:
             task(self.stop)
         finally:
             with self._lock:
                 self._thinking = False
                 stopped = self.stop.is_set()
-                if stopped and not self._interruptions:
+                if not self._interruptions:
                     self.stop.clear()
         return not stopped
 

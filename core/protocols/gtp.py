@@ -59,10 +59,14 @@ def _words(line: str) -> list[str]:
 
 
 def _interruption(line: str) -> Interruption:
-    words = _words(line)
-    if words and words[0].isdecimal():
-        words = words[1:]
+    _, words = _numbered(_words(line))
     return Interruption.THINKING if words and words[0] in {"quit", "stop"} else Interruption.NO
+
+
+def _numbered(words: list[str]) -> tuple[str, list[str]]:
+    """Identity number that a command may begin with, and the words after it."""
+    has_number = bool(words) and words[0].isascii() and words[0].isdecimal()
+    return (words[0], words[1:]) if has_number else ("", words)
 
 
 class _Session:
@@ -96,10 +100,9 @@ class _Session:
 
     def run(self) -> None:
         for line in self._conversation:
-            words = _words(line)
-            if not words:
+            if not (words := _words(line)):
                 continue
-            number = words.pop(0) if words[0].isdecimal() else ""
+            number, words = _numbered(words)
             name = words.pop(0) if words else ""
             try:
                 if name not in self._commands:
@@ -108,7 +111,7 @@ class _Session:
             except (_CommandError, GlemError) as error:
                 sign, answer = "?", " ".join(str(error).split())
             for part in f"{sign}{number} {answer}".rstrip().split("\n"):
-                self._write(part)
+                self._write(part.rstrip())
             self._write("")
             if name == "quit":
                 return

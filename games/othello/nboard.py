@@ -17,7 +17,7 @@ import attrs
 from glem.core.errors import BadInputError, GlemError
 from glem.core.protocols import Protocol
 from glem.core.protocols.conversation import Conversation, Interruption
-from glem.core.search.results import Clock, Limits, Line, SearchResult
+from glem.core.search.results import Clock, Line, SearchResult
 from glem.games.othello.ggf import GgfGame, after_move, parse_ggf, parse_move_item
 from glem.games.othello.notation import format_square
 from glem.games.othello.rules import PASS
@@ -155,8 +155,7 @@ class _Session:
             raise BadInputError("the game is over")
         clock = self._clocks[engine.first_to_move] if self._version > 1 else None
         found: list[MoveChoice] = []
-        self._status("glem is thinking")
-        finished = self._conversation.think(lambda stop: found.append(engine.choose(clock=clock, stop=stop)))
+        finished = self._think("thinking", lambda stop: found.append(engine.choose(clock=clock, stop=stop)))
         choice = found[0]
         if choice.nodes:
             self._write(f"nodestats {choice.nodes} {choice.seconds:.2f}")
@@ -165,15 +164,20 @@ class _Session:
             self._write(f"=== {_name(choice.move)}/{score}/{choice.seconds:.2f}")
         self._status("glem is waiting")
 
+    def _think(self, what: str, task: Callable[[threading.Event], None]) -> bool:
+        def think(stop: threading.Event) -> None:
+            self._status(f"glem is {what}")
+            task(stop)
+
+        return self._conversation.think(think)
+
     def _hint(self, rest: str) -> None:
         lines = _whole(rest or "1", 1, 10_000, "a number of moves")
-        limits = self._engine.spec.limits
-        self._status("glem is analyzing")
 
         def think(stop: threading.Event) -> None:
             self._engine.analyse(lines=min(lines, _MOST_LINES), stop=stop, on_iteration=self._show)
 
-        self._conversation.think(think, endless=limits == Limits())
+        self._think("analyzing", think)
         self._status("glem is waiting")
 
     def _show(self, result: SearchResult) -> None:
@@ -189,7 +193,6 @@ class _Session:
         """Evaluate all positions of the game, the last one first, so that the table helps those before it."""
         engine = self._engine
         taken_back: list[int] = []
-        self._status("glem is analyzing")
 
         def think(stop: threading.Event) -> None:
             while not stop.is_set():
@@ -201,7 +204,7 @@ class _Session:
                 taken_back.append(engine.undo())
 
         try:
-            self._conversation.think(think, endless=engine.spec.limits == Limits())
+            self._think("analyzing", think)
         finally:
             while taken_back:
                 engine.play(taken_back.pop())

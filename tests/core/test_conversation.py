@@ -1,0 +1,141 @@
+"""Commands that come while the engine thinks, and lines as they come from outside."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glem.core.protocols.conversation import LONGEST_LINE, Conversation, Interruption, lines_of
+
+KINDS = {"stop": Interruption.THINKING, "ping": Interruption.ALL}
+
+
+def interruption(line: str) -> Interruption:
+    return KINDS.get(line, Interruption.NO)
+
+
+class _Feed:
+    """Lines that come when the test says so."""
+
+    def __init__(self) -> None:
+        self._lines: queue.Queue[str | None] = queue.Queue()
+
+    def say(self, line: str) -> None:
+        self._lines.put(line)
+
+    def end(self) -> None:
+        self._lines.put(None)
+
+    def __iter__(self) -> Iterator[str]:
+        while (line := self._lines.get()) is not None:
+            yield line
+
+
+def test_commands_come_in_order() -> None:
+    lines = [str(number) for number in range(1000)]
+    assert list(Conversation(lines, interruption)) == lines
+
+
+def test_thinking_is_ended_by_a_command_that_comes_then() -> None:
+    feed = _Feed()
+    feed.say("go")
+    conversation = Conversation(feed, interruption)
+    commands = iter(conversation)
+    assert next(commands) == "go"
+
+    def think(stop: threading.Event) -> None:
+        feed.say("harmless")
+        feed.say("stop")
+        stop.wait()
+
+    assert not conversation.think(think)
+    feed.end()
+    assert list(commands) == ["harmless", "stop"]
+    assert conversation.think(lambda stop: None)
+
+
+def test_a_script_is_finished_before_its_stop_is_obeyed() -> None:
+    conversation = Conversation(["go", "stop"], interruption)
+    commands = iter(conversation)
+    assert next(commands) == "go"
+    assert conversation.ended.wait(10)
+    assert conversation.think(lambda stop: None)
+    assert list(commands) == ["stop"]
+
+
+def test_some_commands_end_what_was_asked_for_before_them_and_nothing_after() -> None:
+    conversation = Conversation(["go", "go", "ping", "go"], interruption)
+    commands = iter(conversation)
+    assert conversation.ended.wait(10)
+    finished = [conversation.think(lambda stop: None) for command in commands if command == "go"]
+    assert finished == [False, False, True]
+
+
+def test_end_of_input_stops_thinking_if_it_comes_then() -> None:
+    feed = _Feed()
+    conversation = Conversation(feed, interruption)
+
+    def think(stop: threading.Event) -> None:
+        feed.end()
+        stop.wait()
+
+    assert not conversation.think(think)
+    assert conversation.think(lambda stop: None)
+
+
+def read(pieces: list[bytes]) -> list[str]:
+    """Lines that arrive through a pipe in such pieces."""
+    reader, writer = os.pipe()
+
+    def write() -> None:
+        for piece in pieces:
+            os.write(writer, piece)
+        os.close(writer)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        return list(lines_of(reader))
+    finally:
+        thread.join()
+        os.close(reader)
+
+
+@given(st.lists(st.binary(max_size=20), max_size=10))
+def test_pieces_make_the_lines_of_the_whole(pieces: list[bytes]) -> None:
+    whole = b"".join(pieces)
+    lines = whole.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    assert read([piece for piece in pieces if piece]) == [
+        line.rstrip(b"\r").decode("utf-8", errors="replace") for line in lines
+    ]
+
+
+def test_very_long_lines_are_no_commands() -> None:
+    lines = read([b"quit" + b" " * 5 * LONGEST_LINE, b"\nname\n", b"x" * (LONGEST_LINE + 1)])
+    assert lines[1] == "name"
+    assert [line[:8] for line in lines] == ["<a line ", "name", "<a line "]
+    assert max(map(len, lines)) < 100
+
+
+def test_the_longest_line_is_kept() -> None:
+    assert read([b"x" * LONGEST_LINE + b"\n"]) == ["x" * LONGEST_LINE]
+
+
+def test_a_closed_input_has_no_lines() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    os.close(writer)
+    assert list(lines_of(reader)) == []
+
+
+@pytest.mark.parametrize("ending", [b"", b"\n", b"\r\n"])
+def test_a_last_line_may_lack_its_end(ending: bytes) -> None:
+    assert read([b"name\nquit" + ending]) == ["name", "quit"]
