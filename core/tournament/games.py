@@ -17,7 +17,10 @@ from glem.core.tournament.openings import Opening
 from glem.core.tournament.players import MoveChoice, PlayerSpec
 from glem.core.tournament.simple_players import legal_moves_of
 
-__all__ = ["Adjudication", "End", "GameTask", "PlayedGame", "PlayedMove", "play_game"]
+__all__ = ["Adjudication", "End", "GameTask", "PlayedGame", "play_game"]
+
+
+_DIGITS_OF_SECONDS = 6
 
 
 class End(StrEnum):
@@ -74,25 +77,6 @@ class GameTask:
 
 
 @define(frozen=True)
-class PlayedMove:
-    """A move of a player; the fields are those of :class:`~glem.core.tournament.players.MoveChoice`, and the time.
-
-    Parameters
-    ----------
-    seconds
-        Wall-clock time that the player took, as measured from outside.
-    """
-
-    move: int
-    score: float | None
-    depth: int
-    nodes: int
-    seconds: float
-    exact: bool
-    result: int | None
-
-
-@define(frozen=True)
 class PlayedGame:
     """A game that was played.
 
@@ -105,7 +89,7 @@ class PlayedGame:
     opening
         How it began.
     moves
-        The players' moves, without those of the opening.
+        The players' moves, without those of the opening; their seconds are the clock's, measured from outside.
     score
         Final score from the first player's view; None where the clock decided.
     result
@@ -119,7 +103,7 @@ class PlayedGame:
     number: int
     players: tuple[str, str]
     opening: Opening
-    moves: tuple[PlayedMove, ...]
+    moves: tuple[MoveChoice, ...]
     score: int | None
     result: int
     end: End
@@ -130,10 +114,18 @@ class PlayedGame:
         return (len(self.opening.moves) + place) % 2
 
     def to_json(self, game: Game) -> dict[str, Any]:
-        """Record of the game as plain JSON values: moves by name, one list ``[move, score, depth, ...]`` for each."""
+        """Record as plain JSON values; a move is ``[name, score, depth, nodes, seconds, exact, result]``."""
         moves = [
-            [game.format_move(move.move), *attrs.astuple(attrs.evolve(move, seconds=round(move.seconds, 6)))[1:]]
-            for move in self.moves
+            (
+                game.format_move(choice.move),
+                choice.score,
+                choice.depth,
+                choice.nodes,
+                round(choice.seconds, _DIGITS_OF_SECONDS),
+                choice.exact,
+                choice.result,
+            )
+            for choice in self.moves
         ]
         return {
             "number": self.number,
@@ -155,7 +147,7 @@ class PlayedGame:
                 number=int(value["number"]),
                 players=(str(first), str(second)),
                 opening=Opening.from_json(game, value["opening"]),
-                moves=tuple(PlayedMove(game.parse_move(name), *rest) for name, *rest in value["moves"]),
+                moves=tuple(_choice_from_json(game, *move) for move in value["moves"]),
                 score=None if value["score"] is None else int(value["score"]),
                 result=int(value["result"]),
                 end=End(value["end"]),
@@ -163,6 +155,20 @@ class PlayedGame:
             )
         except (TypeError, KeyError, ValueError, IndexError, AttributeError) as error:
             raise BadInputError(f"no record of a game ({error!r})") from error
+
+
+def _choice_from_json(
+    game: Game, name: str, score: Any, depth: Any, nodes: Any, seconds: Any, exact: Any, result: Any
+) -> MoveChoice:
+    return MoveChoice(
+        game.parse_move(name),
+        score=None if score is None else float(score),
+        depth=int(depth),
+        nodes=int(nodes),
+        seconds=float(seconds),
+        exact=bool(exact),
+        result=None if result is None else int(result),
+    )
 
 
 def play_game(task: GameTask) -> PlayedGame:
@@ -184,7 +190,7 @@ def play_game(task: GameTask) -> PlayedGame:
     clocks = (_GameClock(task.first, task.adjudication), _GameClock(task.second, task.adjudication))
     previous = task.opening.positions(task.game)
     position = previous.pop()
-    moves: list[PlayedMove] = []
+    moves: list[MoveChoice] = []
     side = len(previous) % 2
     score: int | None
     while True:
@@ -199,7 +205,7 @@ def play_game(task: GameTask) -> PlayedGame:
         choice = players[side].choose(position, previous, clock.clock)
         seconds = time.perf_counter() - begin
         _check_legal(task, position, choice, players[side].name)
-        moves.append(_record(choice, seconds))
+        moves.append(attrs.evolve(choice, seconds=seconds))
         if not clock.allows(seconds):
             score, end, result = None, End.TIME, (-1 if side == 0 else 1)
             break
@@ -229,10 +235,6 @@ def _check_legal(task: GameTask, position: Any, choice: MoveChoice, name: str) -
     if choice.move not in legal_moves_of(task.game, position):
         text = task.game.format_position(position)
         raise GlemError(f"game {task.number}: {name} chose move {choice.move}, which is illegal in {text}")
-
-
-def _record(choice: MoveChoice, seconds: float) -> PlayedMove:
-    return PlayedMove(choice.move, choice.score, choice.depth, choice.nodes, seconds, choice.exact, choice.result)
 
 
 class _GameClock:

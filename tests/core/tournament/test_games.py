@@ -153,7 +153,15 @@ def test_records_survive_json(othello: Game) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"moves": [["z9"]]}, {"players": ["one"]}, {"end": "bored"}, {"score": "x"}, {"moves": 5}, {"number": None}],
+    [
+        {"moves": [["z9"]]},
+        {"moves": [["f5", "x", 0, 0, 0, False, None]]},
+        {"players": ["one"]},
+        {"end": "bored"},
+        {"score": "x"},
+        {"moves": 5},
+        {"number": None},
+    ],
 )
 def test_damaged_records_are_refused(othello: Game, change: dict[str, Any]) -> None:
     game = play_game(GameTask(othello, 0, Opening(), parse_player("random"), parse_player("random,seed=1")))

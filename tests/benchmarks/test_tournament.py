@@ -1,0 +1,64 @@
+"""What a tournament costs beside its players: ``pytest tests/benchmarks/test_tournament.py -s``.
+
+The time of a game outside its players (rules, records) is compared with that of players who search two plies, and a
+record's ``fsync`` with a game. Judging openings and starting workers are in the times of whole commands only.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from glem.core.evaluation import LinearEvaluation
+from glem.core.game import Game
+from glem.core.journal import Journal
+from glem.core.learning import Learning
+from glem.core.tournament.games import GameTask, play_game
+from glem.core.tournament.opening_choice import choose_openings
+from glem.core.tournament.openings import Opening
+from glem.core.tournament.players import PlayerSpec, parse_player
+
+GAMES = 40
+
+
+@pytest.fixture(scope="module")
+def searcher(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> PlayerSpec:
+    path = tmp_path_factory.mktemp("model") / "mobility.npz"
+    names = [feature.name for feature in othello_learning.features.features]
+    phases = len(othello_learning.phases)
+    LinearEvaluation(
+        othello_learning,
+        np.zeros(phases, np.float32),
+        linear=(names.index("mobility"),),
+        linear_weights=np.ones((phases, 1), np.float32),
+    ).save(path)
+    return parse_player(f"name=searcher,evaluation={path},depth=2")
+
+
+@pytest.mark.parametrize("kind", ["random", "searcher"])
+def test_games(benchmark, othello: Game, searcher: PlayerSpec, kind: str):
+    openings = choose_openings(othello, plies=8, count=GAMES)
+    first = searcher if kind == "searcher" else parse_player("random,name=first")
+    tasks = [
+        GameTask(othello, number, opening, first, parse_player("random")) for number, opening in enumerate(openings)
+    ]
+
+    def play() -> list[float]:
+        return [sum(move.seconds for move in play_game(task).moves) for task in tasks]
+
+    play()
+    began = time.perf_counter()
+    inside = sum(play())
+    whole = time.perf_counter() - began
+    benchmark.pedantic(play, rounds=5)
+    benchmark.extra_info["share of the players"] = round(inside / whole, 2)
+    print(f"{GAMES / benchmark.stats.stats.median:.0f} games/s, the players take {inside / whole:.0%} of the time")
+
+
+def test_record_of_a_game(benchmark, othello: Game, tmp_path: Path):
+    game = play_game(GameTask(othello, 0, Opening(), parse_player("random,name=first"), parse_player("random")))
+    with Journal(tmp_path / "record", "benchmark", {}) as journal:
+        benchmark(lambda: journal.append(game.to_json(othello)))
