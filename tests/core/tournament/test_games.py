@@ -156,10 +156,10 @@ def test_records_survive_json(othello: Game) -> None:
     [
         {"moves": [["z9"]]},
         {"moves": [["f5", "x", 0, 0, 0, False, None]]},
+        {"moves": 5},
         {"players": ["one"]},
         {"end": "bored"},
         {"score": "x"},
-        {"moves": 5},
         {"number": None},
     ],
 )
