@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from glem.core.game import BoardLayout, Game
 from glem.core.records import PositionFormat, RecordFormat
-from glem.games.othello import logbook, nboard, notation, obf, rules, scored_positions, transcripts, wthor
+from glem.games.othello import logbook, nboard, notation, obf, rules, scored_positions, searching, transcripts, wthor
 from glem.games.othello.solver import EndgameSolver
 
 __all__ = ["OTHELLO"]
@@ -91,6 +91,7 @@ OTHELLO = Game(
     pass_move=rules.PASS,
     record_formats={known.name: known for known in _RECORD_FORMATS},
     position_formats={known.name: known for known in _POSITION_FORMATS},
+    search_functions=searching.SEARCH_FUNCTIONS,
     make_solver=EndgameSolver,
     protocols={nboard.NBOARD.name: nboard.NBOARD},
 )
