@@ -30,8 +30,8 @@ _COMMANDS = {
     "perft": "Count the move sequences of a game.",
     "play": "Play against an evaluation in the terminal.",
     "positions": "Turn game records into scored positions.",
-    "search": "Search a position.",
     "probcut": "Fit selective search to an evaluation.",
+    "search": "Search a position.",
     "tournament": "Play several players against each other.",
 }
 

@@ -64,7 +64,7 @@ def score_limit(evaluation: LinearEvaluation, steps_per_unit: float) -> int:
 
 
 def search_unit(evaluation: LinearEvaluation) -> str:
-    """Unit of the evaluation's scores in the search."""
+    """Name the unit of the evaluation's scores in the search."""
     return "log odds" if evaluation.link == LOGISTIC else evaluation.learning.label_unit
 
 

@@ -2,8 +2,8 @@
 
 M. Buro, Experiments with Multi-ProbCut and a New High-Quality Evaluation Function for Othello, 1997. The score of a
 search of depth d is taken to be a v + b + e, where v is the score of a check search of depth c < d and e a normal error
-of standard deviation s. Where a v + b is beyond a bound by more than t s, the deeper score is almost certainly beyond it
-too, and the bound stands for the search.
+of standard deviation s. Where a v + b is beyond a bound by more than t s, the deeper score is almost certainly beyond
+it too, and the bound stands for the search.
 """
 
 from __future__ import annotations
@@ -197,6 +197,8 @@ def regress_scores(
     BadInputError
         There are too few positions or depths.
     """
+    # Signed, for distances between phases.
+    phase_numbers = phases.astype(np.int64)
     searched = scores.shape[1] - 1
     if searched < _LEAST_DEPTH + 1 or deepest < searched:
         raise BadInputError(
@@ -213,7 +215,8 @@ def regress_scores(
     for phase, depth, place in _checks(check_depths, len(names), range(searched + 1)):
         check = int(check_depths[depth, place])
         known = np.isfinite(scores[:, check]) & np.isfinite(scores[:, depth])
-        rows = known & (np.abs(phases - phase) <= _reach(phases[known], phase, least_positions))
+        reach = _reach(phase_numbers[known], phase, least_positions)
+        rows = known & (np.abs(phase_numbers - phase) <= reach)
         slope, offset, deviation = _line(scores[rows, check], scores[rows, depth])
         slopes[phase, depth, place] = slope
         offsets[phase, depth, place] = offset
@@ -236,9 +239,9 @@ def _checks(check_depths: NDArray[np.int64], phases: int, depths: range) -> list
     ]
 
 
-def _reach(phases: NDArray[np.integer], phase: int, least_positions: int) -> int:
+def _reach(phases: NDArray[np.int64], phase: int, least_positions: int) -> int:
     """How far neighbours are that together have so many positions; all there are if they have fewer."""
-    distances = np.sort(np.abs(phases.astype(np.int64) - phase))
+    distances = np.sort(np.abs(phases - phase))
     if len(distances) < _FEWEST_POSITIONS:
         raise BadInputError(f"{len(distances)} searched positions are too few to fit selective search to")
     return int(distances[min(least_positions, len(distances)) - 1])

@@ -25,7 +25,7 @@ __all__ = ["load_probcut", "save_probcut"]
 FORMAT = "glem probcut"
 FORMAT_VERSION = 1
 _LARGEST_FILE = 64 << 20
-_ARRAYS = {
+_ARRAYS: dict[str, Any] = {
     "check_depths": np.int64,
     "slopes": np.float64,
     "offsets": np.float64,
@@ -97,6 +97,7 @@ def load_probcut(path: str | os.PathLike[str]) -> ProbCut:
     """
     source = Path(path)
     header, arrays = _read_members(source)
+    checked: dict[str, Any] = {name: np.ascontiguousarray(arrays[name], kind) for name, kind in _ARRAYS.items()}
     try:
         return ProbCut(
             game=str(header["game"]),
@@ -104,7 +105,7 @@ def load_probcut(path: str | os.PathLike[str]) -> ProbCut:
             unit=str(header["unit"]),
             threshold=float(header["threshold"]),
             provenance={str(name): str(text) for name, text in header["provenance"].items()},
-            **{name: np.ascontiguousarray(arrays[name], kind) for name, kind in _ARRAYS.items()},
+            **checked,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadInputError(f"{source}: its header is not one of a glem probcut file ({error})") from error

@@ -1,0 +1,275 @@
+"""Multi-ProbCut: the regression on scores of known law, parameters as arrays, files, and fitting end to end."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from glem.core.chunked_work import Workers
+from glem.core.cli import main
+from glem.core.errors import BadInputError
+from glem.core.evaluation import LinearEvaluation
+from glem.core.learning import Learning
+from glem.core.operations import position_at
+from glem.core.positions import PositionSet
+from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.search.probcut import ProbCut, check_depths_of, regress_scores
+from glem.core.search.probcut_fitting import ProbCutSample, choose_positions, fit_probcut
+from glem.core.search.results import Limits
+from glem.core.search.searcher import Searcher, SearchSettings
+from glem.core.search.selectivity import CHECKS
+from tests.core.evaluator_scores import random_line
+
+SEARCHED = 8
+NAMES = ("early", "middle", "late")
+
+
+def scores_of_known_law(counts: tuple[int, ...], seed: int = 0) -> tuple[Any, Any]:
+    """Scores that grow by phase-dependent noise from depth to depth of one parity, and phases."""
+    generator = np.random.default_rng(seed)
+    phases = np.repeat(np.arange(len(counts)), counts)
+    scores = np.full((len(phases), SEARCHED + 1), np.nan)
+    for depth in range(SEARCHED + 1):
+        noise = generator.normal(scale=1.0 + phases)
+        scores[:, depth] = (
+            generator.normal(scale=12.0, size=len(phases)) if depth < 2 else 0.9 * scores[:, depth - 2] + 1 + noise
+        )
+    return scores, phases
+
+
+def regressed(scores: Any, phases: Any, **options: Any) -> ProbCut:
+    return regress_scores(scores, phases, NAMES, game="othello", unit="discs", **options)
+
+
+@pytest.fixture(scope="module")
+def probcut() -> ProbCut:
+    return regressed(*scores_of_known_law((500, 500, 500)))
+
+
+def test_checks_are_shallower_and_of_the_same_parity() -> None:
+    for depth in range(61):
+        checks = check_depths_of(depth)
+        assert len(checks) <= CHECKS
+        assert list(checks) == sorted(set(checks))
+        assert all(0 <= check < depth and (depth - check) % 2 == 0 for check in checks)
+
+
+def test_the_law_is_found(probcut: ProbCut) -> None:
+    for depth in range(2, SEARCHED + 1):
+        for place, check in enumerate(check_depths_of(depth)):
+            steps = (depth - check) // 2
+            powers = 0.9 ** np.arange(steps)
+            expected = np.sqrt((powers**2).sum()) * (1.0 + np.arange(3))
+            np.testing.assert_allclose(probcut.slopes[:, depth, place], 0.9**steps, atol=0.06)
+            np.testing.assert_allclose(probcut.offsets[:, depth, place], powers.sum(), atol=0.6)
+            np.testing.assert_allclose(probcut.deviations[:, depth, place], expected, rtol=0.12)
+            assert (probcut.counts[:, depth, place] == 500).all()
+
+
+def test_depths_beyond_the_searched_ones_are_extrapolated(probcut: ProbCut) -> None:
+    assert probcut.deepest == 24
+    for depth in range(SEARCHED + 1, 25):
+        nearest = SEARCHED - (SEARCHED - depth) % 2
+        for place in range(len(check_depths_of(depth))):
+            assert (probcut.counts[:, depth, place] == 0).all()
+            assert (np.diff(probcut.deviations[:, depth, place]) > 0).all()
+            assert set(probcut.slopes[:, depth, place]) <= set(probcut.slopes[:, nearest].ravel())
+
+
+def test_deviations_follow_the_power_law_beyond() -> None:
+    """Noise-free data of the law that the extrapolation assumes gives the law back."""
+    scores, phases = scores_of_known_law((400, 400, 400))
+    fitted = regressed(scores, phases, deepest=SEARCHED)
+    longer = regressed(scores, phases, deepest=20)
+    np.testing.assert_array_equal(fitted.deviations, longer.deviations[:, : SEARCHED + 1])
+
+
+def test_a_phase_with_few_positions_borrows_from_its_neighbours() -> None:
+    scores, phases = scores_of_known_law((200, 5, 200))
+    borrowed = regressed(scores, phases, least_positions=50)
+    assert (borrowed.counts[1, 4] == [405 if check >= 0 else 0 for check in borrowed.check_depths[4]]).all()
+    assert borrowed.counts[0, 4, 0] == 200
+
+
+def test_scores_that_are_missing_are_left_out() -> None:
+    scores, phases = scores_of_known_law((200, 200, 200))
+    scores[:160, 6:] = np.nan
+    fitted = regressed(scores, phases)
+    assert fitted.counts[0, 4, 0] == 200
+    assert fitted.counts[0, 6, 0] == 240
+
+
+def test_too_little_is_refused() -> None:
+    scores, phases = scores_of_known_law((3, 3, 3))
+    with pytest.raises(BadInputError, match="too few"):
+        regressed(scores, phases)
+    with pytest.raises(BadInputError, match="depths up to 3"):
+        regressed(scores[:, :4], phases)
+
+
+def test_arrays_are_in_steps_of_the_evaluator(othello_learning: Learning, probcut: ProbCut) -> None:
+    evaluator = evaluator_of(mobility(othello_learning))
+    with pytest.raises(BadInputError, match="3 phases and discs"):
+        probcut.arrays(evaluator)
+    names = tuple(othello_learning.phases.names)
+    scores, phases = scores_of_known_law((60,) * len(names))
+    fitted = regress_scores(scores, phases, names, game="othello", unit="discs").with_threshold(1.5)
+    arrays = fitted.arrays(evaluator)
+    assert arrays.depth_count == 25
+    assert arrays.threshold == 1.5
+    phase, depth, place = 7, 6, 0
+    index = (phase * 25 + depth) * CHECKS + place
+    assert arrays.check_depths[index] == check_depths_of(depth)[place]
+    assert arrays.deviations[index] == fitted.deviations[phase, depth, place] * evaluator.steps_per_unit
+    assert arrays.offsets[index] == fitted.offsets[phase, depth, place] * evaluator.steps_per_unit
+    assert arrays.slopes[index] == fitted.slopes[phase, depth, place]
+
+
+# ------------------------------------------------------------------------------------------------- files
+
+
+def test_a_file_gives_back_what_was_saved(probcut: ProbCut, tmp_path: Path) -> None:
+    file = tmp_path / "probcut.npz"
+    kept = evolve(probcut, provenance={"positions": "many"}, threshold=1.25)
+    kept.save(file)
+    loaded = ProbCut.load(file)
+    assert (loaded.game, loaded.phases, loaded.unit) == (kept.game, kept.phases, kept.unit)
+    assert (loaded.threshold, loaded.provenance) == (kept.threshold, kept.provenance)
+    for name in ("check_depths", "slopes", "offsets", "deviations", "counts"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(kept, name))
+
+
+def rewritten(change: Callable[[dict[str, Any], dict[str, Any]], None]) -> Callable[[Path], None]:
+    def rewrite(file: Path) -> None:
+        with np.load(file) as stored:
+            arrays = dict(stored)
+        header = json.loads(arrays.pop("header").tobytes())
+        change(header, arrays)
+        np.savez(file, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
+
+    return rewrite
+
+
+def cut_short(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-200])
+
+
+def another_archive(file: Path) -> None:
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("weights.npy", b"")
+
+
+@pytest.mark.parametrize(
+    ("damage", "explanation"),
+    [
+        (cut_short, "no glem probcut file"),
+        (another_archive, "no glem probcut file"),
+        (lambda file: file.write_bytes(b"no archive"), "no glem probcut file"),
+        (lambda file: file.unlink(), "No such file"),
+        (rewritten(lambda header, arrays: arrays["slopes"].fill(2.0)), "checksum"),
+        (rewritten(lambda header, arrays: header.update(version=9)), "version 9"),
+        (rewritten(lambda header, arrays: header.update(format="other")), "header"),
+        (rewritten(lambda header, arrays: header.pop("phases")), "header"),
+        (rewritten(lambda header, arrays: header.update(phases=["one"])), "shape"),
+        (rewritten(lambda header, arrays: header.update(threshold=-1)), "threshold"),
+    ],
+)
+def test_damaged_files_are_refused(
+    probcut: ProbCut, tmp_path: Path, damage: Callable[[Path], None], explanation: str
+) -> None:
+    file = tmp_path / "probcut.npz"
+    probcut.save(file)
+    damage(file)
+    with pytest.raises(BadInputError, match=explanation):
+        ProbCut.load(file)
+
+
+def test_parameters_that_make_no_sense_are_refused(probcut: ProbCut) -> None:
+    with pytest.raises(BadInputError, match="positive"):
+        evolve(probcut, deviations=np.zeros_like(probcut.deviations))
+    with pytest.raises(BadInputError, match="not finite"):
+        evolve(probcut, offsets=np.full_like(probcut.offsets, np.nan))
+    with pytest.raises(BadInputError, match="do not fit the depth 4"):
+        deeper = probcut.check_depths.copy()
+        deeper[4, 0] = 4
+        evolve(probcut, check_depths=deeper)
+
+
+# -------------------------------------------------------------------------------------------- end to end
+
+
+def mobility(learning: Learning) -> LinearEvaluation:
+    """A linear evaluation that takes no training."""
+    linear = tuple(learning.features.index(name) for name in ("mobility", "opponent_mobility", "disc_difference"))
+    weights = np.tile(np.array([1.0, -1.0, 0.1], np.float32), (len(learning.phases), 1))
+    return LinearEvaluation(learning, np.zeros(len(learning.phases), np.float32), linear=linear, linear_weights=weights)
+
+
+@pytest.fixture(scope="module")
+def positions(othello_learning: Learning) -> PositionSet:
+    """Positions of random games."""
+    game = othello_learning.game
+    found = [position for seed in range(12) for position in random_line(game, np.random.default_rng(seed))[0][8:52]]
+    return PositionSet.from_positions(game, found, np.zeros(len(found)))
+
+
+SAMPLE = ProbCutSample(depth=5, per_phase=12, deepest=8, seed=3)
+
+
+def test_the_choice_does_not_depend_on_order_or_cutting(othello_learning: Learning, positions: PositionSet) -> None:
+    evaluation = mobility(othello_learning)
+    whole = choose_positions(evaluation, [positions], 5, seed=1)
+    order = np.random.default_rng(0).permutation(len(positions))
+    shuffled = positions.select(order)
+    parts = [shuffled.select(np.arange(start, min(start + 50, len(order)))) for start in range(0, len(order), 50)]
+    cut = choose_positions(evaluation, parts, 5, seed=1)
+    assert all(np.array_equal(a, b) for a, b in zip(whole, cut, strict=True))
+    assert (np.bincount(othello_learning.phases.of(whole)) <= 5).all()
+    other = choose_positions(evaluation, [positions], 5, seed=2)
+    assert not all(np.array_equal(a, b) for a, b in zip(whole, other, strict=True))
+
+
+def test_fitted_parameters_save_nodes(othello_learning: Learning, positions: PositionSet, tmp_path: Path) -> None:
+    evaluation = mobility(othello_learning)
+    fitted = fit_probcut(evaluation, [positions], SAMPLE, folder=tmp_path / "work")
+    assert fitted.deepest == 8
+    again = fit_probcut(evaluation, [positions], SAMPLE, workers=Workers(2))
+    np.testing.assert_array_equal(fitted.deviations, again.deviations)
+    position = position_at(positions.positions, 16)
+    nodes = []
+    for selective in (None, fitted.with_threshold(2.0), fitted.with_threshold(1.0)):
+        searcher = Searcher(othello_learning.game, evaluator_of(evaluation), SearchSettings(probcut=selective))
+        nodes.append(searcher.search(position, Limits(depth=8)).nodes)
+    assert nodes[0] > nodes[1] > nodes[2]
+    assert nodes[2] < 0.5 * nodes[0]
+
+
+def test_a_folder_of_other_work_is_refused(othello_learning: Learning, positions: PositionSet, tmp_path: Path) -> None:
+    evaluation = mobility(othello_learning)
+    small = evolve(SAMPLE, depth=4, per_phase=2)
+    fit_probcut(evaluation, [positions], small, folder=tmp_path / "work")
+    with pytest.raises(BadInputError, match="other settings"):
+        fit_probcut(evaluation, [positions], evolve(small, seed=8), folder=tmp_path / "work")
+
+
+def test_the_command(
+    othello_learning: Learning, positions: PositionSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, scored, output = (tmp_path / name for name in ("model.npz", "positions.parquet", "probcut.npz"))
+    mobility(othello_learning).save(model)
+    positions.write(scored)
+    options = ["--depth", "4", "--per-phase", "6", "--deepest", "6", "--workers", "1", "--threshold", "1.7"]
+    with pytest.raises(SystemExit) as ended:
+        main(["probcut", str(model), str(scored), "-o", str(output), *options])
+    assert ended.value.code == 0
+    assert "from depth" in capsys.readouterr().out
+    loaded = ProbCut.load(output)
+    assert (loaded.threshold, loaded.deepest, loaded.unit) == (1.7, 6, "discs")
+    assert not Path(f"{output}.work").exists()
