@@ -15,10 +15,13 @@ from glem.core.search.evaluators import Evaluator
 from glem.core.solving import Solution
 from glem.games.othello.rules import Position, legal_moves, play
 from glem.games.othello.score_conventions import CONVENTIONS, Convention
+from glem.games.othello.solver.no_evaluation import NO_EVALUATION
 from glem.games.othello.solver.search import open_window
 from glem.games.othello.solver.workspace import (
     BONUS,
     DEADLINE,
+    DISC_SCALE,
+    LEAST_ESTIMATED,
     NODE_LIMIT,
     NODES,
     SOLUTION,
@@ -33,6 +36,8 @@ _NEVER = 1 << 62
 _BILLION = 1_000_000_000
 _SOLUTIONS = 256
 _BEST = 64
+_LEAST_ESTIMATED = 12
+_SCALE = 1 << 20
 _STOP_CHECK_SECONDS = 0.05
 _NO_EMPTIES = np.int64(0)
 
@@ -66,7 +71,8 @@ class EndgameSolver:
             raise BadInputError(f"there is no score convention {convention!r}; known: {', '.join(CONVENTIONS)}")
         self.evaluator = evaluator
         self.convention: Convention = convention
-        self._workspace = new_workspace(table_mb)
+        self._advice = NO_EVALUATION if evaluator is None else evaluator
+        self._workspace = new_workspace(table_mb, self._advice)
         self._borrowed = Borrowed(self._workspace)
 
     def plies_left(self, position: Any) -> int:
@@ -115,6 +121,8 @@ class EndgameSolver:
         counters[[NODES, STOPPED]] = 0
         counters[NODE_LIMIT] = _NEVER if nodes is None else nodes
         counters[DEADLINE] = _NEVER if seconds is None else began + int(seconds * _BILLION)
+        counters[LEAST_ESTIMATED] = _LEAST_ESTIMATED if self.evaluator is not None else _NEVER
+        counters[DISC_SCALE] = max(1, round(_SCALE * 64 / self._advice.limit))
         counters[BONUS] = self.convention == "standard"
         signs = result_only or self.convention == "sign"
         relay = _StopRelay(stop, self._workspace.stop)
@@ -178,8 +186,17 @@ class EndgameSolver:
         """Score inside the window of plus or minus ``bound``, or one beyond, and the principal variation."""
         count = np.int64(self.plies_left(position))
         own, opponent = np.uint64(position.own), np.uint64(position.opponent)
+        self._advice.operations["start"](position, self._advice.data, self._workspace.accumulators, 0)
         score = open_window(
-            self._borrowed, own, opponent, np.int64(-bound), np.int64(bound), count, _NO_EMPTIES, _NO_EMPTIES
+            self._advice.operations,
+            self._borrowed,
+            own,
+            opponent,
+            np.int64(-bound),
+            np.int64(bound),
+            count,
+            _NO_EMPTIES,
+            _NO_EMPTIES,
         )
         line: list[int] = self._workspace.variations[:VARIATION_WIDTH].tolist()
         return int(score), line[: line.index(-1)]

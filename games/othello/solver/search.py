@@ -9,8 +9,11 @@ import numpy as np
 from glem.core.borrowing import load_shared
 from glem.core.kernels import kernel, leading_zeros, popcount, trailing_zeros
 from glem.core.search.clock import monotonic_nanoseconds
-from glem.games.othello.single import flips_one, mobility_one
+from glem.core.search.evaluators import update
+from glem.games.othello.rules import Position
+from glem.games.othello.single import mobility_one
 from glem.games.othello.solver.last_moves import final_margin, last_four, last_one, last_three, last_two
+from glem.games.othello.solver.ordering import list_guided, list_moves, odd_quadrants, take_best
 from glem.games.othello.solver.stability import stable_bound
 from glem.games.othello.solver.table import (
     entry_first,
@@ -23,9 +26,19 @@ from glem.games.othello.solver.table import (
     position_key,
     store,
 )
-from glem.games.othello.solver.workspace import DEADLINE, NODE_LIMIT, NODES, SOLUTION, STOPPED, VARIATION_WIDTH, WIDTH
+from glem.games.othello.solver.workspace import (
+    DEADLINE,
+    LEAST_ESTIMATED,
+    NODE_LIMIT,
+    NODES,
+    PASS_NUMBER,
+    SOLUTION,
+    STOPPED,
+    VARIATION_WIDTH,
+    WIDTH,
+)
 
-__all__ = ["null_window", "open_window"]
+__all__ = ["guided_window", "null_window", "open_window"]
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -38,22 +51,8 @@ _LEAST_LISTED = np.int64(7)
 """Empty squares from which on moves are listed, sorted, and their results kept."""
 _LEAST_CUTOFF = np.int64(8)
 """Empty squares from which on the children are looked up in the hash table before one is searched."""
-_LEAST_CHECKED = np.int64(10)
-"""Empty squares from which on every position looks whether to stop."""
-
-_CORNERS = np.uint64(0x8100000000000081)
-
-
-@kernel(inline=True)
-def _parity(empties: Any) -> Any:
-    """Set of the quadrants that have an odd number of empty squares."""
-    quarter = np.uint64(0x0F0F0F0F)
-    return (
-        (np.int64(popcount(empties & quarter)) & np.int64(1))
-        | (np.int64(popcount(empties & (quarter << np.uint64(4)))) & np.int64(1)) << np.int64(1)
-        | (np.int64(popcount(empties & (quarter << np.uint64(32)))) & np.int64(1)) << np.int64(2)
-        | (np.int64(popcount(empties & (quarter << np.uint64(36)))) & np.int64(1)) << np.int64(3)
-    )
+_LEAST_GUIDED = np.int64(12)
+"""Empty squares from which on the evaluation is asked, and every position looks whether to stop."""
 
 
 @kernel(inline=True)
@@ -75,99 +74,14 @@ def _should_stop(workspace: Any) -> Any:
     return counters[STOPPED] != np.int64(0)
 
 
-@kernel
-def _list_moves(workspace: Any, own: Any, opponent: Any, places: Any, count: Any, first: Any, second: Any) -> Any:
-    """List the moves of a ply with their flips, and how promising they are; return their number.
-
-    The best of the hash table first; then those that leave the opponent few moves and few ways to get some, that make
-    stable discs, and that are in a quadrant with an odd number of empty squares (fastest first and parity).
-    """
-    stack = count * np.int64(WIDTH)
-    parity = _parity(~(own | opponent))
-    parity_weight = np.int64(8) if count < np.int64(12) else np.int64(4) if count < np.int64(21) else np.int64(2)
-    total = np.int64(0)
-    left = places
-    while left != _ZERO:
-        disc = left & (~left + _ONE)
-        left ^= disc
-        square = np.int64(trailing_zeros(disc))
-        turned = flips_one(own, opponent, square)
-        workspace.flips[stack + square] = turned
-        after_own, after_opponent = opponent ^ turned, own ^ turned ^ disc
-        if square == first:
-            value = np.int64(1) << np.int64(30)
-        elif square == second:
-            value = np.int64(1) << np.int64(29)
-        elif after_own == _ZERO:
-            value = np.int64(1) << np.int64(31)
-        else:
-            replies = mobility_one(after_own, after_opponent)
-            mobility = np.int64(popcount(replies)) + np.int64(popcount(replies & _CORNERS))
-            free = ~(after_own | after_opponent)
-            potential = np.int64(popcount(_next_to(after_opponent) & free))
-            value = workspace.square_value[square]
-            if parity & workspace.quadrant[square] != np.int64(0):
-                value += parity_weight
-            value += (np.int64(36) - potential) << np.int64(5)
-            value += (np.int64(36) - mobility) << np.int64(15)
-            value += _stable_corners(after_opponent) << np.int64(11)
-        workspace.choices[stack + total] = (value << np.int64(6)) | square
-        total += np.int64(1)
-    return total
-
-
-@kernel(inline=True)
-def _next_to(discs: Any) -> Any:
-    """Squares next to a disc, and some discs."""
-    beside = discs & np.uint64(0x7E7E7E7E7E7E7E7E)
-    beside = (beside << _ONE) | (beside >> _ONE)
-    above = discs & np.uint64(0x00FFFFFFFFFFFF00)
-    inner = discs & np.uint64(0x007E7E7E7E7E7E00)
-    return (
-        beside
-        | (above << np.uint64(8))
-        | (above >> np.uint64(8))
-        | (inner << np.uint64(7))
-        | (inner >> np.uint64(7))
-        | (inner << np.uint64(9))
-        | (inner >> np.uint64(9))
-    )
-
-
-@kernel(inline=True)
-def _stable_corners(discs: Any) -> Any:
-    """Count the own corners and the own discs beside them."""
-    corners = discs & _CORNERS
-    beside = (
-        ((corners & np.uint64(0x0100000000000001)) << _ONE)
-        | ((corners & np.uint64(0x8000000000000080)) >> _ONE)
-        | ((corners & np.uint64(0x81)) << np.uint64(8))
-        | (corners >> np.uint64(8) & np.uint64(0x0081000000000000))
-    )
-    return np.int64(popcount(corners | (beside & discs)))
-
-
-@kernel(inline=True)
-def _take_best(workspace: Any, stack: Any, done: Any, total: Any) -> Any:
-    """Bring the most promising of the moves ``done`` to ``total`` forward and return its square."""
-    best = done
-    for place in range(done + np.int64(1), total):
-        if workspace.choices[stack + place] > workspace.choices[stack + best]:
-            best = place
-    chosen = workspace.choices[stack + best]
-    workspace.choices[stack + best] = workspace.choices[stack + done]
-    workspace.choices[stack + done] = chosen
-    return chosen & np.int64(63)
-
-
 @kernel(inline=True)
 def _few_left(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any) -> Any:
     """Null-window score with fewer empty squares than are listed."""
     empties = ~(own | opponent)
     if count > np.int64(3):
-        return last_four(workspace, own, opponent, alpha, empties, _parity(empties), np.int64(0))
+        return last_four(workspace, own, opponent, alpha, empties, odd_quadrants(empties), np.int64(0))
     if count == np.int64(3):
-        return last_three(workspace, own, opponent, alpha, empties, _parity(empties))
+        return last_three(workspace, own, opponent, alpha, empties, odd_quadrants(empties))
     if count == np.int64(2):
         lowest = empties & (~empties + _ONE)
         return last_two(
@@ -196,8 +110,6 @@ def null_window(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any)
         return _few_left(workspace, own, opponent, alpha, count)
     counters = workspace.counters
     counters[NODES] += np.int64(1)
-    if count >= _LEAST_CHECKED and _should_stop(workspace):
-        return alpha
     if _stability_matters(alpha, count):
         bound = stable_bound(workspace, own, opponent)
         if bound <= alpha:
@@ -223,7 +135,7 @@ def null_window(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any)
         return -null_window(workspace, opponent, own, -alpha - np.int64(1), count)
 
     before = counters[NODES]
-    total = _list_moves(workspace, own, opponent, places, count, first, second)
+    total = list_moves(workspace, own, opponent, places, count, first, second)
     stack = count * np.int64(WIDTH)
     if count >= _LEAST_CUTOFF:
         for place in range(total):
@@ -236,7 +148,7 @@ def null_window(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any)
                 return -bound
     best, best_move = _WORST, _NONE
     for done in range(total):
-        square = _take_best(workspace, stack, np.int64(done), total)
+        square = take_best(workspace, stack, np.int64(done), total)
         turned = workspace.flips[stack + square]
         score = -null_window(
             workspace,
@@ -264,14 +176,131 @@ def _known_upper(workspace: Any, own: Any, opponent: Any, count: Any) -> Any:
         entry = find(workspace.near, first_word(key, workspace.near_mask), key)
     else:
         entry = find(workspace.table, first_word(key, workspace.table_mask), key)
-    if entry != _ZERO and entry_pass(entry) == np.int64(0):
+    if entry != _ZERO and (entry_pass(entry) == np.int64(0) or entry_pass(entry) == workspace.counters[PASS_NUMBER]):
         return entry_upper(entry)
     return np.int64(64)
 
 
+@kernel(inline=True)
+def _list(
+    evaluator: Any, workspace: Any, own: Any, opponent: Any, places: Any, count: Any, ply: Any, first: Any, second: Any
+) -> Any:
+    """List the moves of a position, with estimates where there are enough empty squares."""
+    if count >= workspace.counters[LEAST_ESTIMATED]:
+        depth = (count - np.int64(_LEAST_GUIDED)) // np.int64(3)
+        if depth > np.int64(3):
+            depth = np.int64(3)
+        return list_guided(evaluator, workspace, own, opponent, places, count, ply, first, second, depth)
+    return list_moves(workspace, own, opponent, places, count, first, second)
+
+
+@kernel(inline=True)
+def _follow(
+    evaluator: Any,
+    workspace: Any,
+    own: Any,
+    opponent: Any,
+    move: Any,
+    after_own: Any,
+    after_opponent: Any,
+    count: Any,
+    ply: Any,
+) -> None:
+    """Update the accumulator of the next ply, if the position there, with ``count`` empty squares, will need it."""
+    if count >= workspace.counters[LEAST_ESTIMATED]:
+        update(
+            evaluator,
+            Position(own, opponent),
+            move,
+            Position(after_own, after_opponent),
+            workspace.evaluation,
+            workspace.accumulators,
+            ply,
+        )
+
+
+@kernel
+def guided_window(evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any, ply: Any) -> Any:
+    """Search as :func:`null_window` does, with the evaluation's advice where that pays.
+
+    The accumulator of ``ply`` is that of the position, where ``count`` is one that the evaluation is asked for.
+    """
+    if count < _LEAST_GUIDED:
+        return null_window(workspace, own, opponent, alpha, count)
+    counters = workspace.counters
+    counters[NODES] += np.int64(1)
+    if _should_stop(workspace):
+        return alpha
+    if _stability_matters(alpha, count):
+        bound = stable_bound(workspace, own, opponent)
+        if bound <= alpha:
+            return bound
+    key = position_key(own, opponent)
+    table, start = workspace.table, first_word(key, workspace.table_mask)
+    entry = find(table, start, key)
+    first, second = _NONE, _NONE
+    if entry != _ZERO:
+        if entry_pass(entry) == np.int64(0) or entry_pass(entry) == counters[PASS_NUMBER]:
+            if entry_lower(entry) > alpha:
+                return entry_lower(entry)
+            if entry_upper(entry) <= alpha:
+                return entry_upper(entry)
+        first, second = entry_first(entry), entry_second(entry)
+    places = mobility_one(own, opponent)
+    if places == _ZERO:
+        if mobility_one(opponent, own) == _ZERO:
+            return final_margin(workspace, own, opponent)
+        _follow(evaluator, workspace, own, opponent, _NONE, opponent, own, count, ply)
+        return -guided_window(evaluator, workspace, opponent, own, -alpha - np.int64(1), count, ply + np.int64(1))
+
+    before = counters[NODES]
+    total = _list(evaluator, workspace, own, opponent, places, count, ply, first, second)
+    stack = count * np.int64(WIDTH)
+    for place in range(total):
+        square = workspace.choices[stack + place] & np.int64(63)
+        turned = workspace.flips[stack + square]
+        bound = _known_upper(
+            workspace, opponent ^ turned, own ^ turned ^ (_ONE << np.uint64(square)), count - np.int64(1)
+        )
+        if -bound > alpha:
+            return -bound
+    best, best_move = _WORST, _NONE
+    for done in range(total):
+        square = take_best(workspace, stack, np.int64(done), total)
+        turned = workspace.flips[stack + square]
+        after_own, after_opponent = opponent ^ turned, own ^ turned ^ (_ONE << np.uint64(square))
+        _follow(evaluator, workspace, own, opponent, square, after_own, after_opponent, count - np.int64(1), ply)
+        score = -guided_window(
+            evaluator,
+            workspace,
+            after_own,
+            after_opponent,
+            -alpha - np.int64(1),
+            count - np.int64(1),
+            ply + np.int64(1),
+        )
+        if score > best:
+            best, best_move = score, square
+            if best > alpha:
+                break
+    if counters[STOPPED] != np.int64(0):
+        return alpha
+    effort = np.int64(64) - np.int64(leading_zeros(np.uint64(counters[NODES] - before)))
+    store(table, start, key, alpha, best, best_move, effort, counters[PASS_NUMBER], counters[SOLUTION])
+    return best
+
+
 @kernel
 def open_window(
-    workspace: Any, own: Any, opponent: Any, alpha: Any, beta: Any, count: Any, ply: Any, passed: Any
+    evaluator: Any,
+    workspace: Any,
+    own: Any,
+    opponent: Any,
+    alpha: Any,
+    beta: Any,
+    count: Any,
+    ply: Any,
+    passed: Any,
 ) -> Any:
     """Search a position for its score between ``alpha`` and ``beta`` and keep the principal variation of the ply.
 
@@ -290,7 +319,8 @@ def open_window(
     if places == _ZERO:
         if passed != np.int64(0) or mobility_one(opponent, own) == _ZERO:
             return final_margin(workspace, own, opponent)
-        best = -open_window(workspace, opponent, own, -beta, -alpha, count, ply + np.int64(1), np.int64(1))
+        _follow(evaluator, workspace, own, opponent, _NONE, opponent, own, count, ply)
+        best = -open_window(evaluator, workspace, opponent, own, -beta, -alpha, count, ply + np.int64(1), np.int64(1))
         _extend_variation(workspace, ply, _NONE)
         return best
     key = position_key(own, opponent)
@@ -303,19 +333,29 @@ def open_window(
     if entry != _ZERO:
         first, second = entry_first(entry), entry_second(entry)
     before = counters[NODES]
-    total = _list_moves(workspace, own, opponent, places, count, first, second)
+    total = _list(evaluator, workspace, own, opponent, places, count, ply, first, second)
     stack = count * np.int64(WIDTH)
     best, best_move, lower = _WORST, _NONE, alpha
     for done in range(total):
-        square = _take_best(workspace, stack, np.int64(done), total)
+        square = take_best(workspace, stack, np.int64(done), total)
         turned = workspace.flips[stack + square]
         after_own, after_opponent = opponent ^ turned, own ^ turned ^ (_ONE << np.uint64(square))
+        _follow(evaluator, workspace, own, opponent, square, after_own, after_opponent, count - np.int64(1), ply)
         score = _WORST
         if done > 0:
-            score = -null_window(workspace, after_own, after_opponent, -lower - np.int64(1), count - np.int64(1))
+            score = -guided_window(
+                evaluator,
+                workspace,
+                after_own,
+                after_opponent,
+                -lower - np.int64(1),
+                count - np.int64(1),
+                ply + np.int64(1),
+            )
         searched = done == 0 or (score > lower and score < beta)
         if searched and counters[STOPPED] == np.int64(0):
             score = -open_window(
+                evaluator,
                 workspace,
                 after_own,
                 after_opponent,
@@ -337,7 +377,7 @@ def open_window(
             if best >= beta:
                 break
     effort = np.int64(64) - np.int64(leading_zeros(np.uint64(counters[NODES] - before)))
-    selective, solution = np.int64(0), counters[SOLUTION]
+    selective, solution = counters[PASS_NUMBER], counters[SOLUTION]
     # The score is a lower bound if it is above alpha, an upper bound if it is below beta.
     if best > alpha:
         store(table, start, key, best - np.int64(1), best, best_move, effort, selective, solution)

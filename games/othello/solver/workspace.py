@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
+from glem.core.search.evaluators import Evaluator
 from glem.core.vectors import aligned_words
 
 __all__ = [
     "BONUS",
     "DEADLINE",
+    "DISC_SCALE",
     "ENTRY_WORDS",
+    "LEAST_ESTIMATED",
     "NODES",
     "NODE_LIMIT",
+    "PASS_NUMBER",
     "SOLUTION",
     "STOPPED",
     "VARIATION_WIDTH",
@@ -24,8 +28,24 @@ __all__ = [
     "new_workspace",
 ]
 
-NODES, NODE_LIMIT, DEADLINE, STOPPED, BONUS, SOLUTION = range(6)
-"""Places in ``Workspace.counters``; the bonus is what an empty square of a finished game adds to the winner's lead."""
+NODES = 0
+"""Place in ``Workspace.counters`` of the positions visited."""
+NODE_LIMIT = 1
+"""Place of the greatest number of them."""
+DEADLINE = 2
+"""Place of the time to stop, in nanoseconds of the monotonic clock."""
+STOPPED = 3
+"""Place of 1 once a limit or a stop has ended the search."""
+BONUS = 4
+"""Place of what an empty square of a finished game adds to the winner's lead."""
+SOLUTION = 5
+"""Place of the number of the solution, modulo 256."""
+PASS_NUMBER = 6
+"""Place of the number of the selective pass; 0 for the exact one."""
+LEAST_ESTIMATED = 7
+"""Place of the number of empty squares from which on the evaluation is asked."""
+DISC_SCALE = 8
+"""Place of the sixteenths of a disc in 2^16 steps of the evaluator."""
 
 WIDTH = 64
 """Items per ply of the stacks ``choices`` and ``flips``."""
@@ -69,6 +89,10 @@ class Workspace(NamedTuple):
     """Discs turned by a move of each ply, by square: [64 * W]."""
     variations: NDArray[np.int64]
     """Principal variation of each ply: [V * V] with ``V`` = :data:`VARIATION_WIDTH`."""
+    evaluation: Any
+    """Data of the evaluator."""
+    accumulators: NDArray[np.uint16]
+    """Accumulators of the evaluator."""
     counters: NDArray[np.int64]
     stop: NDArray[np.int32]
     """Set to 1 by another thread to stop: [1]."""
@@ -174,7 +198,7 @@ def _square_values() -> NDArray[np.int64]:
     return np.vstack([half, half[::-1]]).ravel()
 
 
-def new_workspace(megabytes: int) -> Workspace:
+def new_workspace(megabytes: int, evaluator: Evaluator) -> Workspace:
     """Workspace with a hash table of a power of two of entries in at most so many megabytes.
 
     Raises
@@ -204,6 +228,8 @@ def new_workspace(megabytes: int) -> Workspace:
         choices=np.zeros(64 * WIDTH, np.int64),
         flips=np.zeros(64 * WIDTH, np.uint64),
         variations=np.zeros(VARIATION_WIDTH**2, np.int64),
-        counters=np.zeros(8, np.int64),
+        evaluation=evaluator.data,
+        accumulators=evaluator.empty_accumulators(VARIATION_WIDTH),
+        counters=np.zeros(16, np.int64),
         stop=np.zeros(1, np.int32),
     )
