@@ -52,6 +52,7 @@ def command(
     import shutil
     from pathlib import Path
 
+    from glem.core.chunked_work import Workers
     from glem.core.evaluation import LinearEvaluation
     from glem.core.files import check_writable
     from glem.core.positions import PositionSet
@@ -67,8 +68,8 @@ def command(
             PositionSet.stream(positions, game=evaluation.learning.game),
             sample,
             folder=folder,
+            workers=Workers(**where),
             progress=display_progress(),
-            **where,
         )
     if threshold is not None:
         probcut = probcut.with_threshold(threshold)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Iterable
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.chunked_work import Arrays, ChunkedWork
+from glem.core.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.duplicates import position_keys, scatter
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
@@ -143,9 +142,7 @@ def fit_probcut(
     sample: ProbCutSample | None = None,
     *,
     folder: Path | None = None,
-    workers: int = 1,
-    executor: Executor | None = None,
-    in_flight: int | None = None,
+    workers: Workers | None = None,
     progress: Progress = SILENT,
 ) -> ProbCut:
     """Fit the parameters of selective search to an evaluation.
@@ -160,8 +157,8 @@ def fit_probcut(
         How many, and how deep they are searched.
     folder
         Keeps the scores of searched positions, so that a killed run continues; by default they are not kept.
-    workers, executor, in_flight
-        Where the searches run (:func:`glem.core.tasks.run_tasks`); the result does not depend on it.
+    workers
+        Where the searches run; the result does not depend on it.
     progress
         Display.
 
@@ -189,8 +186,6 @@ def fit_probcut(
             name="search",
             amounts=[len(task.positions[0]) for task in tasks],
             workers=workers,
-            executor=executor,
-            in_flight=in_flight,
             progress=progress,
         )
         scores = np.concatenate([part["scores"] for part in parts])

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
+from glem.core.chunked_work import Workers
 from glem.core.cli import main
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
@@ -239,7 +240,7 @@ def test_fitted_parameters_save_nodes(othello_learning: Learning, positions: Pos
     evaluation = mobility(othello_learning)
     fitted = fit_probcut(evaluation, [positions], SAMPLE, folder=tmp_path / "work")
     assert fitted.deepest == 8
-    again = fit_probcut(evaluation, [positions], SAMPLE, workers=2)
+    again = fit_probcut(evaluation, [positions], SAMPLE, workers=Workers(2))
     np.testing.assert_array_equal(fitted.deviations, again.deviations)
     position = position_at(positions.positions, 16)
     nodes = []
