@@ -11,7 +11,7 @@ from glem.core.search.evaluators import static_score, update
 from glem.games.othello.rules import Position
 from glem.games.othello.single import flips_one, mobility_one
 from glem.games.othello.solver.estimates import estimate
-from glem.games.othello.solver.workspace import DISC_SCALE, LEAST_ESTIMATED, WIDTH
+from glem.games.othello.solver.workspace import DISC_SCALE, WIDTH
 
 __all__ = ["list_guided", "list_moves", "odd_quadrants", "take_best"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from glem.core.borrowing import load_shared
-from glem.core.kernels import kernel, leading_zeros, popcount, trailing_zeros
+from glem.core.kernels import kernel, leading_zeros, trailing_zeros
 from glem.core.search.clock import monotonic_nanoseconds
 from glem.core.search.evaluators import update
 from glem.games.othello.rules import Position
