@@ -1,6 +1,6 @@
 """Optional operations of a game that the search uses where they are there.
 
-A game gives them in :attr:`glem.core.game.Game.search_functions`. Which of them exist is known when the search is
+A game gives them in ``Game.search_functions``. Which of them exist is known when the search is
 compiled for the game, so that an absent one costs nothing. All are dual functions; scores are from the side to move.
 
 ``tactical_moves(position, moves, start) -> count``

@@ -290,7 +290,7 @@ def negascout(
     Parameters
     ----------
     rules, evaluator
-        The game's :attr:`~glem.core.game.Game.search_rules` and the evaluator's operations.
+        The game's ``Game.search_rules`` and the evaluator's operations.
     state
         :class:`~glem.core.search.state.SearchState`, borrowed where this is compiled; the accumulator of ``ply`` is
         filled.

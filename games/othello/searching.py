@@ -36,4 +36,4 @@ SEARCH_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "move_order": move_order,
     "plies_left": plies_left,
 }
-"""By operation name (:attr:`glem.core.game.Game.search_functions`)."""
+"""By operation name (``Game.search_functions``)."""
