@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from glem.core.cli.thinking import player_of, thinking_options
-
-if TYPE_CHECKING:
-    from glem.core.protocols import Protocol
 
 __all__ = ["command"]
 
@@ -19,19 +14,6 @@ _USUAL_CLOCK = 40.0
 """Seconds of which a player without any limit takes its share for each move: about two."""
 
 _SOLVE_FROM = 18
-
-
-def _recognized(protocols: Iterable[Protocol], lines: Iterator[str]) -> tuple[Protocol, Iterator[str]]:
-    """Protocol that the first command belongs to, else the first one, and all lines."""
-    known = list(protocols)
-    head: list[str] = []
-    for line in lines:
-        head.append(line)
-        if line.strip():
-            break
-    words = head[-1].split() if head else []
-    found = [protocol for protocol in known if words and words[0] in protocol.opening]
-    return (found or known)[0], itertools.chain(head, lines)
 
 
 @click.command("engine")
@@ -53,7 +35,7 @@ def command(game_name: str, protocol_name: str, player_text: str | None, solve: 
     from glem.core.engine import Engine
     from glem.core.errors import BadInputError
     from glem.core.game import load_game
-    from glem.core.protocols.conversation import lines_of
+    from glem.core.protocols.conversation import DescriptorLines
     from glem.core.protocols.gtp import GTP
     from glem.core.search.results import Clock, Limits
     from glem.core.tournament.players import parse_player
@@ -71,11 +53,11 @@ def command(game_name: str, protocol_name: str, player_text: str | None, solve: 
         spec = player_of(game, solve=solve_from, default=usual, **thinking)
     engine = Engine(game, spec)
     engine.prepare()
-    lines = lines_of(sys.stdin.fileno())
+    lines = DescriptorLines(sys.stdin.fileno())
     if protocol_name == "auto":
-        protocol, lines = _recognized(protocols.values(), lines)
-    else:
-        protocol = protocols[protocol_name]
+        opening = set(lines.first().split()[:1])
+        protocol_name = next((name for name, known in protocols.items() if opening & set(known.opening)), GTP.name)
+    protocol = protocols[protocol_name]
 
     def write(line: str) -> None:
         sys.stdout.write(f"{line}\n")

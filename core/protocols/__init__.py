@@ -25,7 +25,8 @@ class Protocol:
         calls ``write`` with each line of an answer. ``engine`` is a :class:`glem.core.engine.Engine`. The lines may
         block; :class:`glem.core.protocols.conversation.Conversation` reads them while the engine thinks.
     opening
-        First words of sessions by which the protocol is recognized, such as ``nboard``.
+        First words of sessions by which the protocol is recognized, such as ``nboard``. A protocol without any is only
+        spoken when it is asked for.
     """
 
     name: str

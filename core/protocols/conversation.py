@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import queue
+import select
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 
-__all__ = ["LONGEST_LINE", "Conversation", "Interruption", "lines_of"]
+__all__ = ["LONGEST_LINE", "Conversation", "DescriptorLines", "Interruption"]
 
 LONGEST_LINE = 1 << 16
 """Characters of a line; a longer one is replaced by a text that is no command."""
@@ -20,6 +21,7 @@ LONGEST_LINE = 1 << 16
 _TOO_LONG = f"<a line of more than {LONGEST_LINE} characters>"
 _CHUNK = 1 << 16
 _MOST_WAITING = 10_000
+_SETTLING_SECONDS = 1.0
 
 
 class Interruption(Enum):
@@ -49,6 +51,8 @@ class Conversation:
         self.ended = threading.Event()
         """Set when no further line will come."""
         self._interrupts = interrupts
+        # What is there already must have been read before it can be told from what comes while the engine thinks.
+        self._settled = lines.settled if isinstance(lines, DescriptorLines) else None
         self._waiting: queue.Queue[tuple[str, bool] | None] = queue.Queue(_MOST_WAITING)
         self._lock = threading.Lock()
         self._interruptions = 0
@@ -100,6 +104,8 @@ class Conversation:
         finished
             False when it was stopped.
         """
+        if self._settled is not None:
+            self._settled.wait(_SETTLING_SECONDS)
         with self._lock:
             self._thinking = True
         try:
@@ -113,31 +119,63 @@ class Conversation:
         return not stopped
 
 
-def lines_of(descriptor: int) -> Iterator[str]:
+class DescriptorLines:
     """Lines of a file descriptor, without their ends, as they come.
 
-    Bytes that are no UTF-8 become replacement characters. Memory stays bounded whatever comes.
+    Bytes that are no UTF-8 become replacement characters. Memory stays bounded whatever comes. Not through
+    :data:`sys.stdin`: a thread that waits inside its buffer would hang the end of the process.
+
+    Parameters
+    ----------
+    descriptor
+        Open for reading.
     """
-    # Not through sys.stdin: a thread that waits inside its buffer would hang the end of the process.
-    rest = b""
-    too_long = False
-    while chunk := _read(descriptor):
-        *complete, rest = (rest + chunk).split(b"\n")
-        for line in complete:
-            yield _TOO_LONG if too_long or len(line) > LONGEST_LINE else _text(line)
-            too_long = False
-        if len(rest) > LONGEST_LINE:
-            too_long, rest = True, b""
-    if rest or too_long:
-        yield _TOO_LONG if too_long else _text(rest)
 
+    def __init__(self, descriptor: int) -> None:
+        self.settled = threading.Event()
+        """Set while all that has come was given out."""
+        self._descriptor = descriptor
+        self._lines = self._read()
+        self._peeked: list[str] = []
 
-def _read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, _CHUNK)
-    except OSError:
-        # A closed input or a terminal that has gone: nothing more will come.
-        return b""
+    def __iter__(self) -> Iterator[str]:
+        """Give the lines out; those that :meth:`first` looked at too."""
+        while self._peeked:
+            yield self._peeked.pop(0)
+        yield from self._lines
+
+    def first(self) -> str:
+        """Wait for the first line that is not blank and return it; "" if there is none. It is still given out."""
+        for line in self._lines:
+            self._peeked.append(line)
+            if line.strip():
+                return line
+        return ""
+
+    def _read(self) -> Iterator[str]:
+        rest = b""
+        too_long = False
+        while chunk := self._chunk():
+            *complete, rest = (rest + chunk).split(b"\n")
+            for line in complete:
+                yield _TOO_LONG if too_long or len(line) > LONGEST_LINE else _text(line)
+                too_long = False
+            if len(rest) > LONGEST_LINE:
+                too_long, rest = True, b""
+        if rest or too_long:
+            yield _TOO_LONG if too_long else _text(rest)
+        self.settled.set()
+
+    def _chunk(self) -> bytes:
+        try:
+            if not select.select([self._descriptor], [], [], 0)[0]:
+                self.settled.set()
+            return os.read(self._descriptor, _CHUNK)
+        except OSError:
+            # A closed input or a terminal that has gone: nothing more will come.
+            return b""
+        finally:
+            self.settled.clear()
 
 
 def _text(line: bytes) -> str:

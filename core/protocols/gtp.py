@@ -47,7 +47,6 @@ GTP = Protocol(
     name="gtp",
     description="Go Text Protocol, version 2; moves as the game writes them.",
     serve=serve_gtp,
-    opening=("protocol_version", "list_commands", "known_command", "name", "version", "boardsize", "clear_board"),
 )
 """For every game, unless it has a protocol of that name."""
 

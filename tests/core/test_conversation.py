@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glem.core.protocols.conversation import LONGEST_LINE, Conversation, Interruption, lines_of
+from glem.core.protocols.conversation import LONGEST_LINE, Conversation, DescriptorLines, Interruption
 
 KINDS = {"stop": Interruption.THINKING, "ping": Interruption.ALL}
 
@@ -101,7 +101,7 @@ def read(pieces: list[bytes]) -> list[str]:
     thread = threading.Thread(target=write)
     thread.start()
     try:
-        return list(lines_of(reader))
+        return list(DescriptorLines(reader))
     finally:
         thread.join()
         os.close(reader)
@@ -133,9 +133,33 @@ def test_a_closed_input_has_no_lines() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     os.close(writer)
-    assert list(lines_of(reader)) == []
+    assert list(DescriptorLines(reader)) == []
 
 
 @pytest.mark.parametrize("ending", [b"", b"\n", b"\r\n"])
 def test_a_last_line_may_lack_its_end(ending: bytes) -> None:
     assert read([b"name\nquit" + ending]) == ["name", "quit"]
+
+
+def test_what_was_there_before_thinking_does_not_end_it() -> None:
+    """However slowly the reader is scheduled."""
+    for _ in range(20):
+        reader, writer = os.pipe()
+        os.write(writer, b"go\n" + b"harmless\n" * 500 + b"stop\n")
+        conversation = Conversation(DescriptorLines(reader), interruption)
+        assert next(iter(conversation)) == "go"
+        assert conversation.think(lambda stop: None)
+        os.close(writer)
+        assert conversation.ended.wait(10)
+        os.close(reader)
+
+
+def test_the_first_line_can_be_looked_at() -> None:
+    reader, writer = os.pipe()
+    os.write(writer, b"\n  \nname\nquit\n")
+    os.close(writer)
+    lines = DescriptorLines(reader)
+    assert lines.first() == "name"
+    assert list(lines) == ["", "  ", "name", "quit"]
+    assert lines.first() == ""
+    os.close(reader)

@@ -1,0 +1,247 @@
+"""``glem play`` and ``glem search`` as a person uses them, with a pipe for the keyboard."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glem.core.cli import main
+from glem.core.learning import Learning
+from tests.core.linear_evaluations import mobility_evaluation
+
+RANDOM = ("othello", "--player", "random")
+
+
+@pytest.fixture(scope="module")
+def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("play") / "mobility.npz"
+    mobility_evaluation(othello_learning).save(path)
+    return str(path)
+
+
+class _Terminal:
+    """Runs a command with lines to read and keeps what it prints."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        self._capsys = capsys
+        self._monkeypatch = monkeypatch
+
+    def __call__(self, *arguments: str, typed: str = "", status: int = 0) -> str:
+        self._monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+        with pytest.raises(SystemExit) as exit_info:
+            main(list(arguments))
+        printed = self._capsys.readouterr()
+        assert exit_info.value.code == status, printed.err
+        assert "Traceback" not in printed.err
+        return printed.out if status == 0 else printed.err
+
+
+@pytest.fixture
+def terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> _Terminal:
+    return _Terminal(capsys, monkeypatch)
+
+
+# --------------------------------------------------------------------------------------------------- play
+
+
+def test_a_game_is_begun_answered_and_left(terminal: _Terminal, model: str) -> None:
+    printed = terminal(
+        "play", "othello", "--evaluation", model, "--solve", "0", "--depth", "2", typed="f5\nline\nquit\n"
+    )
+    assert printed.startswith("You play X (the first player).")
+    assert "3 - - - * - - - - 3\n4 - - * O X - - - 4\n5 - - - X O * - - 5" in printed
+    assert "X 2, O 2" in printed
+    [answer] = [line for line in printed.splitlines() if line.startswith("glem plays ")]
+    assert "depth 2" in answer
+    assert printed.splitlines()[-1] == f"f5{answer.split()[2]}"
+    assert "\x1b" not in printed
+
+
+def test_the_end_of_input_ends_the_game(terminal: _Terminal) -> None:
+    for typed in ("", "f5", "f5\n", "\n\n\n"):
+        terminal("play", *RANDOM, typed=typed)
+
+
+def test_the_other_side_can_begin(terminal: _Terminal) -> None:
+    printed = terminal("play", *RANDOM, "--second", typed="line\n")
+    assert "You play O (the second player)." in printed
+    assert printed.index("glem plays ") < printed.index("1 - - -")
+
+
+def test_bad_input_is_explained(terminal: _Terminal) -> None:
+    typed = "a1\nzz\n\x00\n" + "x" * 30_000 + "\nsave\nsave /nowhere/at/all\nundo\nhint\n"
+    printed = terminal("play", *RANDOM, typed=typed)
+    assert "'a1' is no legal move; legal: d3, c4, f5, e6" in printed
+    assert "'zz' is no legal move" in printed
+    assert "save where?" in printed
+    assert "the folder /nowhere/at does not exist" in printed
+    assert "there is no move to take back" in printed
+    assert "does not search, so it cannot analyse" in printed
+    assert max(map(len, printed.splitlines())) < 200
+
+
+def test_hints_and_legal_moves(terminal: _Terminal, model: str) -> None:
+    typed = "hint 2\nhint 99999\nmoves\nhelp\nboard\n"
+    printed = terminal(
+        "play", "othello", "--evaluation", model, "--solve", "0", "--depth", "2", "--moves", "f5d6", typed=typed
+    )
+    lines = printed.splitlines()
+    first = next(place for place, line in enumerate(lines) if line.startswith("X 3, O 3")) + 1
+    values = [float(line.split()[0]) for line in lines[first : first + 2]]
+    assert values == sorted(values, reverse=True)
+    assert "c3 g3 c4 e3 c5 g5 c6 c7 e7" not in printed
+    assert "hint [N]" in printed
+    assert printed.count("X 3, O 3") == 2
+
+
+def test_moves_are_taken_back_to_ones_own_turn(terminal: _Terminal) -> None:
+    printed = terminal("play", *RANDOM, typed="f5\nundo\nline\nf5\n")
+    assert "no moves yet" in printed
+    printed = terminal("play", *RANDOM, "--second", "--moves", "f5", typed="line\n")
+    assert "You play X (the first player)." in printed
+
+
+def test_sides_are_switched(terminal: _Terminal) -> None:
+    printed = terminal("play", *RANDOM, typed="switch\nline\n")
+    assert "You play O (the second player)." in printed
+    assert len(printed.splitlines()[-1]) == 2
+
+
+def test_resigning_and_a_new_game(terminal: _Terminal) -> None:
+    printed = terminal("play", *RANDOM, typed="resign\nf5\nundo\nf5\nresign\nnew\nline\n")
+    assert printed.count("You gave up. glem wins.") == 2
+    assert "the game is over: new, undo, switch, save FILE or quit" in printed
+    assert printed.splitlines()[-1] == "no moves yet"
+
+
+def test_a_game_to_the_end_is_saved(terminal: _Terminal, tmp_path: Path) -> None:
+    path = tmp_path / "game.txt"
+    # All moves but the last one; then the person plays it by any of the 64 names.
+    every_square = [f"{column}{row}" for column in "abcdefgh" for row in range(1, 9)] * 61
+    printed = terminal("play", *RANDOM, "--save", str(path), typed="\n".join(every_square))
+    assert "The game: " in printed
+    assert any(text in printed for text in ("You win by", "glem wins by", "A draw."))
+    moves, score = path.read_text(encoding="utf-8").split()
+    assert f"The game: {moves}" in printed
+    assert -64 <= int(score) <= 64
+    positions = tmp_path / "positions.parquet"
+    terminal("positions", str(path), "--game", "othello", "-o", str(positions))
+    assert positions.exists()
+
+
+def test_saving_on_request(terminal: _Terminal, tmp_path: Path) -> None:
+    path = tmp_path / "game.txt"
+    terminal("play", *RANDOM, "--moves", "f5d6c3", "--second", typed=f"save {path}\n")
+    assert path.read_text(encoding="utf-8")[:6] == "f5d6c3"
+
+
+def test_positions_without_a_player_to_pass(terminal: _Terminal) -> None:
+    """After black's move white must pass, which needs no typing."""
+    position = f"XO------{'-' * 48}XO------ X"
+    printed = terminal("play", *RANDOM, "--position", position, typed="c1\nc8\n")
+    assert "glem has no move and must pass." in printed
+    assert "You win by 64." in printed
+
+
+def test_wrong_arguments(terminal: _Terminal, model: str) -> None:
+    assert "no such file" in terminal("play", "othello", "--evaluation", "nowhere.npz", status=2)
+    assert "no game 'xiangqi'" in terminal("play", "xiangqi", status=2)
+    assert "'a1' is no legal move" in terminal("play", *RANDOM, "--moves", "a1", status=2)
+    assert "64 squares" in terminal("play", *RANDOM, "--position", "X", status=2)
+    assert "no such file" in terminal("search", "othello", "--evaluation", "nowhere.npz", status=2)
+    assert "is no legal move after the first 1" in terminal(
+        "search", "othello", "--evaluation", model, "--moves", "f5a1", status=2
+    )
+
+
+def test_without_an_evaluation_the_error_says_how_to_make_one(
+    terminal: _Terminal, othello_learning: Learning, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import attrs
+
+    bare = attrs.evolve(othello_learning, default_evaluation=None)
+    monkeypatch.setattr("glem.core.learning.load_learning", lambda name: bare)
+    for command in ("play", "search", "engine"):
+        assert "make one with `glem fit`" in terminal(command, "othello", status=2)
+
+
+def typed_at_a_terminal(arguments: list[str], typed: bytes) -> str:
+    """What a command shows on a terminal of its own."""
+    controller, worker = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "glem", *arguments], stdin=worker, stdout=worker, stderr=worker, env=environment
+    )
+    os.close(worker)
+    os.write(controller, typed)
+    shown = b""
+    try:
+        while piece := os.read(controller, 4096):
+            shown += piece
+    except OSError:
+        pass  # How Linux tells that nobody holds the other end any more.
+    assert process.wait(timeout=60) == 0
+    os.close(controller)
+    return shown.decode()
+
+
+def test_a_terminal_has_prompts_and_colors() -> None:
+    shown = typed_at_a_terminal(["play", *RANDOM], b"undo\n\x04")
+    assert "X (the first player)> " in shown
+    assert "\x1b[32m*\x1b[0m" in shown
+
+
+# ------------------------------------------------------------------------------------------------- search
+
+
+def test_search_prints_every_iteration_and_the_best_lines(terminal: _Terminal, model: str) -> None:
+    arguments = ("search", "othello", "--evaluation", model, "--depth", "3", "--moves", "f5d6", "--lines", "2")
+    lines = terminal(*arguments).splitlines()
+    assert "5 - - - O X X - - 5" in lines
+    assert [line.split()[0] for line in lines if line.startswith("    ")][:6] == ["1", "1", "2", "2", "3", "3"]
+    assert any(line.startswith("depth 3 (complete), ") for line in lines)
+    found = json.loads(terminal(*arguments, "--json"))
+    assert found["depth"] == 3
+    assert [iteration["depth"] for iteration in found["iterations"]] == [1, 2, 3]
+    assert len(found["lines"]) == 2
+    best = found["lines"][0]
+    assert lines[-2].split() == ["1", best["text"], *best["moves"]]
+    assert found["unit"] == "discs"
+    assert found["nodes"] > 0
+
+
+def test_search_obeys_each_limit(terminal: _Terminal, model: str) -> None:
+    def search(*limits: str) -> Any:
+        return json.loads(terminal("search", "othello", "--evaluation", model, "--json", *limits))
+
+    assert search("--nodes", "5000")["nodes"] < 10_000
+    assert search("--nodes", "5000")["stopped"]
+    assert search("--seconds", "0.2")["depth"] >= 1
+    assert search("--depth", "2", "--full-width")["depth"] == 2
+    position = f"XO------{'-' * 48}XO------ X"
+    assert search("--depth", "1", "--position", position)["lines"][0]["moves"] in (["c1"], ["c8"])
+
+
+def test_an_interrupted_search_shows_what_it_has(model: str) -> None:
+    arguments = ["search", "othello", "--evaluation", model, "--depth", "60"]
+    command = [sys.executable, "-u", "-m", "glem", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        while not process.stdout.readline().startswith("    8 "):
+            pass
+        # The next iterations take ever longer; the signal comes inside one of them.
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        shown = process.stdout.read()
+        assert process.wait(timeout=60) == 0
+    assert "(stopped), " in shown
