@@ -25,7 +25,8 @@ __all__ = ["DEEPEST", "ProbCut", "check_depths_of", "regress_scores"]
 DEEPEST = 24
 """Greatest depth that gets parameters, by default."""
 
-_LEAST_DEPTH = 3
+_LEAST_DEPTH = 2
+_LEAST_SEARCHED = 4
 _LEAST_SPREAD = 1e-6
 _LEAST_DEVIATION = 1e-3
 _FEWEST_POSITIONS = 10
@@ -35,13 +36,10 @@ _SLOPES = (0.5, 2.0)
 def check_depths_of(depth: int) -> tuple[int, ...]:
     """Depths of the check searches for a search of some depth, shallow ones first.
 
-    They are about half and a quarter as deep, and of the same parity: the scores of odd and even depths differ by what
-    the last move is worth.
+    One, about a third as deep and of the same parity: the scores of odd and even depths differ by what the last move is
+    worth.
     """
-    if depth < _LEAST_DEPTH:
-        return ()
-    least = 2 - depth % 2
-    return tuple(sorted({max(least, 2 * (depth // share) + depth % 2) for share in (4, 8)}))
+    return (2 * (depth // 6) + depth % 2,) if depth >= _LEAST_DEPTH else ()
 
 
 @define(frozen=True, eq=False)
@@ -180,7 +178,7 @@ def regress_scores(
     Parameters
     ----------
     scores
-        float64 [N, D + 1]: score of each position at depths 0 to D, nan where there is none. Column 0 is not used.
+        float64 [N, D + 1]: score of each position at depths 0 (the static score) to D, nan where there is none.
     phases
         Phase of each position [N].
     names
@@ -200,9 +198,9 @@ def regress_scores(
     # Signed, for distances between phases.
     phase_numbers = phases.astype(np.int64)
     searched = scores.shape[1] - 1
-    if searched < _LEAST_DEPTH + 1 or deepest < searched:
+    if searched < _LEAST_SEARCHED or deepest < searched:
         raise BadInputError(
-            f"scores of depths up to {searched} cannot be extended to {deepest}: expected at least {_LEAST_DEPTH + 1} "
+            f"scores of depths up to {searched} cannot be extended to {deepest}: expected at least {_LEAST_SEARCHED} "
             "depths and no more than the parameters"
         )
     shape = (len(names), deepest + 1, CHECKS)
