@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, TypeVar
 
+import attrs
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
@@ -29,11 +32,11 @@ _MARK = "work.json"
 
 @define(frozen=True)
 class Workers:
-    """Where tasks run; the fields are arguments of :func:`glem.core.tasks.run_tasks`."""
+    """Where tasks run: arguments of :func:`glem.core.tasks.run_tasks`, by their names there."""
 
-    count: int = 1
+    workers: int = 1
     executor: Executor | None = None
-    make_executor: Callable[[], Executor] | None = None
+    in_flight: int | None = None
 
 
 class ChunkedWork:
@@ -93,7 +96,6 @@ class ChunkedWork:
         progress
             Display.
         """
-        chosen = Workers() if workers is None else workers
         units = [1] * len(tasks) if amounts is None else list(amounts)
         missing = [number for number in range(len(tasks)) if not self._path(name, number).exists()]
         with folder_lock(self.folder), progress(name, sum(units)) as display:
@@ -101,13 +103,11 @@ class ChunkedWork:
             results = run_tasks(
                 function,
                 (tasks[number] for number in missing),
-                workers=chosen.count,
-                executor=chosen.executor,
-                make_executor=chosen.make_executor,
+                **attrs.asdict(workers or Workers(), recurse=False),
             )
             for place, arrays in results:
                 with atomic_path(self._path(name, missing[place])) as temporary:
-                    np.savez(temporary, **dict(arrays))
+                    np.savez(temporary, allow_pickle=False, **arrays)
                 display.advance(units[missing[place]])
         return (self._load(name, number) for number in range(len(tasks)))
 
@@ -117,7 +117,7 @@ class ChunkedWork:
     def _load(self, name: str, number: int) -> Arrays:
         path = self._path(name, number)
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with path.open("rb") as content, np.load(content, allow_pickle=False) as file:
                 return {key: file[key] for key in file.files}
-        except (ValueError, OSError, EOFError, KeyError) as error:
+        except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
             raise BadInputError(f"{path}: damaged ({error}); remove it, and the same command makes it anew") from error

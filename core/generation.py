@@ -12,7 +12,7 @@ import hashlib
 import itertools
 import json
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
@@ -297,7 +297,7 @@ def generate(
     positions: int | None = None,
     workers: int = 1,
     executor: Executor | None = None,
-    make_executor: Callable[[], Executor] | None = None,
+    in_flight: int | None = None,
     progress: Progress = SILENT,
 ) -> Generated:
     """Play games into a folder; what is there already is kept.
@@ -312,7 +312,7 @@ def generate(
         What is played.
     games, positions
         Exactly one of them: the number of games, or the least number of positions, for which whole files are played.
-    workers, executor, make_executor
+    workers, executor, in_flight
         Where; see :func:`glem.core.tasks.run_tasks`. The games do not depend on it.
     progress
         Display.
@@ -337,7 +337,7 @@ def generate(
         _check_mark(folder, _described(game, settings, openings))
         plan = _Plan(game, settings, openings, _Folder(game, folder, settings), games, positions)
         made = 0
-        run = run_tasks(_play_file, plan.tasks(), workers=workers, executor=executor, make_executor=make_executor)
+        run = run_tasks(_play_file, plan.tasks(), workers=workers, executor=executor, in_flight=in_flight)
         with progress("Playing games", plan.goal) as display, contextlib.closing(_closable(run)) as results:
             display.advance(plan.reached())
             for place, records in results:

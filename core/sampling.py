@@ -57,7 +57,7 @@ class SampleRoom(NamedTuple):
     """Greatest absolute static score of a near-even position, in steps."""
 
 
-def store_sample(columns: Any, row: int, position: Any) -> None:
+def store_sample(columns: Any, row: Any, position: Any) -> None:
     """Write a position into a position of columns, which compiled code may have borrowed."""
     store_position(columns, row, position)
 
@@ -128,7 +128,7 @@ def _note(data: SampleRoom, row: np.int64, position: Any, score: Any, ply: int) 
     data.score[row] = score
 
 
-def _static_score(position: Any, data: SampleRoom, accumulators: Any, ply: int) -> int:
+def _static_score(position: Any, data: SampleRoom, accumulators: Any, ply: int) -> Any:
     score = np.int64(inner_score(position, data.inner, accumulators, ply))
     row = _row_for(data, np.int64(_SEEN), data.room)
     if row >= np.int64(0):

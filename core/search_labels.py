@@ -14,6 +14,7 @@ Equal input, settings and seed give equal labels, whatever the number of workers
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from enum import IntEnum
@@ -135,16 +136,23 @@ def check_labeller(spec: PlayerSpec) -> None:
         raise BadInputError(f"{spec.name!r} solves for win, draw and loss from {spec.result_from} moves on; use solve=")
 
 
-_labellers: dict[tuple[str, PlayerSpec], Labeller] = {}
+class _Kept(threading.local):
+    """Labellers of this thread; the last used ones come last."""
+
+    def __init__(self) -> None:
+        self.labellers: dict[tuple[str, PlayerSpec], Labeller] = {}
+
+
+_kept = _Kept()
 
 
 def labeller_of(game: Game, spec: PlayerSpec) -> Labeller:
-    """Labeller that this process keeps for further tasks, cleared."""
+    """Labeller that this thread keeps for further tasks, cleared."""
     key = (game.name, spec)
-    labeller = _labellers.pop(key, None) or Labeller(game, spec)
-    _labellers[key] = labeller
-    while len(_labellers) > _KEPT_LABELLERS:
-        del _labellers[next(iter(_labellers))]
+    labeller = _kept.labellers.pop(key, None) or Labeller(game, spec)
+    _kept.labellers[key] = labeller
+    while len(_kept.labellers) > _KEPT_LABELLERS:
+        del _kept.labellers[next(iter(_kept.labellers))]
     labeller.clear()
     return labeller
 
@@ -205,14 +213,14 @@ class SearchLabelling:
 
 
 @define(frozen=True)
-class _Task:
+class LabelTask:
     game: Game
     settings: SearchLabelling
     positions: Any
     first: int
 
 
-def _label_chunk(task: _Task) -> Arrays:
+def label_chunk(task: LabelTask) -> Arrays:
     """Label some positions and those that are added to them."""
     game, settings = task.game, task.settings
     labeller = labeller_of(game, settings.labeller)
@@ -265,13 +273,12 @@ class _Found:
         columns = self._game.empty_columns(len(self._positions))
         for row, position in enumerate(self._positions):
             store_position(columns, row, position)
-        label, row, distance, origin = zip(*self._rows, strict=True) if self._rows else ((), (), (), ())
         return {
             **{f"position_{name}": column for name, column in zip(columns._fields, columns, strict=True)},
-            "label": np.array(label, np.float32),
-            "row": np.array(row, np.int64),
-            "distance": np.array(distance, np.int16),
-            "origin": np.array(origin, np.int8),
+            "label": np.array([row[0] for row in self._rows], np.float32),
+            "row": np.array([row[1] for row in self._rows], np.int64),
+            "distance": np.array([row[2] for row in self._rows], np.int16),
+            "origin": np.array([row[3] for row in self._rows], np.int8),
         }
 
 
@@ -324,12 +331,19 @@ def label_by_search(
     step = settings.positions_per_task
     starts = range(0, len(positions), step)
     tasks = [
-        _Task(game, settings, type(positions.positions)(*(c[start : start + step] for c in positions.positions)), start)
+        LabelTask(
+            game, settings, type(positions.positions)(*(c[start : start + step] for c in positions.positions)), start
+        )
         for start in starts
     ]
     amounts = [len(task.positions[0]) for task in tasks]
     chunks = ChunkedWork(work, mark).run(
-        _label_chunk, tasks, name="labels", amounts=amounts, workers=workers, progress=progress
+        label_chunk,
+        tasks,
+        name="labels",
+        amounts=amounts,
+        workers=workers,
+        progress=progress,
     )
     for start, arrays in zip(starts, chunks, strict=True):
         yield _labelled(positions, arrays, start)
@@ -387,5 +401,7 @@ class SearchCounts:
         rows = []
         for name, sums in by_side:
             (count, total), (every, every_total) = sums[0], sums.sum(axis=0)
-            rows.append((name, int(count), total / max(count, 1), int(every), every_total / max(every, 1)))
+            rows.append(
+                (name, int(count), float(total / max(count, 1)), int(every), float(every_total / max(every, 1)))
+            )
         return rows

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
 from glem.core.cli.display import display_progress, print_json
+from glem.core.cli.executors import executor_options, opened_executor
 
 __all__ = ["command"]
 
@@ -42,9 +42,7 @@ __all__ = ["command"]
 @click.option(
     "--games-per-file", type=click.IntRange(1, 100_000), default=200, show_default=True, help="Also games per task."
 )
-@click.option(
-    "--workers", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="processors", help="Processes."
-)
+@executor_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     game_name: str,
@@ -57,6 +55,7 @@ def command(
     seed: int,
     games_per_file: int,
     workers: int,
+    dask: str | None,
     as_json: bool,
 ) -> None:
     """Let players play GAME among themselves, as material to learn from.
@@ -77,15 +76,16 @@ def command(
         seed=seed,
         games_per_file=games_per_file,
     )
-    found = generate(
-        load_game(game_name),
-        Path(output),
-        settings,
-        games=games,
-        positions=positions,
-        workers=workers,
-        progress=display_progress(quiet=as_json),
-    )
+    with opened_executor(workers, dask) as where:
+        found = generate(
+            load_game(game_name),
+            Path(output),
+            settings,
+            games=games,
+            positions=positions,
+            **where,
+            progress=display_progress(quiet=as_json),
+        )
     if as_json:
         files = [str(path) for path in found.files]
         print_json({"games": found.games, "positions": found.positions, "played": found.made, "files": files})

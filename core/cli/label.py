@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.executors import executor_options, opened_executor
 
 if TYPE_CHECKING:
     from glem.core.game import Game
@@ -59,9 +59,7 @@ __all__ = ["command"]
 @click.option("--merge", is_flag=True, help="Merge equal positions of the result; labels are averaged.")
 @click.option("--skip-bad", is_flag=True, help="Leave bad records out instead of stopping.")
 @click.option("--seed", type=click.IntRange(0, (1 << 31) - 1), default=0, show_default=True, help="Of what is drawn.")
-@click.option(
-    "--workers", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="processors", help="Processes."
-)
+@executor_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     files: tuple[str, ...],
@@ -81,6 +79,7 @@ def command(
     skip_bad: bool,
     seed: int,
     workers: int,
+    dask: str | None,
     as_json: bool,
 ) -> None:
     """Label the positions of FILES, game records or Parquet, by search and solver.
@@ -109,10 +108,9 @@ def command(
     game, positions = _given_positions(files, game_name, file_format, plies, per_game, skip_bad, seed)
     work = Path(f"{output}.work")
     counts = SearchCounts()
-    with PositionWriter(output, game, "search") as writer:
-        for part in label_by_search(
-            positions, settings, work, workers=Workers(workers), progress=display_progress(quiet=as_json)
-        ):
+    with opened_executor(workers, dask) as where, PositionWriter(output, game, "search") as writer:
+        progress = display_progress(quiet=as_json)
+        for part in label_by_search(positions, settings, work, workers=Workers(**where), progress=progress):
             writer.append(part)
             counts.add(part)
     if merge:
@@ -120,8 +118,8 @@ def command(
     shutil.rmtree(work)
     if as_json:
         names = ("side", "positions", "mean", "with_successors", "mean_with_successors")
-        rows = [dict(zip(names, row, strict=True)) for row in counts.mean_labels()]
-        print_json({"output": output, "positions": writer.count, "origins": counts.origins, "mean_labels": rows})
+        means = [dict(zip(names, row, strict=True)) for row in counts.mean_labels()]
+        print_json({"output": output, "positions": writer.count, "origins": counts.origins, "mean_labels": means})
         return
     kinds = ", ".join(f"{count:,} {name}" for name, count in counts.origins.items())
     click.echo(f"{writer.count:,} positions labelled: {kinds}")
