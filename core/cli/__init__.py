@@ -32,6 +32,7 @@ _COMMANDS = {
     "positions": "Turn game records into scored positions.",
     "probcut": "Fit selective search to an evaluation.",
     "search": "Search a position.",
+    "solve": "Exact scores of positions near the end of a game.",
     "tournament": "Play several players against each other.",
 }
 

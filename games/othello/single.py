@@ -152,9 +152,9 @@ def _mobility(_typing_context: Any, _own: Any, _opponent: Any) -> Any:
 # ------------------------------------------------------------------------------------------ dual functions
 
 
-def flips_one(own: np.uint64, opponent: np.uint64, square: int) -> np.uint64:
+def flips_one(own: np.uint64, opponent: np.uint64, square: int | np.int64) -> np.uint64:
     """Opponent discs that a disc placed on the empty ``square`` turns over; 0 where it may not be placed."""
-    return rules.flips(own, opponent, square)
+    return rules.flips(own, opponent, int(square))
 
 
 def mobility_one(own: np.uint64, opponent: np.uint64) -> np.uint64:

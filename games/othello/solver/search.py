@@ -67,7 +67,7 @@ def _should_stop(workspace: Any) -> Any:
     counters = workspace.counters
     if (
         counters[NODES] >= counters[NODE_LIMIT]
-        or load_shared(workspace.stop, np.int64(0)) != np.int32(0)
+        or load_shared(workspace.stop, 0) != np.int32(0)
         or monotonic_nanoseconds() >= counters[DEADLINE]
     ):
         counters[STOPPED] = np.int64(1)

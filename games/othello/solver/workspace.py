@@ -175,7 +175,8 @@ def _lines() -> NDArray[np.uint64]:
 def _neighbours() -> NDArray[np.uint64]:
     rows, columns = np.divmod(np.arange(64), 8)
     apart = np.maximum(abs(rows[:, None] - rows), abs(columns[:, None] - columns))
-    return ((apart == 1) * (np.uint64(1) << np.arange(64, dtype=np.uint64))).sum(1, dtype=np.uint64)
+    squares = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    return np.asarray(((apart == 1) * squares).sum(1, dtype=np.uint64))
 
 
 def _quadrants() -> NDArray[np.int64]:

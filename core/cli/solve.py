@@ -1,0 +1,168 @@
+"""``glem solve``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from glem.core.cli.display import display_progress, print_json
+from glem.core.cli.executors import executor_options, opened_executor
+
+if TYPE_CHECKING:
+    from glem.core.game import Game
+    from glem.core.solving import Solution
+
+__all__ = ["command"]
+
+
+def _positions(game: Game, files: tuple[str, ...], texts: tuple[str, ...]) -> Iterator[tuple[str, Any, float | None]]:
+    """Where each position comes from, the position, and its score there if it has one."""
+    import math
+
+    from glem.core.operations import position_at
+    from glem.core.records import read_scored_positions
+
+    for text in texts:
+        yield text, game.parse_position(text), None
+    for file in files:
+        number = 0
+        for chunk in read_scored_positions(game, file):
+            for row, label in enumerate(chunk.label.tolist()):
+                number += 1
+                yield f"{file} #{number}", position_at(chunk.positions, row), None if math.isnan(label) else label
+
+
+def _solution_json(game: Game, solution: Solution) -> dict[str, Any]:
+    return {
+        "score": solution.score,
+        "move": None if solution.move is None else game.format_move(solution.move),
+        "variation": [game.format_move(move) for move in solution.variation],
+        "nodes": solution.nodes,
+        "seconds": solution.seconds,
+        "exact": solution.exact,
+    }
+
+
+def _print_solution(game: Game, source: str, solution: Solution, expected: float | None) -> None:
+    sign = "" if solution.exact else "?"
+    wrong = "" if expected is None or solution.score == expected else f"  (in the file: {expected:+g})"
+    variation = " ".join(game.format_move(move) for move in solution.variation)
+    click.echo(
+        f"{solution.score:>+4}{sign:<1} {solution.nodes:>13,} nodes {solution.seconds:>9.3f} s  {source}  "
+        f"{variation}{wrong}"
+    )
+
+
+@click.command("solve")
+@click.argument("game_name", metavar="GAME")
+@click.argument("files", nargs=-1, type=click.Path(dir_okay=False), metavar="[FILE]...")
+@click.option("--position", "texts", multiple=True, metavar="TEXT", help="A position, as the game writes it.")
+@click.option("--result-only", is_flag=True, help="Ask only who wins: 1, 0 or -1.")
+@click.option("--convention", metavar="NAME", help="Meaning of a final score, where the game knows several.")
+@click.option("--moves", "all_moves", is_flag=True, help="Score all moves.")
+@click.option(
+    "--evaluation",
+    default="default",
+    show_default=True,
+    metavar="FILE",
+    help='What orders the moves; "none" for nothing, "default" for what comes with the game, if anything does.',
+)
+@click.option("--check", is_flag=True, help="Compare with the scores in the files; exit status 1 where they differ.")
+@click.option("--nodes", type=click.IntRange(1), help="Most positions visited for each.")
+@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Most seconds for each.")
+@click.option("--table", "table_mb", default=64, show_default=True, type=click.IntRange(1), help="Table, in MB.")
+@executor_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    game_name: str,
+    files: tuple[str, ...],
+    texts: tuple[str, ...],
+    result_only: bool,
+    convention: str | None,
+    all_moves: bool,
+    evaluation: str,
+    check: bool,
+    nodes: int | None,
+    seconds: float | None,
+    table_mb: int,
+    workers: int,
+    dask: str | None,
+    as_json: bool,
+) -> int:
+    """Solve positions near the end of GAME: their exact scores under best play by both sides.
+
+    The positions come from FILEs in one of the game's formats or from --position. Scores are from the side to move. The
+    exit status is 1 if a position was not solved within the limits, or with --check has another score in its file.
+    """
+    from glem.core.errors import BadInputError
+    from glem.core.exact_scores import SolverSpec, solve_positions
+    from glem.core.game import load_game
+
+    game = load_game(game_name)
+    if not files and not texts:
+        raise BadInputError("nothing to solve: name files or give --position")
+    asked = list(_positions(game, files, texts))
+    spec = SolverSpec(game.name, _evaluation(game, evaluation), table_mb, convention)
+    spec.make()
+    if len(asked) == 1:
+        workers = 1
+    unsolved = wrong = checked = 0
+    reports: list[dict[str, Any]] = [{} for _ in asked]
+    waiting: dict[int, tuple[Solution, ...]] = {}
+    printed = 0
+    with display_progress(quiet=as_json)("solve", len(asked)) as task, opened_executor(workers, dask) as where:
+        for index, solutions in solve_positions(
+            spec,
+            (position for _, position, _ in asked),
+            all_moves=all_moves,
+            result_only=result_only,
+            nodes=nodes,
+            seconds=seconds,
+            **where,
+        ):
+            task.advance()
+            source, position, label = asked[index]
+            expected = _expected(label, result_only) if check else None
+            if solutions:
+                unsolved += any(not solution.exact for solution in solutions)
+                if expected is not None:
+                    checked += 1
+                    wrong += solutions[0].exact and solutions[0].score != expected
+            reports[index] = {
+                "source": source,
+                "position": game.format_position(position),
+                "expected": expected,
+                "solutions": [_solution_json(game, solution) for solution in solutions],
+            }
+            waiting[index] = solutions
+            while not as_json and printed in waiting:
+                for solution in waiting.pop(printed):
+                    source, _, label = asked[printed]
+                    _print_solution(game, source, solution, _expected(label, result_only) if check else None)
+                printed += 1
+    if as_json:
+        print_json({"game": game.name, "positions": reports, "checked": checked, "wrong": wrong, "unsolved": unsolved})
+    else:
+        summary = f"{len(asked):,} positions, {unsolved:,} not solved"
+        click.echo(summary + (f"; {wrong:,} of {checked:,} scores differ from the files'" if check else ""))
+    return 1 if wrong or unsolved else 0
+
+
+def _expected(label: float | None, result_only: bool) -> float | None:
+    if label is None or not result_only:
+        return label
+    return float((label > 0) - (label < 0))
+
+
+def _evaluation(game: Game, name: str) -> str | None:
+    """Name of the evaluation to load; None for none, also where the default does not exist."""
+    if name == "none":
+        return None
+    if name == "default":
+        from glem.core.learning import learning_names, load_learning
+
+        known = game.name in learning_names() and load_learning(game.name).default_evaluation is not None
+        return name if known else None
+    return name

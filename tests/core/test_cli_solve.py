@@ -1,0 +1,83 @@
+"""``glem solve`` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from glem.core.cli import main
+from glem.core.errors import BadInputError
+from glem.core.exact_scores import SolverSpec, solve_positions
+from glem.core.game import Game
+from tests.core.countdown_game import COUNTDOWN
+from tests.oracles.othello_rules import board_of, legal_moves, play
+
+FIRST = "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X"  # FFO #1
+SCORES = "G8:+18; H1:+12; H7:+6; A2:+6; A3:+4; B1:-4; A4:-22; G2:-24;"
+# One empty square, a1: it turns b1, and the game ends 39 to 25.
+LAST = "-OX" + "X" * 36 + "O" * 25 + " X"
+
+
+@pytest.fixture
+def run(capsys):
+    def command(*arguments: str | Path, status: int = 0) -> str:
+        with pytest.raises(SystemExit) as exit_info:
+            main(["solve", "othello", *map(str, arguments)])
+        printed = capsys.readouterr()
+        assert exit_info.value.code == status, printed.err
+        return printed.out + printed.err
+
+    return command
+
+
+def test_a_file_is_solved_and_checked(run, tmp_path: Path):
+    file = tmp_path / "ends.obf"
+    file.write_text(f"{FIRST}; {SCORES}\n{LAST}; A1:+14;\n")
+    text = run(file, "--check", "--workers", "1", "--evaluation", "none")
+    assert " +18 " in text
+    assert "g8" in text
+    assert "2 positions, 0 not solved; 0 of 2 scores differ" in text
+    found = json.loads(run(file, "--check", "--workers", "1", "--json"))
+    assert [report["solutions"][0]["score"] for report in found["positions"]] == [18, 14]
+    assert (found["checked"], found["wrong"], found["unsolved"]) == (2, 0, 0)
+    file.write_text(f"{FIRST}; G8:+16;\n")
+    assert "(in the file: +16)" in run(file, "--check", "--workers", "1", status=1)
+    assert "1 positions, 1 not solved" in run(file, "--nodes", "5", status=1)
+
+
+def test_all_moves_and_results(run):
+    found = json.loads(run("--position", FIRST, "--moves", "--json"))
+    scores = [(entry["move"], entry["score"]) for entry in found["positions"][0]["solutions"]]
+    assert sorted(f"{move.upper()}:{score:+d};" for move, score in scores) == sorted(SCORES.split())
+    found = json.loads(run("--position", FIRST, "--result-only", "--json"))
+    assert found["positions"][0]["solutions"][0]["score"] == 1
+
+
+def test_what_is_refused(run, monkeypatch):
+    assert "nothing to solve" in run(status=2)
+    assert "no score convention 'odd'" in run("--position", LAST, "--convention", "odd", status=2)
+    assert "no such file" in run("--position", LAST, "--evaluation", "absent.npz", status=2)
+    monkeypatch.setattr("glem.core.exact_scores.load_game", lambda _name: COUNTDOWN)
+    with pytest.raises(BadInputError, match="countdown has no solver"):
+        SolverSpec("countdown").make()
+
+
+def test_workers_do_not_matter(othello: Game):
+    board = board_of(0x0000000810000000, 0x0000001008000000)
+    positions = []
+    while (board == 0).sum() > 0:
+        moves = legal_moves(board)
+        if not moves:
+            break
+        board = play(board, moves[len(moves) // 2])
+        if (board == 0).sum() <= 12:
+            text = "".join("O-X"[int(disc) + 1] for disc in board.ravel())
+            positions.append(othello.parse_position(f"{text} X"))
+    spec = SolverSpec("othello", table_mb=1)
+    alone = dict(solve_positions(spec, positions))
+    together = dict(solve_positions(spec, reversed(positions), workers=2))
+    for place, (solution,) in alone.items():
+        (other,) = together[len(positions) - 1 - place]
+        assert (solution.score, solution.nodes, solution.variation) == (other.score, other.nodes, other.variation)
