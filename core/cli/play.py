@@ -274,11 +274,13 @@ def command(
     else:
         solve_from = solve if solve is not None else _SOLVE_FROM if game.make_solver is not None else 0
         spec = player_of(game, solve=solve_from, default=usual, **thinking)
-    position = game.initial_position if position_text is None else game.parse_position(position_text)
     engine = Engine(game, spec)
 
     def start() -> None:
-        engine.set_position(position)
+        if position_text is None:
+            engine.new_game()
+        else:
+            engine.set_position_text(position_text)
         engine.play_text(moves_text)
 
     start()

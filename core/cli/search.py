@@ -79,7 +79,7 @@ def command(
     game = load_game(game_name)
     engine = Engine(game, player_of(game, default=Limits(seconds=_USUAL_SECONDS), **thinking))
     if position_text is not None:
-        engine.set_position(game.parse_position(position_text))
+        engine.set_position_text(position_text)
     engine.play_text(moves_text)
     found: list[SearchResult] = []
     unit = engine.unit

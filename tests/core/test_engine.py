@@ -18,6 +18,7 @@ from glem.core.game import Game, load_game
 from glem.core.learning import Learning
 from glem.core.search.results import Limits, SearchResult
 from glem.core.tournament.players import PlayerSpec
+from glem.games.othello.notation import format_position
 from tests.core.countdown_game import COUNTDOWN
 from tests.core.linear_evaluations import mobility_evaluation
 
@@ -122,6 +123,29 @@ def test_a_game_may_begin_elsewhere_with_the_second_player(othello: Game) -> Non
     engine.new_game()
     assert engine.first_to_move
     assert engine.moves == ()
+
+
+@given(st.integers(0, 10**6), st.integers(0, 60))
+def test_texts_of_positions_say_who_is_to_move(seed: int, plies: int) -> None:
+    engine = random_game(OTHELLO, seed, plies)
+    text = format_position(engine.position, black_to_move=engine.first_to_move)
+    read = Engine(OTHELLO, RANDOM)
+    read.set_position_text(text)
+    assert read.position == engine.position
+    assert read.first_to_move == engine.first_to_move
+    read.set_position_text(text.replace("X", "*").replace("O", "w"))
+    assert read.first_to_move == engine.first_to_move
+
+
+def test_other_texts_of_positions_are_the_first_players(othello: Game) -> None:
+    engine = Engine(COUNTDOWN, RANDOM)
+    engine.set_position_text("4 stones")
+    assert engine.first_to_move
+    assert engine.position.stones == 4
+    with pytest.raises(BadInputError, match="no number of stones"):
+        engine.set_position_text("four stones")
+    with pytest.raises(BadInputError, match="64 squares"):
+        Engine(othello, RANDOM).set_position_text("X X")
 
 
 # ----------------------------------------------------------------------------------------------- the player
