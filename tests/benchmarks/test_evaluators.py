@@ -1,0 +1,125 @@
+"""Moves with evaluation per second: updated from move to move, and recomputed from the position.
+
+Random games are played in one kernel; at every position all moves are made, evaluated and one of them is played on. The
+weights are random, Logistello's 46 pattern instances with 13 phases. ``pytest tests/benchmarks/test_evaluators.py -s``
+prints million moves a second of processor time on one core.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from glem.core.borrowing import Borrowed
+from glem.core.evaluation import LinearEvaluation
+from glem.core.game import legal_moves, play
+from glem.core.kernels import compiled, mix
+from glem.core.learning import Learning
+from glem.core.patterns import PatternSet
+from glem.core.search.evaluation_evaluator import recomputing_evaluator
+from glem.core.search.evaluators import Evaluator, start, static_score, update
+from glem.plugins.othello.incremental import incremental_evaluator
+
+pytestmark = pytest.mark.benchmark(timer=time.process_time)
+
+GAMES = 2000
+
+PLAY, UPDATE, UPDATE_AND_SCORE, START_AND_SCORE = range(4)
+
+
+class Memory(NamedTuple):
+    data: Any
+    accumulators: Any
+    moves: Any
+
+
+def walk(rules: Any, evaluator: Any, memory: Any, position: Any, games: np.int64, work: np.int64) -> Any:
+    """Play random games; the number of moves made, and a sum that keeps the compiler from leaving work out."""
+    made, total = np.int64(0), np.int64(0)
+    state = np.uint64(1)
+    for _ in range(games):
+        ply = np.int64(0)
+        before = position
+        start(evaluator, before, memory.data, memory.accumulators, ply)
+        count = np.int64(legal_moves(rules, before, memory.moves, np.int64(0)))
+        while count > np.int64(0):
+            state = mix(state)
+            chosen = np.int64(state % np.uint64(count))
+            following = before
+            for place in range(count):
+                # The chosen move comes last, so that its accumulator stays.
+                move = np.int64(memory.moves[(chosen + np.int64(1) + place) % count])
+                following = play(rules, before, move)
+                if work == np.int64(PLAY):
+                    total += np.int64(following.own & np.uint64(1))
+                elif work == np.int64(START_AND_SCORE):
+                    start(evaluator, following, memory.data, memory.accumulators, ply + np.int64(1))
+                else:
+                    update(evaluator, before, move, following, memory.data, memory.accumulators, ply)
+                if work >= np.int64(UPDATE_AND_SCORE):
+                    total += static_score(evaluator, following, memory.data, memory.accumulators, ply + np.int64(1))
+                made += np.int64(1)
+            before = following
+            ply += np.int64(1)
+            count = np.int64(legal_moves(rules, before, memory.moves, np.int64(0)))
+    return made, total
+
+
+@pytest.fixture(scope="module")
+def evaluation(othello_learning: Learning) -> LinearEvaluation:
+    """Random weights."""
+    generator = np.random.default_rng(1)
+    patterns = PatternSet.from_names(othello_learning.features, othello_learning.pattern_sets["logistello"])
+    phases = len(othello_learning.phases)
+    return LinearEvaluation(
+        othello_learning,
+        np.zeros(phases, np.float32),
+        patterns=patterns,
+        pattern_weights=generator.normal(size=(phases, patterns.weight_count)).astype(np.float32),
+    )
+
+
+def measure(
+    benchmark: BenchmarkFixture,
+    evaluation: LinearEvaluation,
+    evaluator: Evaluator | None,
+    work: int,
+    games: int = GAMES,
+) -> None:
+    assert evaluator is not None
+    game = evaluation.learning.game
+    accumulators = evaluator.empty_accumulators(game.max_plies + 1)
+    memory = Borrowed(Memory(evaluator.data, accumulators, np.zeros(game.max_moves, np.int32)))
+    integers = (np.int64(games), np.int64(work))
+    arguments = (game.search_rules, evaluator.operations, memory, game.initial_position, *integers)
+    made, _ = benchmark.pedantic(compiled(walk), args=arguments, rounds=7, warmup_rounds=1)
+    stats: Any = benchmark.stats  # annotated as None
+    rate = made / stats.stats.median / 1e6
+    benchmark.extra_info["million moves/s"] = round(rate, 1)
+    print(f" {rate:.1f} million moves a second", end="")
+
+
+def test_moves_alone(benchmark: BenchmarkFixture, evaluation: LinearEvaluation) -> None:
+    measure(benchmark, evaluation, incremental_evaluator(evaluation), PLAY)
+
+
+def test_moves_with_update(benchmark: BenchmarkFixture, evaluation: LinearEvaluation) -> None:
+    measure(benchmark, evaluation, incremental_evaluator(evaluation), UPDATE)
+
+
+def test_moves_with_update_and_score(benchmark: BenchmarkFixture, evaluation: LinearEvaluation) -> None:
+    measure(benchmark, evaluation, incremental_evaluator(evaluation), UPDATE_AND_SCORE)
+
+
+def test_moves_with_indices_from_the_squares(benchmark: BenchmarkFixture, evaluation: LinearEvaluation) -> None:
+    """The same tables, but all indices added up anew for every position."""
+    measure(benchmark, evaluation, incremental_evaluator(evaluation), START_AND_SCORE)
+
+
+def test_moves_with_the_general_evaluator(benchmark: BenchmarkFixture, evaluation: LinearEvaluation) -> None:
+    """All feature values anew, then all indices from them."""
+    measure(benchmark, evaluation, recomputing_evaluator(evaluation), START_AND_SCORE, games=GAMES // 10)
