@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import attrs
 import numpy as np
 from attrs import define
+from numpy.typing import NDArray
 
 from glem.core.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.errors import BadInputError
@@ -50,6 +51,7 @@ __all__ = [
     "check_labeller",
     "label_by_search",
     "labeller_of",
+    "positions_digest",
 ]
 
 _KEPT_LABELLERS = 4
@@ -282,10 +284,10 @@ class _Found:
         }
 
 
-def input_digest(positions: PositionSet) -> str:
-    """Digest of what labels by search depend on: the positions and their order."""
+def positions_digest(columns: Iterable[NDArray[Any]]) -> str:
+    """Digest of columns of positions, or of any other arrays, in their order."""
     digest = hashlib.blake2b(digest_size=16)
-    for column in positions.positions:
+    for column in columns:
         digest.update(f"{column.dtype} {column.shape};".encode())
         digest.update(np.ascontiguousarray(column).data)
     return digest.hexdigest()
@@ -327,7 +329,7 @@ def label_by_search(
     """
     game = positions.game
     settings = attrs.evolve(settings, labeller=settings.labeller.resolved(game))
-    mark = {"game": game.name, "positions": input_digest(positions), **settings.to_json()}
+    mark = {"game": game.name, "positions": positions_digest(positions.positions), **settings.to_json()}
     step = settings.positions_per_task
     starts = range(0, len(positions), step)
     tasks = [

@@ -31,6 +31,7 @@ _COMMANDS = {
     "play": "Play against an evaluation in the terminal.",
     "positions": "Turn game records into scored positions.",
     "probcut": "Fit selective search to an evaluation.",
+    "relabel": "Label positions by the results of all games, with obvious mistakes corrected.",
     "search": "Search a position.",
     "solve": "Exact scores of positions near the end of a game.",
     "tournament": "Play several players against each other.",

@@ -1,0 +1,188 @@
+"""``glem relabel``."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.executors import executor_options, opened_executor
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from glem.core.propagation import GameTree, LabelChanges
+    from glem.core.relabelling import Correction
+
+__all__ = ["command"]
+
+
+@click.command("relabel")
+@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False))
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Parquet file to write.")
+@click.option("--game", "game_name", metavar="NAME", help="Game of the files; needed when several are installed.")
+@click.option("--format", "file_format", metavar="NAME", help="Format of the files, if their names do not tell.")
+@click.option("--exact/--no-exact", default=True, show_default=True, help="Let exact scores of the records stand.")
+@click.option(
+    "--against",
+    type=click.Choice(["result", "theoretical", "auto"]),
+    default="result",
+    show_default=True,
+    help="Labels of single games that the new ones are compared with in the table.",
+)
+@click.option(
+    "--by", "quick", metavar="TEXT", help="Search all positions so: model.npz,depth=4. Without it, no search."
+)
+@click.option("--again", "thorough", metavar="TEXT", help="Search suspicious ones so: model.npz,depth=10,solve=16.")
+@click.option(
+    "--threshold", type=click.FloatRange(0), default=8.0, show_default=True, help="A search promises so much more."
+)
+@click.option("--loss", type=click.FloatRange(0), default=8.0, show_default=True, help="All played moves lose so much.")
+@click.option(
+    "--outcomes", type=click.IntRange(0), default=0, show_default=True, metavar="N",
+    help="Search for the outcome where at most N moves are left.",
+)  # fmt: skip
+@click.option("--plies", metavar="FIRST-LAST", help="Search only these plies.")
+@click.option("--rounds", type=click.IntRange(1, 100), default=3, show_default=True, help="Most rounds of corrections.")
+@click.option("--distinct", is_flag=True, help="Write every position once, with its number of occurrences as weight.")
+@click.option("--skip-bad", is_flag=True, help="Leave bad records out instead of stopping.")
+@executor_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    files: tuple[str, ...],
+    output: str | None,
+    game_name: str | None,
+    file_format: str | None,
+    exact: bool,
+    against: str,
+    quick: str | None,
+    thorough: str | None,
+    threshold: float,
+    loss: float,
+    outcomes: int,
+    plies: str | None,
+    rounds: int,
+    distinct: bool,
+    skip_bad: bool,
+    workers: int,
+    dask: str | None,
+    as_json: bool,
+) -> None:
+    """Label the positions of game records by the results of all games, propagated by negamax.
+
+    With --by and --again obvious mistakes are searched again, corrected, and propagated anew. Interrupted or killed,
+    the same command continues; what is done so far lies beside the output in a folder that ends in .work.
+    """
+    import attrs
+    import numpy as np
+
+    from glem.core.chunked_work import Workers
+    from glem.core.cli.positions import chosen_game, ply_range
+    from glem.core.errors import BadInputError
+    from glem.core.files import check_writable
+    from glem.core.propagation import GameTree
+    from glem.core.records import read_records
+    from glem.core.relabelling import RelabelSettings, relabel
+    from glem.core.tournament.players import parse_player
+
+    if (quick is None) != (thorough is None):
+        raise BadInputError(
+            "--by and --again belong together: the first finds suspicious labels, the second corrects them"
+        )
+    if quick is not None and output is None:
+        raise BadInputError("corrections need -o, beside which unfinished work is kept")
+    if output is not None:
+        check_writable(output)
+    game = chosen_game(game_name)
+    records = (part for file in files for part in read_records(game, file, format=file_format, skip_bad=skip_bad))
+    tree = GameTree.from_records(game, records)
+    if not exact:
+        tree = attrs.evolve(tree, exact=np.full(len(tree), np.nan, np.float32))
+    value, correction = tree.propagate(), None
+    if quick is not None and thorough is not None:
+        settings = RelabelSettings(
+            parse_player(quick),
+            parse_player(thorough),
+            threshold=threshold,
+            loss=loss,
+            outcome_from=outcomes,
+            plies=None if plies is None else ply_range(plies, "--plies"),
+            rounds=rounds,
+        )
+        work = Path(f"{output}.work")
+        with opened_executor(workers, dask) as where:
+            correction = relabel(
+                tree, settings, work, workers=Workers(**where), progress=display_progress(quiet=as_json)
+            )
+        value = correction.after
+    if output is not None:
+        tree.labelled(value, distinct=distinct).write(output)
+        shutil.rmtree(f"{output}.work", ignore_errors=True)
+    _report(tree, against, value, correction, output, as_json=as_json)
+
+
+def _changes(tree: GameTree, against: str, value: NDArray[np.float32]) -> list[LabelChanges]:
+    """Compare each position's new label with that of its own game; the last position of a finished game is no label."""
+    import numpy as np
+
+    from glem.core.learning import load_learning
+    from glem.core.propagation import label_changes
+    from glem.core.replay import FINISHED
+
+    phases = load_learning(tree.game.name).phases
+    played = tree.played
+    before = tree.labels_of_games(against)
+    before[played.offsets[1:][played.status == FINISHED] - 1] = np.nan
+    return label_changes(before, value[tree.node], phases.of(played.positions), phases.names)
+
+
+def _report(
+    tree: GameTree,
+    against: str,
+    value: NDArray[np.float32],
+    correction: Correction | None,
+    output: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    import attrs
+
+    rows = _changes(tree, against, value)
+    before = _changes(tree, against, correction.before) if correction is not None else None
+    searches = {} if correction is None else _searches(correction)
+    if as_json:
+        changes = [attrs.asdict(row) for row in rows]
+        print_json({"games": len(tree.number), "positions": len(tree), "changes": changes, **searches})
+        return
+    click.echo(f"{len(tree.number):,} games with {len(tree):,} different positions")
+    _print_changes(f"Labels by all games against `{against}`", before or rows)
+    if before is not None:
+        for name, found in searches.items():
+            click.echo(f"{name.replace('_', ' ')}: {found}")
+        _print_changes(f"Corrected labels against `{against}`", rows)
+    if output is not None:
+        click.echo(f"wrote {output}")
+
+
+def _searches(correction: Correction) -> dict[str, object]:
+    names = ("outcomes", "wrong_outcomes", "quick", "suspicious", "raised")
+    return {name: getattr(correction, name) for name in names}
+
+
+def _print_changes(title: str, rows: list[LabelChanges]) -> None:
+    cells = [
+        (
+            row.name,
+            f"{row.positions:,}",
+            f"{row.changed:,}",
+            f"{row.changed / max(row.positions, 1):.1%}",
+            f"{row.turned / max(row.positions, 1):.1%}",
+            f"{row.mean_change:.2f}",
+        )
+        for row in rows
+    ]
+    print_table(title, ("phase", "positions", "changed", "share", "other winner", "mean change"), cells)

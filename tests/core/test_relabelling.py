@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+from glem.core.chunked_work import Workers
+from glem.core.cli import main
+from glem.core.errors import BadInputError
+from glem.core.game import Game
+from glem.core.game_lines import write_games
+from glem.core.learning import Learning
+from glem.core.operations import position_at
+from glem.core.positions import PositionSet
+from glem.core.propagation import GameTree
+from glem.core.relabelling import Correction, RelabelSettings, relabel
+from glem.core.search_labels import Labeller
+from glem.core.tournament.players import parse_player
+from tests.core.linear_evaluations import mobility_evaluation
+from tests.core.test_propagation import random_games
+
+
+@pytest.fixture(scope="module")
+def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("models") / "mobility.npz"
+    mobility_evaluation(othello_learning).save(path)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def tree(othello: Game) -> GameTree:
+    """Random games, full of mistakes; those that end with others share their ends."""
+    records = random_games(othello, 40, 11, choices=60)
+    unknown = np.full(len(records), np.nan, np.float32)
+    return GameTree.from_records(othello, [attrs.evolve(records, theoretical_score=unknown)])
+
+
+def settings_of(model: str, quick: str, thorough: str, **changes: Any) -> RelabelSettings:
+    specs = (parse_player(f"{model},table=1,{text}") for text in (quick, thorough))
+    return RelabelSettings(*specs, **{"positions_per_task": 100, **changes})
+
+
+def empties(tree: GameTree) -> Any:
+    return np.array([64 - int(own | other).bit_count() for own, other in zip(*tree.positions, strict=True)])
+
+
+def test_exact_searches_correct_every_label_near_the_end(
+    othello: Game, tree: GameTree, model: str, tmp_path: Path
+) -> None:
+    settings = settings_of(model, "depth=1,solve=7", "depth=1,solve=7", threshold=0, loss=0, rounds=20)
+    settings = attrs.evolve(settings, plies=(52, 70))
+    found = relabel(tree, settings, tmp_path / "work")
+    solver = Labeller(othello, settings.quick)
+    near = np.flatnonzero((empties(tree) <= 7) & (tree.ply >= 52) & ~np.isnan(found.before))
+    wrong = 0
+    for node in near:
+        position = position_at(tree.positions, int(node))
+        exact = othello.final_score(position) if othello.is_over(position) else solver.label(position).label
+        assert found.after[node] == exact
+        wrong += found.before[node] != exact
+    assert len(near) > 100
+    assert wrong > 50
+    assert found.suspicious[0] > 0
+
+
+def test_outcome_searches_replace_labels_of_the_wrong_sign(
+    othello: Game, tree: GameTree, model: str, tmp_path: Path
+) -> None:
+    # Nothing else is searched: no label can be exceeded by so much.
+    settings = settings_of(model, "depth=1", "depth=1", threshold=1000, loss=1000, outcome_from=8)
+    found = relabel(tree, settings, tmp_path / "work")
+    assert found.outcomes > 30
+    assert found.wrong_outcomes > 3
+    labeller = Labeller(othello, parse_player(f"{model},depth=1,solve=8"))
+    left = empties(tree)
+    parents, children = tree.arcs
+    entries = {int(child) for parent, child in zip(parents, children, strict=True) if left[parent] == 9 > left[child]}
+    for node in entries:
+        position = position_at(tree.positions, node)
+        if not othello.is_over(position):
+            assert np.sign(found.after[node]) == np.sign(labeller.label(position).label)
+
+
+def test_a_suspicious_label_is_raised_to_what_the_search_found(
+    othello: Game, tree: GameTree, model: str, tmp_path: Path
+) -> None:
+    settings = settings_of(model, "depth=1", "depth=2", threshold=10, loss=1000, rounds=1)
+    found = relabel(tree, settings, tmp_path / "work")
+    quick, thorough = (Labeller(othello, spec) for spec in (settings.quick, settings.thorough))
+    suspicious = 0
+    alternative = np.full(len(tree), np.nan, np.float32)
+    for node in range(len(tree)):
+        position = position_at(tree.positions, node)
+        if othello.is_over(position) or not quick.label(position).label - found.before[node] > 10:
+            continue
+        suspicious += 1
+        alternative[node] = thorough.label(position).label
+    # Unfinished games end in positions without any label, which get one.
+    unknown = [node for node in range(len(tree)) if np.isnan(found.before[node])]
+    for node in unknown:
+        alternative[node] = thorough.label(position_at(tree.positions, node)).label
+    assert found.suspicious == (suspicious + len(unknown),)
+    assert suspicious > 20
+    np.testing.assert_array_equal(found.after, tree.propagate(alternative=alternative))
+
+
+def test_labels_do_not_depend_on_workers_and_interruptions(tree: GameTree, model: str, tmp_path: Path) -> None:
+    settings = settings_of(model, "depth=1", "depth=2", threshold=10, outcome_from=6)
+    expected = relabel(tree, settings, tmp_path / "one")
+    assert_equal(expected, relabel(tree, settings, tmp_path / "two", workers=Workers(2)))
+    for file in sorted((tmp_path / "one").glob("*.npz"))[1::2]:
+        file.unlink()
+    assert_equal(expected, relabel(tree, settings, tmp_path / "one"))
+    with pytest.raises(BadInputError, match="other settings"):
+        relabel(tree, attrs.evolve(settings, threshold=9), tmp_path / "one")
+
+
+def assert_equal(first: Correction, second: Correction) -> None:
+    np.testing.assert_array_equal(first.after, second.after)
+    assert first.suspicious == second.suspicious
+    assert first.raised == second.raised
+    assert (first.outcomes, first.wrong_outcomes) == (second.outcomes, second.wrong_outcomes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"threshold": -1}, "must not be negative"),
+        ({"outcome_from": -1}, "moves before the end"),
+        ({"rounds": 0}, "one round"),
+        ({"quick": parse_player("random")}, "does not search"),
+    ],
+)
+def test_bad_settings_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        attrs.evolve(settings_of("default", "depth=1", "depth=2"), **changes)
+
+
+def run(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 0
+
+
+def test_command_counts_changes_and_writes_labels(
+    othello: Game, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    games = tmp_path / "some.games"
+    write_games(othello, games, random_games(othello, 20, 12, choices=2))
+    run(["relabel", str(games), "--game", "othello"])
+    assert "Labels by all games against `result`" in capsys.readouterr().out
+    target = tmp_path / "labels.parquet"
+    arguments = ["relabel", str(games), "--game", "othello", "-o", str(target), "--distinct", "--workers", "1"]
+    run([*arguments, "--by", f"{model},depth=1", "--again", f"{model},depth=2", "--plies", "0-30"])
+    out = capsys.readouterr().out
+    assert "suspicious: (" in out
+    assert "Corrected labels" in out
+    written = PositionSet.read(target)
+    assert written.label_kind == "propagated"
+    assert len(written) == len(written.merge_duplicates())
+    assert not Path(f"{target}.work").exists()
