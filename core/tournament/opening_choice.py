@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 
+import attrs
 import numpy as np
 from attrs import define
 
@@ -21,13 +22,18 @@ from glem.core.progress import SILENT, Progress
 from glem.core.tasks import run_tasks
 from glem.core.tournament.kept_players import kept_player
 from glem.core.tournament.openings import Opening, canonical_position
-from glem.core.tournament.players import RANDOM, PlayerSpec
+from glem.core.tournament.players import SEARCH, PlayerSpec
+from glem.core.tournament.search_player import SearchPlayer
 from glem.core.tournament.simple_players import legal_moves_of
 
 __all__ = ["OpeningJudge", "choose_openings"]
 
 _MOST_VAIN_DRAWS = 1000
 """So many random openings in a row that ended the game or were known: there are no further ones, or hardly any."""
+
+
+_MOST_JUDGED = 1000
+"""So many judged openings for each that is wanted: the window is too narrow for this player."""
 
 
 @define(frozen=True)
@@ -46,8 +52,11 @@ class OpeningJudge:
     window: float
 
     def __attrs_post_init__(self) -> None:
-        if self.player.kind == RANDOM:
-            raise BadInputError(f"player {self.player.name!r} has no values to judge openings by")
+        limits = self.player.limits
+        if self.player.kind != SEARCH:
+            raise BadInputError(f"player {self.player.name!r} does not search; openings are judged by a search")
+        if limits.seconds is not None or limits.clock is not None:
+            raise BadInputError(f"player {self.player.name!r} judges by time; give depth= or nodes= for equal openings")
         if not self.window > 0:
             raise BadInputError(f"the window of near-even openings must be positive, got {self.window}")
 
@@ -56,7 +65,7 @@ class OpeningJudge:
 class _Judgement:
     game: Game
     opening: Opening
-    player: PlayerSpec
+    judge: OpeningJudge
 
 
 def choose_openings(
@@ -107,16 +116,16 @@ def choose_openings(
         if len(openings) < count:
             raise BadInputError(_too_few(game, plies, len(openings), count))
         return openings
-    player = judge.player.resolved(game)
-    settings = {"game": game.name, "plies": plies, "seed": seed, "player": player.to_json()}
+    judge = attrs.evolve(judge, player=judge.player.resolved(game))
+    settings = {"game": game.name, "plies": plies, "seed": seed, "judge": attrs.asdict(judge)}
     with contextlib.ExitStack() as stack:
         journal = None
-        choice = _Choice(game, judge.window, count)
+        choice = _Choice(game, count)
         if record is not None:
             journal = stack.enter_context(Journal(record, "choice of openings", settings))
             choice.values.update((line["opening"], line["value"]) for line in journal.records())
         task = stack.enter_context(progress("choose openings", count))
-        tasks = (_Judgement(game, opening, player) for opening in choice.unknown(drawn))
+        tasks = (_Judgement(game, opening, judge) for opening in choice.unknown(drawn))
         values = run_tasks(
             _value, tasks, executor=executor, workers=workers, make_executor=make_executor, in_flight=in_flight
         )
@@ -133,6 +142,11 @@ def choose_openings(
                 task.note(f"{len(choice.values)} judged")
                 if shown >= count:
                     break
+                if len(choice.values) > _MOST_JUDGED * count:
+                    raise BadInputError(
+                        f"{len(choice.values)} openings judged, {shown} of them within {judge.window:g} of even, "
+                        f"{count} are wanted; take a wider window or another player"
+                    )
     if len(choice.openings) < count:
         raise BadInputError(_too_few(game, plies, len(choice.openings), count))
     return choice.openings
@@ -166,13 +180,13 @@ def _distinct(game: Game, plies: int, seed: int) -> Iterator[Opening]:
 class _Choice:
     """Judged openings, accepted in the order in which they were drawn."""
 
-    def __init__(self, game: Game, window: float, count: int) -> None:
+    def __init__(self, game: Game, count: int) -> None:
         self._game = game
-        self._window = window
         self._count = count
         self._drawn: list[Opening] = []
         self._place = 0
         self.values: dict[str, float | None] = {}
+        """Value by the opening's text, None where it is not near-even."""
         self.asked: list[Opening] = []
         self.openings: list[Opening] = []
 
@@ -193,15 +207,13 @@ class _Choice:
             text = self._drawn[self._place].to_json(self._game)
             if text not in self.values:
                 return
-            value = self.values[text]
-            if value is not None and abs(value) <= self._window:
+            if self.values[text] is not None:
                 self.openings.append(self._drawn[self._place])
             self._place += 1
 
 
 def _value(task: _Judgement) -> float | None:
-    """Value of an opening for the side to move; None where only one move is legal."""
-    player = kept_player(task.game, task.player)
-    positions = task.opening.positions(task.game)
-    player.new_game()
-    return player.choose(positions[-1], positions[:-1], None).score
+    """Value of an opening for the side to move if it is near-even."""
+    player = kept_player(task.game, task.judge.player)
+    assert isinstance(player, SearchPlayer)
+    return player.value_near_zero(task.opening.positions(task.game)[-1], task.judge.window)

@@ -12,7 +12,7 @@ import attrs
 from glem.core.game import Game
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.probcut import ProbCut
-from glem.core.search.results import Clock, Limits
+from glem.core.search.results import Bound, Clock, Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.solving import Solution, Solver
 from glem.core.tournament.player_data import load_player_evaluation
@@ -104,6 +104,16 @@ class SearchPlayer:
             # Where all moves lose, the search still knows which makes it hardest for the opponent.
             result=-1 if solution is not None and solution.exact else None,
         )
+
+    def value_near_zero(self, position: Any, window: float) -> float | None:
+        """Value of a position, in label units before the link, if it is within the window around zero; else None.
+
+        Most searches end at once: to show that a value lies outside takes a fraction of the nodes of finding it.
+        """
+        steps = round(window * self._searcher.evaluator.steps_per_unit)
+        self._searcher.clear()
+        found = self._searcher.search(position, self._spec.limits, window=(-steps - 1, steps + 1))
+        return found.value if found.bound == Bound.EXACT and abs(found.score) <= steps else None
 
     def close(self) -> None:
         """Do nothing: tables go with the player."""

@@ -9,10 +9,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from glem.core.evaluation import LinearEvaluation
 from glem.core.game import Game
 from glem.core.journal import Journal
 from glem.core.learning import Learning
@@ -20,6 +18,7 @@ from glem.core.tournament.games import GameTask, play_game
 from glem.core.tournament.opening_choice import choose_openings
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.players import PlayerSpec, parse_player
+from tests.core.tournament.evaluation_examples import mobility_difference
 
 GAMES = 40
 
@@ -27,14 +26,7 @@ GAMES = 40
 @pytest.fixture(scope="module")
 def searcher(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> PlayerSpec:
     path = tmp_path_factory.mktemp("model") / "mobility.npz"
-    names = [feature.name for feature in othello_learning.features.features]
-    phases = len(othello_learning.phases)
-    LinearEvaluation(
-        othello_learning,
-        np.zeros(phases, np.float32),
-        linear=(names.index("mobility"),),
-        linear_weights=np.ones((phases, 1), np.float32),
-    ).save(path)
+    mobility_difference(othello_learning).save(path)
     return parse_player(f"name=searcher,evaluation={path},depth=2")
 
 

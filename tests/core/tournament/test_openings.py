@@ -7,11 +7,17 @@ from pathlib import Path
 import pytest
 
 from glem.core.errors import BadInputError
+from glem.core.evaluation import LinearEvaluation
 from glem.core.game import Game
+from glem.core.learning import Learning
+from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.search.results import Limits
+from glem.core.search.searcher import Searcher
 from glem.core.tournament.opening_choice import OpeningJudge, choose_openings
 from glem.core.tournament.openings import Opening, canonical_position, distinct_openings, read_openings
 from glem.core.tournament.players import parse_player
 from tests.core.countdown_game import COUNTDOWN
+from tests.core.tournament.evaluation_examples import linear_evaluation, mobility_difference
 
 
 def opening(game: Game, text: str) -> Opening:
@@ -106,10 +112,13 @@ def test_bad_arguments(othello: Game, tmp_path: Path) -> None:
     path.write_text("f5\n")
     with pytest.raises(BadInputError, match=r"no format 'pgn' of openings; known: wthor, .*lines"):
         read_openings(othello, path, format="pgn")
-    with pytest.raises(BadInputError, match="random"):
-        OpeningJudge(parse_player("random"), 0.4)
-    with pytest.raises(BadInputError, match="window"):
-        OpeningJudge(parse_player("greedy,evaluation=mobility"), 0.0)
+    for text, window, message in (
+        ("random", 0.4, "'random' does not search"),
+        ("model.npz,seconds=1", 0.4, "judges by time"),
+        ("model.npz,depth=2", 0.0, "window"),
+    ):
+        with pytest.raises(BadInputError, match=message):
+            OpeningJudge(parse_player(text), window)
     with pytest.raises(BadInputError, match="count"):
         choose_openings(othello, plies=4, count=0)
 
@@ -130,16 +139,22 @@ def test_a_game_with_too_few_openings(othello: Game) -> None:
         choose_openings(othello, plies=2, count=4)
 
 
-def test_near_even_openings_are_the_same_however_they_are_chosen(othello: Game, tmp_path: Path) -> None:
-    judge = OpeningJudge(parse_player("greedy,evaluation=mobility"), 4.0)
+def test_near_even_openings_are_the_same_however_they_are_chosen(
+    othello: Game, othello_learning: Learning, tmp_path: Path
+) -> None:
+    path = tmp_path / "mobility.npz"
+    mobility_difference(othello_learning).save(path)
+    judge = OpeningJudge(parse_player(f"{path},depth=3"), 2.0)
     record = tmp_path / "openings.jsonl"
     chosen = choose_openings(othello, plies=6, count=8, judge=judge, seed=2)
     assert choose_openings(othello, plies=6, count=8, judge=judge, seed=2, workers=2, record=record) == chosen
-    for one in chosen:
-        position = one.positions(othello)[-1]
-        value = judge.player.make(othello).choose(position, [], None).score
-        assert value is not None
-        assert abs(value) <= 4
+    searched = Searcher(othello, evaluator_of(LinearEvaluation.load(path)))
+    near = [
+        one
+        for one in choose_openings(othello, plies=6, count=60, seed=2)
+        if abs(searched.search(one.positions(othello)[-1], Limits(depth=3)).value) <= 2
+    ]
+    assert near[:8] == chosen
     lines = record.read_bytes().splitlines(keepends=True)
     record.write_bytes(b"".join(lines[:5]) + lines[5][:7])
     assert choose_openings(othello, plies=6, count=8, judge=judge, seed=2, record=record) == chosen
@@ -148,6 +163,17 @@ def test_near_even_openings_are_the_same_however_they_are_chosen(othello: Game, 
     assert record.read_bytes() == again
     with pytest.raises(BadInputError, match="other settings"):
         choose_openings(othello, plies=6, count=8, judge=judge, seed=3, record=record)
+
+
+def test_a_window_that_nothing_fits_is_given_up(
+    othello: Game, othello_learning: Learning, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glem.core.tournament.opening_choice._MOST_JUDGED", 20)
+    path = tmp_path / "mobility.npz"
+    linear_evaluation(othello_learning, mobility=1.0).save(path)
+    judge = OpeningJudge(parse_player(f"{path},depth=1"), 0.001)
+    with pytest.raises(BadInputError, match=r"21 openings judged, 0 of them within 0\.001 of even, 1 are wanted"):
+        choose_openings(othello, plies=6, count=1, judge=judge)
 
 
 @pytest.mark.shared

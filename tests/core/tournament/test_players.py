@@ -6,28 +6,16 @@ import pickle
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
 from glem.core.game import Game
 from glem.core.learning import Learning
 from glem.core.search.results import Clock, Limits
 from glem.core.tournament.players import PlayerSpec, parse_player
 from glem.core.tournament.simple_players import legal_moves_of
 from tests.core.countdown_game import COUNTDOWN
-
-
-def linear_evaluation(learning: Learning, feature: str, weight: float) -> LinearEvaluation:
-    phases = len(learning.phases)
-    names = [known.name for known in learning.features.features]
-    return LinearEvaluation(
-        learning,
-        np.zeros(phases, np.float32),
-        linear=(names.index(feature),),
-        linear_weights=np.full((phases, 1), weight, np.float32),
-    )
+from tests.core.tournament.evaluation_examples import linear_evaluation
 
 
 def playout(game: Game, spec: PlayerSpec, number: int) -> list[int]:
@@ -118,7 +106,7 @@ def test_moves_depend_on_seed_and_game_number_alone(othello: Game, text: str) ->
 
 def test_greedy_plays_the_move_with_the_best_value(othello: Game, othello_learning: Learning, tmp_path: Path) -> None:
     path = tmp_path / "discs.npz"
-    linear_evaluation(othello_learning, "disc_difference", 1.0).save(path)
+    linear_evaluation(othello_learning, disc_difference=1.0).save(path)
     spec = parse_player(f"greedy,evaluation={path}").resolved(othello)
     player = spec.make(othello)
     player.new_game(0)
@@ -146,7 +134,7 @@ def test_greedy_takes_a_win_at_once() -> None:
 
 def test_evaluations_that_do_not_fit_are_refused(othello: Game, othello_learning: Learning, tmp_path: Path) -> None:
     path = tmp_path / "discs.npz"
-    linear_evaluation(othello_learning, "disc_difference", 1.0).save(path)
+    linear_evaluation(othello_learning, disc_difference=1.0).save(path)
     with pytest.raises(BadInputError, match=r"missing\.npz.*no such file"):
         parse_player("greedy,evaluation=missing.npz").resolved(othello)
     with pytest.raises(BadInputError, match="evaluates othello, the game is countdown"):
@@ -156,6 +144,6 @@ def test_evaluations_that_do_not_fit_are_refused(othello: Game, othello_learning
     with pytest.raises(BadInputError, match="countdown has no solver"):
         parse_player(f"{path},depth=2,solve=5").resolved(COUNTDOWN)
     spec = parse_player(f"greedy,evaluation={path}").resolved(othello)
-    linear_evaluation(othello_learning, "mobility", 1.0).save(path)
+    linear_evaluation(othello_learning, mobility=1.0).save(path)
     with pytest.raises(BadInputError, match="not what it was"):
         spec.make(othello)

@@ -6,13 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from glem.core.cli import main
-from glem.core.evaluation import LinearEvaluation
 from glem.core.learning import Learning
 from glem.core.tournament.tournament import read_games
+from tests.core.tournament.evaluation_examples import mobility_difference
 
 QUICK = ("greedy,evaluation=mobility", "random")
 
@@ -40,14 +39,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Evaluation by mobility."""
     path = tmp_path_factory.mktemp("model") / "mobility.npz"
-    names = [feature.name for feature in othello_learning.features.features]
-    phases = len(othello_learning.phases)
-    LinearEvaluation(
-        othello_learning,
-        np.zeros(phases, np.float32),
-        linear=(names.index("mobility"), names.index("opponent_mobility")),
-        linear_weights=np.tile(np.array([1, -1], np.float32), (phases, 1)),
-    ).save(path)
+    mobility_difference(othello_learning).save(path)
     return path
 
 
@@ -130,7 +122,7 @@ def test_near_even_openings_and_a_sequential_test(run: Run, model: Path, tmp_pat
         (("match", *QUICK, "--transcripts", "games.txt"), "name one with -o"),
         (("match", *QUICK, "--openings", "missing.txt"), "missing.txt: no such file"),
         (("match", *QUICK, "--openings", "x", "--judge", "random"), "give one of them"),
-        (("match", *QUICK, "--judge", "random"), "no values to judge"),
+        (("match", *QUICK, "--judge", "random"), "does not search"),
         (("match", *QUICK, "--opening-plies", "1", "--opening-count", "2"), "found 1 different openings of 1 plies"),
         (("match", *QUICK, "-o", "no-folder/record"), "does not exist"),
         (("match", *QUICK, "--game", "go"), "no game 'go'"),
