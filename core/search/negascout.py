@@ -72,7 +72,6 @@ __all__ = ["negascout"]
 _TABLE_PRIORITY = np.int64(1 << 30)
 _HINT_UNIT = np.int64(1 << 12)
 _STATIC_RANGE = np.int64(1 << 22)
-_KILLER_PRIORITY = np.int64(400 << 12)
 _MOST_HISTORY = np.int64(300 << 12)
 
 
@@ -110,19 +109,21 @@ def static_value(rules: Any, evaluator: Any, state: Any, position: Any, ply: Any
     return np.int64(static_score(evaluator, position, state.evaluation, state.accumulators, ply))
 
 
-def _is_repetition(rules: Any, state: Any, position: Any, key: Any, ply: Any) -> bool:
+def _is_repetition(rules: Any, state: Any, position: Any, ply: Any) -> bool:
     """Whether the position occurred before, with the same side to move; notes its key."""
     if "reversible_plies" not in rules:
         return False
-    return _occurred(state, key, ply, earlier_plies(rules, position))
+    return _occurred(state, hash_key(rules, position), ply, earlier_plies(rules, position))
 
 
 @overload_of(_is_repetition)
-def _overload_is_repetition(rules: Any, state: Any, position: Any, key: Any, ply: Any) -> Any:
+def _overload_is_repetition(rules: Any, state: Any, position: Any, ply: Any) -> Any:
     if not has_operation(rules, "reversible_plies"):
-        return lambda rules, state, position, key, ply: False
+        return lambda rules, state, position, ply: False
     occurred = compiled(_occurred)
-    return lambda rules, state, position, key, ply: occurred(state, key, ply, earlier_plies(rules, position))
+    return lambda rules, state, position, ply: occurred(
+        state, hash_key(rules, position), ply, earlier_plies(rules, position)
+    )
 
 
 def _occurred(state: Any, key: Any, ply: Any, reach: Any) -> bool:
@@ -213,29 +214,52 @@ def _without_excluded(state: Any, start: Any, count: Any) -> Any:
     return kept - start
 
 
+def _score_by_table(rules: Any, state: Any, position: Any, ply: Any, depth: Any, count: Any, beta: Any) -> Any:
+    """Find a move that the table knows to reach ``beta`` (enhanced transposition cut-off, Schaeffer and Plaat 1996).
+
+    Returns the score of such a move, a lower bound on that of the position, or the least number where there is none.
+    """
+    start = ply * state.max_moves
+    for place in range(start, start + count):
+        move = np.int64(state.moves[place])
+        after = play(rules, position, move)
+        known = find_entry(state.table, state.table_mask, hash_key(rules, after))
+        if known == np.uint64(0) or entry_bound(known) & np.int64(UPPER_BOUND) == np.int64(0):
+            continue
+        score = -entry_score(known)
+        below = depth - np.int64(1) + extra_plies(rules, position, move, after)
+        if score >= beta and abs(score) <= state.proven and entry_depth(known) >= below:
+            return score
+    return -state.infinity
+
+
 def _set_priorities(
     rules: Any, evaluator: Any, state: Any, position: Any, ply: Any, depth: Any, count: Any, table_move: Any
 ) -> None:
+    """Say in which order to search the moves of a node: by static scores far from the leaves, else by what cut off."""
     start = ply * state.max_moves
     first_history = (ply & np.int64(1)) * state.move_count
     first_killer = ply * np.int64(KILLERS)
     for place in range(start, start + count):
         move = np.int64(state.moves[place])
+        priority = np.int64(0)
         if move == table_move:
-            state.priorities[place] = np.int32(_TABLE_PRIORITY)
-            continue
-        after = play(rules, position, move)
-        priority = hint(rules, position, move, after) * _HINT_UNIT
-        if depth >= state.order_depth:
-            update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
-            static = np.int64(static_score(evaluator, after, state.evaluation, state.accumulators, ply + np.int64(1)))
-            priority -= static * _STATIC_RANGE // state.limit
+            priority = _TABLE_PRIORITY
         else:
-            priority += min(np.int64(state.history[first_history + move]), _MOST_HISTORY)
-            if move == state.killers[first_killer]:
-                priority += _KILLER_PRIORITY
-            elif move == state.killers[first_killer + np.int64(1)]:
-                priority += _KILLER_PRIORITY - _HINT_UNIT
+            if depth >= state.hint_depth:
+                after = play(rules, position, move)
+                priority += hint(rules, position, move, after) * _HINT_UNIT
+                if depth >= state.order_depth:
+                    update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
+                    below = ply + np.int64(1)
+                    static = np.int64(static_score(evaluator, after, state.evaluation, state.accumulators, below))
+                    priority -= static * _STATIC_RANGE // state.limit
+            if depth < state.order_depth:
+                priority += min(np.int64(state.history[first_history + move]), _MOST_HISTORY)
+                if move == state.killers[first_killer]:
+                    priority += state.killer_hint * _HINT_UNIT
+                elif move == state.killers[first_killer + np.int64(1)]:
+                    priority += (state.killer_hint - np.int64(1)) * _HINT_UNIT
         state.priorities[place] = np.int32(priority)
 
 
@@ -315,8 +339,7 @@ def negascout(
     is_open = beta - alpha > np.int64(1)
     if is_open:
         state.variation_lengths[ply] = 0
-    key = hash_key(rules, position)
-    if _is_repetition(rules, state, position, key, ply):
+    if _is_repetition(rules, state, position, ply):
         return np.int64(0)
     if depth <= np.int64(0) or ply == np.int64(PLIES - 1):
         if ply > counters[DEEPEST]:
@@ -325,7 +348,9 @@ def negascout(
 
     table_move = np.int64(-1)
     uses_table = depth >= state.table_depth
+    key = np.uint64(0)
     if uses_table:
+        key = hash_key(rules, position)
         known = find_entry(state.table, state.table_mask, key)
         if known != np.uint64(0):
             table_move = entry_move(known)
@@ -377,6 +402,10 @@ def negascout(
         if state.moves[start] == state.pass_move:
             step = np.int64(0)
     else:
+        if not is_open and ply > np.int64(0) and uses_table and depth >= state.cutoff_depth:
+            score = _score_by_table(rules, state, position, ply, depth, count, beta)
+            if score >= beta:
+                return score
         _set_priorities(rules, evaluator, state, position, ply, depth, count, table_move)
 
     best = -state.infinity

@@ -85,7 +85,13 @@ class SearchState(NamedTuple):
     table_depth: np.int64
     """Least remaining depth at which the table is asked."""
     order_depth: np.int64
-    """Least remaining depth at which moves are sorted by static scores."""
+    """Least remaining depth at which moves are sorted by static scores; at least ``hint_depth``."""
+    hint_depth: np.int64
+    """Least remaining depth at which the game's hint is asked."""
+    cutoff_depth: np.int64
+    """Least remaining depth at which the table is asked about the positions after the moves."""
+    killer_hint: np.int64
+    """What a killer move counts for, in units of the game's hint."""
     max_moves: np.int64
     move_count: np.int64
     pass_move: np.int64

@@ -15,15 +15,14 @@ __all__ = ["SEARCH_FUNCTIONS", "move_order", "plies_left"]
 
 _CORNERS = np.uint64(0x8100000000000081)
 
+_REPLY = 24
+"""What a reply less is worth, where 1000 stands for the greatest static score: a disc and a half."""
+
 
 def move_order(position: Position, move: int, after: Position) -> int:
     """Hint for the order of moves: few replies first, those into corners counted twice."""
     places = mobility_one(after.own, after.opponent)
     return -_REPLY * (popcount(places) + popcount(places & _CORNERS))
-
-
-_REPLY = 8
-"""What a reply less is worth, where 1000 stands for the greatest static score: half a disc."""
 
 
 def plies_left(position: Position) -> int:

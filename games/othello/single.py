@@ -8,6 +8,7 @@ generic, so that every processor runs it; AVX2, and the leading-zero count of AV
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -213,7 +214,7 @@ def is_over_one(position: Position) -> bool:
     return bool(mobility_one(own, opponent) == _ZERO and mobility_one(opponent, own) == _ZERO)
 
 
-SEARCH_RULES = {
+SEARCH_RULES: Mapping[str, Callable[..., Any]] = {
     "legal_moves": legal_moves_one,
     "count_moves": count_moves_one,
     "play": play_one,
