@@ -47,6 +47,7 @@ _OPTIONS = (
     ),
     click.option("--alpha", type=float, default=0.05, show_default=True, help="Chance that --sprt wrongly finds ELO1."),
     click.option("--beta", type=float, default=0.05, show_default=True, help="Chance that --sprt wrongly finds ELO0."),
+    click.option("--save-openings", type=click.Path(dir_okay=False), help="Write the openings, for --openings."),
     click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Draws the openings."),
     click.option("--transcripts", type=click.Path(dir_okay=False), help="Write the games as moves and a score a line."),
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
@@ -84,6 +85,7 @@ def play_tournament(
     sprt_model: str,
     alpha: float,
     beta: float,
+    save_openings: str | None,
     transcripts: str | None,
     as_json: bool,
     workers: int,
@@ -93,11 +95,12 @@ def play_tournament(
     """Play a tournament as the options say and print what it has shown."""
     from glem.core.files import check_writable
     from glem.core.tournament.games import Adjudication
+    from glem.core.tournament.openings import write_openings
     from glem.core.tournament.players import parse_player
     from glem.core.tournament.tournament import Tournament, read_games, run_tournament
     from glem.core.tournament.transcripts import write_transcripts
 
-    for path in (record, transcripts):
+    for path in (record, save_openings, transcripts):
         if path is not None:
             check_writable(path)
     if transcripts is not None and record is None:
@@ -111,6 +114,8 @@ def play_tournament(
     progress = display_progress(quiet=as_json)
     with opened_executor(workers, dask) as where:
         chosen = _openings(game, limits, record, where, progress, **openings)
+        if save_openings is not None:
+            write_openings(game, chosen, save_openings)
         tournament = Tournament(
             game, specs, tuple(chosen), Adjudication(solve_from=adjudicate, time_forfeit=forfeit), test
         )

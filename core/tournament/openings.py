@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 from attrs import define
 
 from glem.core.errors import BadInputError
+from glem.core.files import atomic_path
 from glem.core.game import Game
 from glem.core.operations import position_at
 from glem.core.record_files import bare_suffix, line_blocks, open_bounded
@@ -18,7 +20,7 @@ from glem.core.records import read_records, read_scored_positions
 from glem.core.replay import FINISHED, replay
 from glem.core.tournament.simple_players import legal_moves_of
 
-__all__ = ["LINES", "Opening", "canonical_position", "distinct_openings", "read_openings"]
+__all__ = ["LINES", "Opening", "canonical_position", "distinct_openings", "read_openings", "write_openings"]
 
 LINES = "lines"
 """Name of the format that every game has: a position, or moves from the start, on each line."""
@@ -94,7 +96,7 @@ def distinct_openings(game: Game, openings: Iterable[Opening]) -> Iterator[Openi
 
 def read_openings(
     game: Game,
-    path: str | Path,
+    path: str | os.PathLike[str],
     *,
     format: str | None = None,  # noqa: A002 # the word of the command line and of the field
     plies: int | None = None,
@@ -151,6 +153,21 @@ def read_openings(
     if len(drawn) < count:
         raise BadInputError(f"{source}: has {len(drawn)} distinct openings, {count} are wanted")
     return sorted(drawn, key=place_of.__getitem__)
+
+
+def write_openings(game: Game, openings: Iterable[Opening], path: str | os.PathLike[str]) -> None:
+    """Write openings as lines that :func:`read_openings` reads: a position, or moves from the game's start.
+
+    Raises
+    ------
+    BadInputError
+        An opening has both a first position of its own and moves: the lines have no room for them.
+    """
+    openings = list(openings)
+    if any(opening.start and opening.moves for opening in openings):
+        raise BadInputError("openings with moves from a position of their own cannot be written as lines")
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        file.writelines(f"{opening.start or opening.to_json(game)}\n" for opening in openings)
 
 
 def _format_of(game: Game, path: Path, name: str | None) -> tuple[str, str]:

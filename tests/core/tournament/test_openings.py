@@ -14,7 +14,7 @@ from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.core.tournament.opening_choice import OpeningJudge, choose_openings
-from glem.core.tournament.openings import Opening, canonical_position, distinct_openings, read_openings
+from glem.core.tournament.openings import Opening, canonical_position, distinct_openings, read_openings, write_openings
 from glem.core.tournament.players import parse_player
 from tests.core.countdown_game import COUNTDOWN
 from tests.core.tournament.evaluation_examples import linear_evaluation, mobility_difference
@@ -68,6 +68,20 @@ def test_openings_survive_text(othello: Game) -> None:
     board = "-" * 18 + "-" * 8 + "-OX-----" + "-XO" + "-" * 27
     for known in (Opening(), opening(othello, "f5d6"), Opening(start=f"{board} X")):
         assert Opening.from_json(othello, known.to_json(othello)) == known
+
+
+def test_written_openings_are_read_again(othello: Game, tmp_path: Path) -> None:
+    path = tmp_path / "openings.txt"
+    for openings in (
+        choose_openings(othello, plies=9, count=40),
+        [Opening(start="-" * 27 + "OX------XO" + "-" * 27 + " X")],
+    ):
+        write_openings(othello, openings, path)
+        assert read_openings(othello, path) == openings
+    write_openings(COUNTDOWN, [Opening((0, 1)), Opening(start="5 stones")], path)
+    assert read_openings(COUNTDOWN, path) == [Opening((0, 1)), Opening(start="5 stones")]
+    with pytest.raises(BadInputError, match="cannot be written"):
+        write_openings(COUNTDOWN, [Opening((0,), start="5 stones")], path)
 
 
 @pytest.mark.parametrize(
