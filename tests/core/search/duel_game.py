@@ -1,7 +1,7 @@
 """A game with all that Othello lacks: cycles, results only, tactical moves, extensions.
 
-Two sides have men on a row of cells. A man steps to a neighbouring cell and takes an enemy there. Who has lost all men has
-lost; who cannot move has drawn. Every step but a capture can be taken back.
+Two sides have men on a row of cells. A man steps to a neighbouring cell and takes an enemy there. Who has lost all men
+has lost; who cannot move has drawn. Every step but a capture can be taken back.
 """
 
 from __future__ import annotations

@@ -1,0 +1,228 @@
+"""Limits, the stop, results and errors of a searcher."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from glem.core.errors import BadInputError
+from glem.core.search.clock import monotonic_nanoseconds
+from glem.core.search.results import Bound, Clock, Limits, SearchResult
+from glem.core.search.searcher import Searcher, SearchSettings
+from tests.core.search import duel_game
+from tests.core.search.duel_game import MEN, duel
+from tests.core.search.othello_mobility import mobility_evaluator
+from tests.core.search.test_negascout import random_positions
+from tests.oracles.search import children_of, static_of
+
+MOBILITY = mobility_evaluator()
+
+
+@pytest.fixture(scope="module")
+def searcher(othello) -> Searcher:
+    """Compiled already, so that times are those of searching."""
+    made = Searcher(othello, MOBILITY)
+    made.search(othello.initial_position, Limits(depth=2))
+    return made
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_node_limits_are_exact(othello, plain):
+    position = random_positions(othello, 1, range(20, 21))[0]
+    for nodes in (1, 2, 17, 300, 1500):
+        results = []
+        for _ in range(2):
+            made = Searcher(othello, MOBILITY, plain=plain)
+            results.append(made.search(position, Limits(nodes=nodes)))
+        assert results[0].nodes == results[1].nodes == nodes
+        assert results[0].lines == results[1].lines
+        assert results[0].stopped
+        assert results[0].move in dict(children_of(othello, position))
+
+
+def test_a_search_without_a_finished_iteration_has_a_move(othello, searcher):
+    position = random_positions(othello, 1, range(20, 21))[0]
+    found = searcher.search(position, Limits(nodes=1))
+    assert (found.depth, found.score) == (0, static_of(MOBILITY, position))
+    assert found.move in dict(children_of(othello, position))
+
+
+def test_a_stopped_iteration_keeps_the_best_line_so_far(othello, searcher):
+    position = random_positions(othello, 1, range(25, 26), seed=3)[0]
+    searcher.clear()
+    complete: list[SearchResult] = []
+    searcher.search(position, Limits(depth=7), on_iteration=complete.append)
+    for nodes in range(complete[-2].nodes + 50, complete[-1].nodes, 400):
+        searcher.clear()
+        found = searcher.search(position, Limits(nodes=nodes))
+        assert found.stopped
+        assert found.depth == 6
+        if found.bound is Bound.EXACT:
+            assert found.lines == complete[-2].lines
+        else:
+            assert found.bound is Bound.LOWER
+            assert found.score <= complete[-1].score
+
+
+def test_a_stop_is_obeyed_at_once(othello, searcher):
+    delays = []
+    for _ in range(5):
+        searcher.clear()
+        stop = threading.Event()
+        asked: list[float] = []
+        threading.Timer(0.05, lambda stop=stop, asked=asked: (asked.append(time.perf_counter()), stop.set())).start()
+        found = searcher.search(othello.initial_position, Limits(depth=60), stop=stop)
+        delays.append(time.perf_counter() - asked[0])
+        assert found.stopped
+        assert found.depth > 3
+    # 10 ms are promised; the machine's own pauses are not the search's.
+    assert min(delays) < 0.01
+
+
+def test_a_stop_given_beforehand_still_gives_a_move(othello, searcher):
+    stop = threading.Event()
+    stop.set()
+    found = searcher.search(othello.initial_position, Limits(depth=60), stop=stop)
+    assert found.stopped
+    assert found.move is not None
+
+
+def test_a_stop_does_not_reach_the_next_search(othello, searcher):
+    for _ in range(20):
+        stop = threading.Event()
+        threading.Thread(target=stop.set).start()
+        searcher.search(othello.initial_position, Limits(depth=5), stop=stop)
+        assert not searcher.search(othello.initial_position, Limits(depth=5)).stopped
+
+
+def test_seconds_and_clocks_end_the_search(othello, searcher):
+    for limits, most in (
+        (Limits(seconds=0.05), 0.05),
+        (Limits(clock=Clock(1.0)), 0.5),
+        (Limits(clock=Clock(0.02)), 0.02),
+    ):
+        searcher.clear()
+        found = searcher.search(othello.initial_position, limits)
+        assert found.seconds < most + 0.05
+        assert found.move is not None
+    searcher.clear()
+    assert searcher.search(othello.initial_position, Limits(clock=Clock(0.0))).move is not None
+
+
+def test_clocks_take_more_time_when_there_is_more(othello, searcher):
+    times = []
+    for clock in (Clock(0.2), Clock(2.0), Clock(2.0, increment=0.2)):
+        searcher.clear()
+        searcher.search(othello.initial_position, Limits(clock=clock))
+        times.append(searcher.search(othello.initial_position, Limits(clock=clock)).seconds)
+    assert times[0] < 0.1 < 1.0
+
+
+def test_a_finished_game_has_its_final_score(othello):
+    position = othello.parse_position("X" * 40 + "-" * 4 + "O" * 20 + " X")
+    if not othello.is_over(position):
+        pytest.fail("the example is not over")
+    found = Searcher(othello, MOBILITY).search(position, Limits(depth=3))
+    assert found.lines[0].moves == ()
+    assert found.move is None
+    assert (found.bound, found.score, found.value) == (Bound.EXACT, 2400, 24.0)
+    results = Searcher(othello, mobility_evaluator(result_only=True)).search(position, Limits(depth=3))
+    assert results.score > MOBILITY.limit
+    assert results.value == MOBILITY.limit / MOBILITY.steps_per_unit
+
+
+def test_the_last_iteration_searches_to_the_end_of_the_game(othello, searcher):
+    for position in random_positions(othello, 5, range(52, 56), seed=4):
+        left = 64 - int(position.own | position.opponent).bit_count()
+        found = searcher.search(position, Limits())
+        assert found.depth == left
+        assert not found.stopped
+        assert found.score % 100 == 0
+
+
+def test_a_single_move_is_searched_too(othello, searcher):
+    chosen = [
+        position
+        for position in random_positions(othello, 150, range(54, 60))
+        if len(children_of(othello, position)) == 1
+    ]
+    assert any(children_of(othello, position)[0][0] == othello.pass_move for position in chosen)
+    for position in chosen:
+        found = searcher.search(position, Limits(depth=3), lines=4)
+        assert len(found.lines) == 1
+        assert found.move == children_of(othello, position)[0][0]
+
+
+def test_iterations_are_reported(othello, searcher):
+    searcher.clear()
+    seen: list[SearchResult] = []
+    found = searcher.search(othello.initial_position, Limits(depth=5), on_iteration=seen.append, lines=2)
+    assert [result.depth for result in seen] == [1, 2, 3, 4, 5]
+    assert [result.nodes for result in seen] == sorted(result.nodes for result in seen)
+    assert seen[-1].lines == found.lines
+    assert all(len(result.lines) == 2 for result in seen)
+
+
+def test_a_cleared_searcher_is_as_new(othello):
+    position = random_positions(othello, 1, range(20, 21))[0]
+    searcher = Searcher(othello, MOBILITY)
+    first = searcher.search(position, Limits(depth=7))
+    again = searcher.search(position, Limits(depth=7))
+    searcher.clear()
+    cleared = searcher.search(position, Limits(depth=7))
+    assert again.nodes < first.nodes == cleared.nodes
+    assert first.lines == cleared.lines
+    assert again.score == first.score
+
+
+@pytest.mark.parametrize("aspiration", [0, 1, 30, 100_000])
+def test_aspiration_changes_no_score(othello, searcher, aspiration):
+    narrow = Searcher(othello, MOBILITY, SearchSettings(aspiration=aspiration))
+    for position in random_positions(othello, 8, range(10, 50), seed=8):
+        searcher.clear()
+        narrow.clear()
+        expected = searcher.search(position, Limits(depth=6))
+        assert narrow.search(position, Limits(depth=6)).score == expected.score
+
+
+def test_searches_of_long_games_end():
+    # Men could step to and fro for ever: repetitions end that, or the end of the stack does.
+    position = duel_game.Position(np.uint64(0b1), np.uint64(0b10000000), np.uint8(100))
+    previous = [position] * 3000
+    for game in (duel(reversible_plies=duel_game.reversible_plies), duel(extension=_always_two)):
+        found = Searcher(game, MEN).search(position, Limits(depth=3, nodes=200_000), previous=previous)
+        assert found.move is not None
+
+
+def _always_two(before: duel_game.Position, move: int, after: duel_game.Position) -> int:
+    return 2
+
+
+def test_clocks_of_both_worlds_agree():
+    from glem.core.kernels import compiled
+
+    earlier = time.monotonic_ns()
+    read = compiled(_now)()
+    assert earlier <= read <= time.monotonic_ns()
+    assert earlier <= _now() <= time.monotonic_ns()
+
+
+def _now() -> int:
+    return monotonic_nanoseconds()
+
+
+def test_wrong_arguments_are_explained(othello, searcher):
+    position = othello.initial_position
+    with pytest.raises(BadInputError, match="at least one line"):
+        searcher.search(position, Limits(depth=1), lines=0)
+    with pytest.raises(BadInputError, match="window"):
+        searcher.search(position, Limits(depth=1), window=(5, 5))
+    with pytest.raises(BadInputError, match="excluded"):
+        searcher.search(position, Limits(depth=1), exclude=[move for move, _ in children_of(othello, position)])
+    with pytest.raises(BadInputError, match="table must take"):
+        SearchSettings(table_mb=-1)
+    with pytest.raises(BadInputError, match="aspiration"):
+        SearchSettings(aspiration=-1)
