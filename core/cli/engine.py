@@ -6,14 +6,12 @@ from typing import Any
 
 import click
 
-from glem.core.cli.thinking import player_of, thinking_options
+from glem.core.cli.thinking import opponent_of, opponent_options
 
 __all__ = ["command"]
 
 _USUAL_CLOCK = 40.0
 """Seconds of which a player without any limit takes its share for each move: about two."""
-
-_SOLVE_FROM = 18
 
 
 @click.command("engine")
@@ -21,10 +19,8 @@ _SOLVE_FROM = 18
 @click.option(
     "--protocol", "protocol_name", default="auto", show_default=True, help="Its name; auto looks at the start."
 )
-@click.option("--player", "player_text", metavar="TEXT", help="The player in one text, as in matches, for all options.")
-@thinking_options
-@click.option("--solve", type=click.IntRange(0), help=f"Solve from so many moves left on; {_SOLVE_FROM} by default.")
-def command(game_name: str, protocol_name: str, player_text: str | None, solve: int | None, **thinking: Any) -> None:
+@opponent_options
+def command(game_name: str, protocol_name: str, **player: Any) -> None:
     """Play GAME in programs that speak a text protocol, on standard input and output.
 
     Every game has gtp; games may have further protocols, such as the one of their graphical boards. The limits hold
@@ -38,20 +34,13 @@ def command(game_name: str, protocol_name: str, player_text: str | None, solve: 
     from glem.core.protocols.conversation import DescriptorLines
     from glem.core.protocols.gtp import GTP
     from glem.core.search.results import Clock, Limits
-    from glem.core.tournament.players import parse_player
 
     game = load_game(game_name)
     protocols = {"gtp": GTP, **game.protocols}
     if protocol_name not in {"auto", *protocols}:
         known = ", ".join(("auto", *protocols))
         raise BadInputError(f"{game.title} has no protocol {protocol_name!r}; known: {known}")
-    usual = Limits(clock=Clock(_USUAL_CLOCK))
-    if player_text is not None:
-        spec = parse_player(player_text, limits=usual)
-    else:
-        solve_from = solve if solve is not None else _SOLVE_FROM if game.make_solver is not None else 0
-        spec = player_of(game, solve=solve_from, default=usual, **thinking)
-    engine = Engine(game, spec)
+    engine = Engine(game, opponent_of(game, default=Limits(clock=Clock(_USUAL_CLOCK)), **player))
     engine.prepare()
     lines = DescriptorLines(sys.stdin.fileno())
     if protocol_name == "auto":

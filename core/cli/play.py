@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from glem.core.cli.thinking import player_of, thinking_options
+from glem.core.cli.thinking import opponent_of, opponent_options
 
 if TYPE_CHECKING:
     from glem.core.drawing import Drawing
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _USUAL_SECONDS = 1.0
-_SOLVE_FROM = 18
 _LONGEST_LINE = 10_000
 _HELP = """\
 a move       play it, as the game writes moves; several at once too
@@ -240,19 +239,15 @@ def _styled(character: str, empty: str) -> str:
 @click.option("--second", is_flag=True, help="Let glem begin.")
 @click.option("--position", "position_text", metavar="TEXT", help="Where to start, as the game writes positions.")
 @click.option("--moves", "moves_text", default="", metavar="TEXT", help="Moves to play first, such as f5d6c3.")
-@click.option("--player", "player_text", metavar="TEXT", help="The opponent in one text, as in matches.")
-@thinking_options
-@click.option("--solve", type=click.IntRange(0), help=f"Solve from so many moves left on; {_SOLVE_FROM} by default.")
+@opponent_options
 @click.option("--save", "save_path", type=click.Path(dir_okay=False, path_type=Path), help="Write the game at the end.")
 def command(
     game_name: str,
     second: bool,
     position_text: str | None,
     moves_text: str,
-    player_text: str | None,
-    solve: int | None,
     save_path: Path | None,
-    **thinking: Any,
+    **player: Any,
 ) -> None:
     """Play GAME against an evaluation, in the terminal.
 
@@ -263,18 +258,11 @@ def command(
     from glem.core.files import check_writable
     from glem.core.game import load_game
     from glem.core.search.results import Limits
-    from glem.core.tournament.players import parse_player
 
     game = load_game(game_name)
     if save_path is not None:
         check_writable(save_path)
-    usual = Limits(seconds=_USUAL_SECONDS)
-    if player_text is not None:
-        spec = parse_player(player_text, limits=usual)
-    else:
-        solve_from = solve if solve is not None else _SOLVE_FROM if game.make_solver is not None else 0
-        spec = player_of(game, solve=solve_from, default=usual, **thinking)
-    engine = Engine(game, spec)
+    engine = Engine(game, opponent_of(game, default=Limits(seconds=_USUAL_SECONDS), **player))
 
     def start() -> None:
         if position_text is None:

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from glem.core.search.results import Limits
     from glem.core.tournament.players import PlayerSpec
 
-__all__ = ["player_of", "thinking_options"]
+__all__ = ["opponent_of", "opponent_options", "player_of", "thinking_options"]
+
+_SOLVE_FROM = 18
+"""Moves left from which on opponents solve positions, where the game has a solver: some tenths of a second."""
 
 _OPTIONS = (
     click.option(
@@ -29,12 +32,50 @@ _OPTIONS = (
     click.option("--table", "table_mb", default=64, show_default=True, type=click.IntRange(1), help="Table, in MB."),
 )
 
+_OPPONENT_OPTIONS = (
+    click.option("--player", "player_text", metavar="TEXT", help="The player in one text, in place of these options."),
+    *_OPTIONS,
+    click.option(
+        "--solve", type=click.IntRange(0), help=f"Solve from so many moves left on; {_SOLVE_FROM} by default."
+    ),
+)
+
 
 def thinking_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options to a command; their values are the arguments of :func:`player_of`."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def opponent_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of commands that play; their values are the arguments of :func:`opponent_of`."""
+    for option in reversed(_OPPONENT_OPTIONS):
+        command = option(command)
+    return command
+
+
+def opponent_of(
+    game: Game, *, player_text: str | None, solve: int | None, default: Limits, **thinking: Any
+) -> PlayerSpec:
+    """Describe the player that the options ask for, by one text or one by one.
+
+    Raises
+    ------
+    BadInputError
+        Both ways are mixed, or the description has no sense.
+    """
+    from glem.core.errors import BadInputError
+    from glem.core.tournament.players import parse_player
+
+    if player_text is None:
+        usual = _SOLVE_FROM if game.make_solver is not None else 0
+        return player_of(game, solve=usual if solve is None else solve, default=default, **thinking)
+    limits = {"depth": thinking["depth"], "nodes": thinking["nodes"], "seconds": thinking["seconds"], "solve": solve}
+    mixed = [f"--{name}" for name, value in limits.items() if value is not None]
+    if mixed:
+        raise BadInputError(f"{', '.join(mixed)} beside --player: say it there, as in --player model.npz,depth=8")
+    return parse_player(player_text, limits=default)
 
 
 def player_of(

@@ -109,7 +109,8 @@ class _Session:
         what, _, value = rest.partition(" ")
         if what == "depth":
             depth = _whole(value, 1, 10_000, "a depth")
-            self._engine.limit(attrs.evolve(self._engine.spec.limits, depth=min(depth, _MOST_DEPTH)))
+            # The depth takes the place of the share of a clock by which engines think that were given no limit.
+            self._engine.limit(attrs.evolve(self._engine.spec.limits, depth=min(depth, _MOST_DEPTH), clock=None))
             self._write(f"set myname glem{depth}")
         elif what == "game":
             self._set_game(parse_ggf(value))

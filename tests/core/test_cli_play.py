@@ -159,6 +159,9 @@ def test_wrong_arguments(terminal: _Terminal, model: str) -> None:
     assert "'a1' is no legal move" in terminal("play", *RANDOM, "--moves", "a1", status=2)
     assert "64 squares" in terminal("play", *RANDOM, "--position", "X", status=2)
     assert "no such file" in terminal("search", "othello", "--evaluation", "nowhere.npz", status=2)
+    assert "--depth, --solve beside --player: say it there" in terminal(
+        "play", *RANDOM, "--depth", "3", "--solve", "4", status=2
+    )
     assert "is no legal move after the first 1" in terminal(
         "search", "othello", "--evaluation", model, "--moves", "f5a1", status=2
     )
