@@ -92,6 +92,9 @@ class Learning:
         an evaluation that it does not cover.
     default_evaluation
         Optional function that returns the evaluation that the plugin ships, for playing without any set-up.
+    default_probcut
+        Optional function that returns the parameters of selective search that go with the default evaluation
+        (:class:`~glem.core.search.probcut.ProbCut`).
     sample
         Optional function that returns a small set of scored positions that the plugin ships
         (:class:`~glem.core.positions.PositionSet`).
@@ -106,6 +109,7 @@ class Learning:
     label_unit: str = "points"
     make_evaluator: Callable[[Any], Evaluator | None] | None = None
     default_evaluation: Callable[[], Any] | None = None
+    default_probcut: Callable[[], Any] | None = None
     sample: Callable[[], Any] | None = None
 
 

@@ -9,7 +9,7 @@ it too, and the bound stands for the search.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -166,6 +166,7 @@ def regress_scores(
     game: str,
     unit: str,
     deepest: int = DEEPEST,
+    checks: Callable[[int], tuple[int, ...]] = check_depths_of,
     least_positions: int = 50,
     provenance: Mapping[str, str] | None = None,
 ) -> ProbCut:
@@ -187,6 +188,8 @@ def regress_scores(
         Kept in the result.
     deepest
         Greatest depth with parameters.
+    checks
+        Depths of the check searches by depth, at most :data:`~glem.core.search.selectivity.CHECKS`.
     least_positions
         Positions below which a phase borrows.
 
@@ -208,7 +211,7 @@ def regress_scores(
     counts = np.zeros(shape, np.int64)
     check_depths = np.full(shape[1:], -1, np.int64)
     for depth in range(deepest + 1):
-        for place, check in enumerate(check_depths_of(depth)):
+        for place, check in enumerate(checks(depth)):
             check_depths[depth, place] = check
     for phase, depth, place in _checks(check_depths, len(names), range(searched + 1)):
         check = int(check_depths[depth, place])

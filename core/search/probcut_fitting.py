@@ -20,12 +20,12 @@ from glem.core.evaluation import LinearEvaluation
 from glem.core.operations import position_at
 from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress
-from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.search.evaluation_evaluator import evaluator_of, search_unit
 from glem.core.search.probcut import DEEPEST, ProbCut, regress_scores
 from glem.core.search.results import Limits, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings
 
-__all__ = ["ProbCutSample", "choose_positions", "fit_probcut", "search_scores"]
+__all__ = ["ProbCutSample", "choose_positions", "fit_probcut", "sampled_scores", "search_scores"]
 
 _POSITIONS_PER_TASK = 16
 
@@ -136,6 +136,46 @@ def search_scores(task: _Task) -> Arrays:
     return {"scores": scores}
 
 
+def sampled_scores(
+    evaluation: LinearEvaluation,
+    positions: Iterable[PositionSet],
+    sample: ProbCutSample,
+    *,
+    folder: Path | None = None,
+    workers: Workers | None = None,
+    progress: Progress = SILENT,
+) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+    """Choose positions and search them to every depth.
+
+    Returns
+    -------
+    scores, phases
+        Of each position, as :func:`~glem.core.search.probcut.regress_scores` takes them. Arguments and errors are those
+        of :func:`fit_probcut`.
+    """
+    columns = choose_positions(evaluation, positions, sample.per_phase, sample.seed)
+    count = len(columns[0])
+    if count == 0:
+        raise BadInputError("there are no positions to fit selective search to")
+    tasks = [
+        _Task(evaluation, sample, type(columns)(*(column[rows] for column in columns)))
+        for rows in (slice(start, start + _POSITIONS_PER_TASK) for start in range(0, count, _POSITIONS_PER_TASK))
+    ]
+    settings = {"work": "probcut", **attrs.asdict(sample), "input": _digest(evaluation, columns)}
+    with tempfile.TemporaryDirectory() as temporary:
+        work = ChunkedWork(Path(temporary) if folder is None else folder, settings)
+        parts = work.run(
+            search_scores,
+            tasks,
+            name="search",
+            amounts=[len(task.positions[0]) for task in tasks],
+            workers=workers,
+            progress=progress,
+        )
+        scores = np.concatenate([part["scores"] for part in parts])
+    return scores, evaluation.learning.phases.of(columns)
+
+
 def fit_probcut(
     evaluation: LinearEvaluation,
     positions: Iterable[PositionSet],
@@ -168,35 +208,16 @@ def fit_probcut(
         There are too few positions, or the folder holds other work.
     """
     chosen = ProbCutSample() if sample is None else sample
-    columns = choose_positions(evaluation, positions, chosen.per_phase, chosen.seed)
-    count = len(columns[0])
-    if count == 0:
-        raise BadInputError("there are no positions to fit selective search to")
     learning = evaluation.learning
-    tasks = [
-        _Task(evaluation, chosen, type(columns)(*(column[rows] for column in columns)))
-        for rows in (slice(start, start + _POSITIONS_PER_TASK) for start in range(0, count, _POSITIONS_PER_TASK))
-    ]
-    settings = {"work": "probcut", **attrs.asdict(chosen), "input": _digest(evaluation, columns)}
-    with tempfile.TemporaryDirectory() as temporary:
-        work = ChunkedWork(Path(temporary) if folder is None else folder, settings)
-        parts = work.run(
-            search_scores,
-            tasks,
-            name="search",
-            amounts=[len(task.positions[0]) for task in tasks],
-            workers=workers,
-            progress=progress,
-        )
-        scores = np.concatenate([part["scores"] for part in parts])
+    scores, phases = sampled_scores(evaluation, positions, chosen, folder=folder, workers=workers, progress=progress)
     return regress_scores(
         scores,
-        learning.phases.of(columns),
+        phases,
         learning.phases.names,
         game=learning.game.name,
-        unit=evaluator_of(evaluation).unit,
+        unit=search_unit(evaluation),
         deepest=chosen.deepest,
-        provenance={"positions": f"{count:,}", "depth": str(chosen.depth), "seed": str(chosen.seed)},
+        provenance={"positions": f"{len(scores):,}", "depth": str(chosen.depth), "seed": str(chosen.seed)},
     )
 
 

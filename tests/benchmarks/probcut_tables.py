@@ -1,0 +1,156 @@
+"""Print the tables of selective search in docs/explanation/search-evaluation.md.
+
+    python -m tests.benchmarks.probcut_tables thresholds MODEL PROBCUT POSITIONS
+    python -m tests.benchmarks.probcut_tables checks MODEL POSITIONS
+
+MODEL and PROBCUT are files of ``glem fit`` and ``glem probcut``, POSITIONS is a Parquet file of ``glem positions``;
+the positions are chosen at random. Times are processor times of one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from attrs import define
+
+from glem.core.evaluation import LinearEvaluation
+from glem.core.kernels import popcount
+from glem.core.operations import position_at
+from glem.core.positions import PositionSet
+from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.search.probcut import ProbCut, check_depths_of, regress_scores
+from glem.core.search.probcut_fitting import ProbCutSample, choose_positions, sampled_scores
+from glem.core.search.results import Limits
+from glem.core.search.searcher import Searcher, SearchSettings
+
+EMPTIES = range(30, 45)
+SQUARES = 64
+
+
+@define(frozen=True)
+class Run:
+    """Searches of all positions."""
+
+    values: list[float]
+    moves: list[int | None]
+    nodes: int
+    seconds: float
+
+
+def search_all(evaluation: LinearEvaluation, probcut: ProbCut | None, positions: list[Any], depth: int) -> Run:
+    """Search positions one after the other, each with an empty table."""
+    searcher = Searcher(evaluation.learning.game, evaluator_of(evaluation), SearchSettings(probcut=probcut))
+    searcher.search(positions[0], Limits(depth=1))
+    values, moves, nodes, seconds = [], [], 0, 0.0
+    for position in positions:
+        searcher.clear()
+        begin = time.process_time()
+        found = searcher.search(position, Limits(depth=depth))
+        seconds += time.process_time() - begin
+        nodes += found.nodes
+        values.append(found.value)
+        moves.append(found.move)
+    return Run(values, moves, nodes, seconds)
+
+
+def midgame_positions(evaluation: LinearEvaluation, file: str, count: int, seed: int) -> list[Any]:
+    """Positions with 30 to 44 empty squares."""
+    chosen = choose_positions(evaluation, PositionSet.stream(file, game=evaluation.learning.game), count, seed)
+    all_positions = [position_at(chosen, row) for row in range(len(chosen[0]))]
+    midgame = [each for each in all_positions if SQUARES - popcount(each.own | each.opponent) in EMPTIES]
+    order = np.random.default_rng(seed).permutation(len(midgame))[:count]
+    return [midgame[place] for place in order]
+
+
+def print_row(name: str, run: Run, full: Run) -> None:
+    """One line of a Markdown table."""
+    count = len(full.values)
+    errors = np.array(run.values) - np.array(full.values)
+    same = np.mean([a == b for a, b in zip(run.moves, full.moves, strict=True)])
+    print(
+        f"| {name} | {run.nodes / count:,.0f} | {full.nodes / run.nodes:.1f} | {count / run.seconds:,.1f} "
+        f"| {np.sqrt((errors**2).mean()):.2f} | {errors.mean():+.2f} | {same:.0%} |",
+        flush=True,
+    )
+
+
+def print_header(first: str) -> None:
+    print(f"| {first} | nodes a position | times fewer | positions/s | error (discs) | mean error | same move |")
+    print("|---|---|---|---|---|---|---|")
+
+
+def thresholds(arguments: argparse.Namespace) -> None:
+    """Full-width search against selective search with several thresholds."""
+    evaluation = LinearEvaluation.load(arguments.model)
+    probcut = ProbCut.load(arguments.probcut)
+    positions = midgame_positions(evaluation, arguments.positions, arguments.count, seed=1)
+    full = search_all(evaluation, None, positions, arguments.depth)
+    print_header("threshold")
+    print_row("full width", full, full)
+    for threshold in arguments.thresholds:
+        print_row(
+            f"{threshold:g}",
+            search_all(evaluation, probcut.with_threshold(threshold), positions, arguments.depth),
+            full,
+        )
+
+
+def _quarter_and_half(depth: int) -> tuple[int, ...]:
+    return tuple(sorted({2 * (depth // share) + depth % 2 for share in (8, 4)})) if depth >= 2 else ()
+
+
+def _half(depth: int) -> tuple[int, ...]:
+    return (2 * (depth // 4) + depth % 2,) if depth >= 2 else ()
+
+
+CHECKS: dict[str, Callable[[int], tuple[int, ...]]] = {
+    "a third": check_depths_of,
+    "a half": _half,
+    "a quarter, then a half": _quarter_and_half,
+}
+
+
+def checks(arguments: argparse.Namespace) -> None:
+    """Selective searches with other check depths, fitted to the same scores."""
+    evaluation = LinearEvaluation.load(arguments.model)
+    learning = evaluation.learning
+    sets = PositionSet.stream(arguments.positions, game=learning.game)
+    scores, phases = sampled_scores(evaluation, sets, ProbCutSample(per_phase=arguments.per_phase))
+    positions = midgame_positions(evaluation, arguments.positions, arguments.count, seed=1)
+    full = search_all(evaluation, None, positions, arguments.depth)
+    print_header("check depth, threshold")
+    for name, rule in CHECKS.items():
+        fitted = regress_scores(
+            scores, phases, learning.phases.names, game=learning.game.name, unit=evaluation.unit, checks=rule
+        )
+        for threshold in arguments.thresholds:
+            run = search_all(evaluation, fitted.with_threshold(threshold), positions, arguments.depth)
+            print_row(f"{name}, {threshold:g}", run, full)
+
+
+def main() -> None:
+    """Print one table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    tables = parser.add_subparsers(required=True)
+    for name, table, files in (
+        ("thresholds", thresholds, ("model", "probcut", "positions")),
+        ("checks", checks, ("model", "positions")),
+    ):
+        command = tables.add_parser(name, help=table.__doc__)
+        for file in files:
+            command.add_argument(file, metavar=file.upper())
+        command.add_argument("--depth", type=int, default=10)
+        command.add_argument("--count", type=int, default=200, help="positions")
+        command.add_argument("--per-phase", type=int, default=100, help="positions that parameters are fitted to")
+        command.add_argument("--thresholds", type=float, nargs="+", default=[0.7, 1.0, 1.4, 2.0])
+        command.set_defaults(table=table)
+    arguments = parser.parse_args()
+    arguments.table(arguments)
+
+
+if __name__ == "__main__":
+    main()
