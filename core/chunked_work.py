@@ -20,7 +20,7 @@ from glem.core.files import atomic_path, folder_lock
 from glem.core.progress import SILENT, Progress
 from glem.core.tasks import run_tasks
 
-__all__ = ["Arrays", "ChunkedWork", "Workers"]
+__all__ = ["Arrays", "ChunkedWork", "Workers", "claim_folder"]
 
 T = TypeVar("T")
 
@@ -28,6 +28,33 @@ Arrays = Mapping[str, NDArray[Any]]
 """Result of a task: arrays by name."""
 
 _MARK = "work.json"
+
+
+def claim_folder(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Note in a folder what work it is for.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    settings
+        All that the results depend on, as JSON values.
+
+    Raises
+    ------
+    BadInputError
+        The folder is for other work.
+    """
+    mark = folder / _MARK
+    text = json.dumps(settings, indent=1, sort_keys=True) + "\n"
+    if not mark.exists():
+        with atomic_path(mark) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    elif mark.read_text(encoding="utf-8", errors="replace") != text:
+        raise BadInputError(
+            f"{folder} holds unfinished work of other settings or input ({_MARK} differs); remove it, "
+            "or repeat the command that began it"
+        )
 
 
 @define(frozen=True)
@@ -58,16 +85,7 @@ class ChunkedWork:
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         self.folder = folder
         folder.mkdir(exist_ok=True)
-        mark = folder / _MARK
-        text = json.dumps(settings, indent=1, sort_keys=True) + "\n"
-        if not mark.exists():
-            with atomic_path(mark) as temporary:
-                temporary.write_text(text, encoding="utf-8")
-        elif mark.read_text(encoding="utf-8", errors="replace") != text:
-            raise BadInputError(
-                f"{folder} holds unfinished work of other settings or input ({_MARK} differs); remove it, "
-                "or repeat the command that began it"
-            )
+        claim_folder(folder, settings)
 
     def run(
         self,

@@ -25,6 +25,7 @@ _COMMANDS = {
     "fit": "Fit an evaluation to scored positions.",
     "games": "List the installed games.",
     "generate": "Let players play among themselves, as material to learn from.",
+    "improve": "Make the next generation of an evaluation, from the end of the game backwards.",
     "label": "Label positions by search and solver.",
     "match": "Play two players against each other.",
     "perft": "Count the move sequences of a game.",

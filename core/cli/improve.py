@@ -1,0 +1,155 @@
+"""``glem improve``."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+from pathlib import Path
+
+import click
+
+from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.executors import executor_options, opened_executor
+
+__all__ = ["command"]
+
+
+@click.command("improve")
+@click.argument("evaluation", type=click.Path(dir_okay=False))
+@click.argument("positions", nargs=-1, required=True, type=click.Path(dir_okay=False))
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="Evaluation file to write (.npz).")
+@click.option(
+    "--by",
+    "labeller",
+    default="depth=6",
+    show_default=True,
+    metavar="TEXT",
+    help="How positions are labelled: depth= or nodes=, and solve= moves before the end.",
+)
+@click.option(
+    "--positions-per-phase", type=click.IntRange(1), default=100_000, show_default=True, help="Given ones at most."
+)
+@click.option(
+    "--sampled", type=click.IntRange(0, 1000), default=0, show_default=True, metavar="N",
+    help="Add N positions that the search of each position evaluates.",
+)  # fmt: skip
+@click.option(
+    "--even", type=click.IntRange(0, 1000), default=0, show_default=True, metavar="N",
+    help="Add N near-even ones of those.",
+)  # fmt: skip
+@click.option(
+    "--window",
+    type=click.FloatRange(0),
+    default=4.0,
+    show_default=True,
+    help="Greatest static score of near-even ones.",
+)
+@click.option("--sample-depth", type=click.IntRange(1), help="Depth of the searches that positions are drawn from.")
+@click.option("--successors/--no-successors", default=True, show_default=True, help="Add successors, as `glem label`.")
+@click.option("--l2", type=click.FloatRange(0, 1e9), default=25.0, show_default=True, help="Penalty, in positions.")
+@click.option(
+    "--smoothing", type=click.FloatRange(0, 1), default=0.25, show_default=True,
+    help="Factor for positions of the phase behind.",
+)  # fmt: skip
+@click.option(
+    "--validation",
+    type=click.FloatRange(0, 0.9),
+    default=0.05,
+    show_default=True,
+    help="Share of games for early stopping.",
+)
+@click.option("--seed", type=click.IntRange(0, (1 << 31) - 1), default=0, show_default=True, help="Of what is drawn.")
+@click.option("--keep", is_flag=True, help="Keep the labelled positions of each phase, in OUTPUT.work.")
+@executor_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    evaluation: str,
+    positions: tuple[str, ...],
+    output: str,
+    labeller: str,
+    positions_per_phase: int,
+    sampled: int,
+    even: int,
+    window: float,
+    sample_depth: int | None,
+    successors: bool,
+    l2: float,
+    smoothing: float,
+    validation: float,
+    seed: int,
+    keep: bool,
+    workers: int,
+    dask: str | None,
+    as_json: bool,
+) -> None:
+    """Make the next generation of EVALUATION from POSITIONS (Parquet files), whose own labels are not looked at.
+
+    The last phase is fitted first; each phase before it is labelled by searches with the weights fitted so far.
+    Interrupted or killed, the same command continues; what is done so far lies in OUTPUT.work.
+    """
+    import attrs
+
+    from glem.core.chunked_work import Workers
+    from glem.core.errors import BadInputError
+    from glem.core.evaluation import LinearEvaluation
+    from glem.core.files import check_writable
+    from glem.core.fitting import ConjugateGradient
+    from glem.core.generations import ImproveSettings, improve
+    from glem.core.positions import PositionSet
+    from glem.core.search.results import Limits
+    from glem.core.search_labels import SearchLabelling
+    from glem.core.tournament.players import parse_player
+    from glem.core.training import FitSettings
+
+    check_writable(output)
+    if "evaluation=" in labeller or not labeller.split(",")[0].count("="):
+        raise BadInputError(f"--by {labeller!r} must not name an evaluation: the newest one labels")
+    first = LinearEvaluation.load(evaluation)
+    sets = [PositionSet.read(file, first.learning.game) for file in positions]
+    given = PositionSet.concatenate([attrs.evolve(part, label_kind="given") for part in sets]).merge_duplicates()
+    settings = ImproveSettings(
+        SearchLabelling(
+            parse_player(labeller),
+            sampled=sampled,
+            even=even,
+            window=window,
+            sampling=None if sample_depth is None else Limits(depth=sample_depth),
+            successors=successors,
+            seed=seed,
+        ),
+        FitSettings(
+            ConjugateGradient(iterations=60, patience=5 if validation else None),
+            link=first.link,
+            l2=l2,
+            smoothing=smoothing,
+        ),
+        positions_per_phase=positions_per_phase,
+        validation=validation,
+        seed=seed,
+    )
+    work = Path(f"{output}.work")
+    with opened_executor(workers, dask) as where:
+        found = improve(
+            given,
+            first,
+            settings,
+            work,
+            workers=Workers(**where),
+            jobs=min(workers, os.cpu_count() or 1),
+            progress=display_progress(quiet=as_json),
+        )
+    found.evaluation.save(output)
+    if not keep:
+        shutil.rmtree(work)
+    rows = list(zip(first.learning.phases.names, found.given, found.labelled, found.errors, strict=True))
+    if as_json:
+        names = ("phase", "given", "labelled", "error")
+        print_json({"output": output, "phases": [dict(zip(names, row, strict=True)) for row in rows]})
+        return
+    cells = [
+        (name, f"{count:,}", f"{every:,}", "" if math.isnan(error) else f"{error:.2f}")
+        for name, count, every, error in rows
+    ]
+    print_table("Fitted from the end backwards", ("phase", "given", "labelled", "error"), cells)
+    click.echo(f"wrote {output}")
