@@ -35,11 +35,10 @@ from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress
 from glem.core.sampling import PositionSampler
 from glem.core.search.evaluation_evaluator import evaluator_of
-from glem.core.search.probcut import ProbCut
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.solving import Solver
-from glem.core.tournament.player_data import load_player_evaluation
+from glem.core.tournament.player_data import load_player_evaluation, load_player_probcut
 from glem.core.tournament.players import SEARCH, PlayerSpec
 
 __all__ = [
@@ -99,7 +98,7 @@ class Labeller:
         evaluation = load_player_evaluation(game, spec.evaluation)
         if evaluation.link == LOGISTIC:
             raise BadInputError(f"{spec.evaluation} predicts winning chances; labels by search need scores")
-        probcut = ProbCut.load(spec.probcut) if spec.selective and spec.probcut else None
+        probcut = load_player_probcut(game, spec)
         self.evaluator = evaluator_of(evaluation)
         self.settings = SearchSettings(table_mb=spec.table_mb, probcut=probcut)
         self._game = game

@@ -12,9 +12,11 @@ from glem.core.errors import BadInputError, PluginError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.game import Game
 from glem.core.learning import load_learning
-from glem.core.tournament.players import DEFAULT_EVALUATION, GREEDY, MOBILITY, RANDOM, PlayerSpec
+from glem.core.search.probcut import ProbCut
+from glem.core.search.probcut_choice import chosen_probcut
+from glem.core.tournament.players import DEFAULT_EVALUATION, GREEDY, MOBILITY, RANDOM, SEARCH, PlayerSpec
 
-__all__ = ["data_digest", "load_player_evaluation"]
+__all__ = ["data_digest", "load_player_evaluation", "load_player_probcut"]
 
 _KEPT_EVALUATIONS = 16
 _DIGEST_BYTES = 16
@@ -36,9 +38,18 @@ def data_digest(spec: PlayerSpec, game: Game) -> str:
     ):
         digest.update(f"{array.dtype} {array.shape};".encode())
         digest.update(np.ascontiguousarray(array).data)
-    if spec.selective and spec.probcut:
-        digest.update(_file_of(spec.probcut, "probcut").read_bytes())
+    probcut = load_player_probcut(game, spec) if spec.kind == SEARCH else None
+    if probcut is not None:
+        digest.update(f"{probcut.threshold};".encode())
+        for array in (probcut.check_depths, probcut.slopes, probcut.offsets, probcut.deviations):
+            digest.update(f"{array.dtype} {array.shape};".encode())
+            digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
+
+
+def load_player_probcut(game: Game, spec: PlayerSpec) -> ProbCut | None:
+    """Parameters of a player's selective search; None where it is full-width."""
+    return chosen_probcut(game, probcut=spec.probcut, evaluation=spec.evaluation, selective=spec.selective)
 
 
 def load_player_evaluation(game: Game, name: str) -> LinearEvaluation:

@@ -125,7 +125,8 @@ class PlayerSpec:
     selective
         Whether the search may be selective; full-width where it is false.
     probcut
-        File of the parameters of the selective search; "" for the evaluation's own ones if the plugin ships any.
+        File of the parameters of the selective search, or ``default`` for those that the game's plugin ships; "" for
+        these where the evaluation is the plugin's too, else for none.
     table_mb
         Size of the transposition table and of the solver's, in MiB.
     seed
@@ -257,7 +258,7 @@ _OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "evaluation": ("evaluation", str, "a file"),
     "solve": ("solve_from", _whole, "a number of moves left"),
     "result": ("result_from", _whole, "a number of moves left"),
-    "probcut": ("probcut", str, "off, on or a file"),
+    "probcut": ("probcut", str, "off, on, default or a file"),
     "table": ("table_mb", _whole, "MiB"),
     "seed": ("seed", _whole, "a number"),
 }
@@ -271,8 +272,8 @@ def parse_player(text: str, *, limits: Limits | None = None) -> PlayerSpec:
     text
         Comma-separated ``option=value``: ``name``, ``kind``, ``evaluation``, ``depth``, ``nodes``, ``seconds`` (a
         move), ``clock`` (seconds a game, ``60+0.5`` with an increment), ``solve`` and ``result`` (moves left from which
-        on positions are solved exactly or for win, draw and loss), ``probcut`` (``off`` for full-width search),
-        ``table`` (MiB), ``seed``. The first one may be a kind or an evaluation alone.
+        on positions are solved exactly or for win, draw and loss), ``probcut`` (a file, ``default``, or ``off`` for
+        full-width search), ``table`` (MiB), ``seed``. The first one may be a kind or an evaluation alone.
     limits
         Limits of a searching player that names none of its own.
 

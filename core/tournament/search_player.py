@@ -11,11 +11,10 @@ import attrs
 
 from glem.core.game import Game
 from glem.core.search.evaluation_evaluator import evaluator_of
-from glem.core.search.probcut import ProbCut
 from glem.core.search.results import Bound, Clock, Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.solving import Solution, Solver
-from glem.core.tournament.player_data import load_player_evaluation
+from glem.core.tournament.player_data import load_player_evaluation, load_player_probcut
 from glem.core.tournament.players import MoveChoice, PlayerSpec
 from glem.core.tournament.simple_players import legal_moves_of
 
@@ -44,9 +43,7 @@ class SearchPlayer:
         self._spec = spec
         self._game = game
         evaluator = evaluator_of(load_player_evaluation(game, spec.evaluation))
-        settings = SearchSettings(table_mb=spec.table_mb)
-        if spec.selective and spec.probcut:
-            settings = attrs.evolve(settings, probcut=ProbCut.load(spec.probcut))
+        settings = SearchSettings(table_mb=spec.table_mb, probcut=load_player_probcut(game, spec))
         self._searcher = Searcher(game, evaluator, settings)
         self._solver: Solver | None = None
         if spec.solve_from or spec.result_from:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from glem.core.learning import Learning
@@ -14,6 +15,7 @@ from glem.plugins.othello.phases import PHASES
 
 if TYPE_CHECKING:
     from glem.core.evaluation import LinearEvaluation
+    from glem.core.search.probcut import ProbCut
 
 __all__ = ["OTHELLO"]
 
@@ -32,6 +34,12 @@ def _make_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
     return incremental_evaluator(evaluation)
 
 
+def _default_probcut() -> ProbCut:
+    from glem.core.search.probcut import ProbCut
+
+    return ProbCut.load(Path(__file__).with_name("probcut.npz"))
+
+
 OTHELLO = Learning(
     game=GAME,
     features=FEATURES,
@@ -45,6 +53,7 @@ OTHELLO = Learning(
     },
     label_unit="discs",
     make_evaluator=_make_evaluator,
+    default_probcut=_default_probcut,
     sample=_sample,
 )
 """Registered under the entry-point group ``glem.learning``."""

@@ -16,15 +16,18 @@ from glem.core.chunked_work import Workers
 from glem.core.cli import main
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
+from glem.core.game import Game
 from glem.core.learning import Learning
 from glem.core.operations import position_at
 from glem.core.positions import PositionSet
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.probcut import ProbCut, check_depths_of, regress_scores
+from glem.core.search.probcut_choice import chosen_probcut
 from glem.core.search.probcut_fitting import ProbCutSample, choose_positions, fit_probcut
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.selectivity import CHECKS
+from tests.core.countdown_game import COUNTDOWN
 from tests.core.evaluator_scores import random_line
 
 SEARCHED = 8
@@ -200,6 +203,32 @@ def test_parameters_that_make_no_sense_are_refused(probcut: ProbCut) -> None:
         deeper = probcut.check_depths.copy()
         deeper[4, 0] = 4
         evolve(probcut, check_depths=deeper)
+
+
+# ------------------------------------------------------------------------------------------------ choice
+
+
+def test_what_players_get(othello: Game, probcut: ProbCut, tmp_path: Path) -> None:
+    file = tmp_path / "probcut.npz"
+    probcut.with_threshold(1.75).save(file)
+    loaded = chosen_probcut(othello, probcut=str(file), evaluation="model.npz")
+    assert loaded is not None
+    assert loaded.threshold == 1.75
+    assert chosen_probcut(othello, probcut=str(file), evaluation="model.npz", selective=False) is None
+    assert chosen_probcut(othello, probcut="", evaluation="model.npz") is None
+    with pytest.raises(BadInputError, match=r"made for othello, the game is countdown"):
+        chosen_probcut(COUNTDOWN, probcut=str(file), evaluation="model.npz")
+    # A game that is not installed ships nothing.
+    assert chosen_probcut(COUNTDOWN, probcut="", evaluation="default") is None
+    with pytest.raises(BadInputError, match="countdown comes without parameters"):
+        chosen_probcut(COUNTDOWN, probcut="default", evaluation="default")
+
+
+def test_the_shipped_parameters_fit_the_game(othello: Game, othello_learning: Learning) -> None:
+    shipped = chosen_probcut(othello, probcut="default", evaluation="model.npz")
+    assert shipped is not None
+    assert shipped.arrays(evaluator_of(mobility(othello_learning))).depth_count == shipped.deepest + 1
+    assert chosen_probcut(othello, probcut="", evaluation="default") is not None
 
 
 # -------------------------------------------------------------------------------------------- end to end
