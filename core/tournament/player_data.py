@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, PluginError
 from glem.core.evaluation import LinearEvaluation
@@ -29,21 +31,20 @@ def data_digest(spec: PlayerSpec, game: Game) -> str:
     digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
     evaluation = load_player_evaluation(game, spec.evaluation)
     digest.update(repr(evaluation.link).encode())
-    for array in (
+    arrays: list[NDArray[Any]] = [
         evaluation.bias,
         evaluation.pattern_weights,
         evaluation.configuration_weights,
         evaluation.linear_weights,
         np.array(evaluation.linear, np.int64),
-    ):
-        digest.update(f"{array.dtype} {array.shape};".encode())
-        digest.update(np.ascontiguousarray(array).data)
+    ]
     probcut = load_player_probcut(game, spec) if spec.kind == SEARCH else None
     if probcut is not None:
         digest.update(f"{probcut.threshold};".encode())
-        for array in (probcut.check_depths, probcut.slopes, probcut.offsets, probcut.deviations):
-            digest.update(f"{array.dtype} {array.shape};".encode())
-            digest.update(np.ascontiguousarray(array).data)
+        arrays += [probcut.check_depths, probcut.slopes, probcut.offsets, probcut.deviations]
+    for array in arrays:
+        digest.update(f"{array.dtype} {array.shape};".encode())
+        digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
 
 
