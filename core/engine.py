@@ -11,14 +11,11 @@ import attrs
 import numpy as np
 
 from glem.core.errors import BadInputError
-from glem.core.fitting.links import LOGISTIC
 from glem.core.game import Game
-from glem.core.search.results import Clock, Limits, Line, SearchResult
+from glem.core.search.results import Clock, Limits
 
 if TYPE_CHECKING:
-    from glem.core.evaluation import LinearEvaluation
-    from glem.core.search.probcut import ProbCut
-    from glem.core.search.searcher import Searcher
+    from glem.core.analysis import Analysis, Analyst
     from glem.core.tournament.players import MoveChoice, Player, PlayerSpec
 
 __all__ = ["Engine"]
@@ -48,8 +45,7 @@ class Engine:
         self.game = game
         self._spec = spec
         self._player: Player | None = None
-        self._searcher: Searcher | None = None
-        self._evaluation: LinearEvaluation | None = None
+        self._analyst: Analyst | None = None
         self._positions = [game.initial_position]
         self._moves: list[int] = []
         self._first_began = True
@@ -114,8 +110,8 @@ class Engine:
         self._first_began = first_to_move
         if self._player is not None:
             self._player.new_game()
-        if self._searcher is not None:
-            self._searcher.clear()
+        if self._analyst is not None:
+            self._analyst.clear()
 
     def set_position_text(self, text: str) -> None:
         """Begin a new game in a position given as the game writes it.
@@ -249,7 +245,7 @@ class Engine:
         if spec != self._spec:
             if self._player is not None:
                 self._player.close()
-            self._spec, self._player, self._searcher = spec, None, None
+            self._spec, self._player, self._analyst = spec, None, None
 
     def limit(self, limits: Limits) -> None:
         """Change the limits of the player's searches."""
@@ -297,11 +293,9 @@ class Engine:
         lines: int = 1,
         limits: Limits | None = None,
         stop: threading.Event | None = None,
-        on_iteration: Callable[[SearchResult], None] | None = None,
-    ) -> SearchResult:
-        """Search the position for its best lines.
-
-        Where the player solves positions exactly, a depth limit that ends before the game does is lifted.
+        on_iteration: Callable[[Analysis], None] | None = None,
+    ) -> Analysis:
+        """Find the best lines of the position.
 
         Parameters
         ----------
@@ -310,9 +304,9 @@ class Engine:
         limits
             When to end; by default the player's limits.
         stop
-            Ends the search early.
+            Ends it early.
         on_iteration
-            Called with the result so far after each iteration, from another thread.
+            Called with what is known after each iteration, from another thread.
 
         Raises
         ------
@@ -321,86 +315,30 @@ class Engine:
         """
         if self.is_over:
             raise BadInputError("the game is over, there is nothing to analyse")
-        searcher = self._search_with()
-        chosen = limits or self._spec.limits
-        left = self._plies_left()
-        if chosen.depth is not None and left is not None and left <= self._spec.solve_from:
-            chosen = attrs.evolve(chosen, depth=max(chosen.depth, left))
+        analyst = self._analysing()
         return _interruptibly(
-            lambda event: searcher.search(
-                self.position, chosen, lines=lines, stop=event, previous=self.previous, on_iteration=on_iteration
+            lambda event: analyst.analyse(
+                self.position,
+                limits or self._spec.limits,
+                lines=lines,
+                stop=event,
+                previous=self.previous,
+                on_iteration=on_iteration,
             ),
             stop or threading.Event(),
         )
 
-    def _search_with(self) -> Searcher:
-        if self._searcher is None:
-            from glem.core.search.evaluation_evaluator import evaluator_of
-            from glem.core.search.searcher import Searcher, SearchSettings
-            from glem.core.tournament.player_data import load_player_evaluation
-
-            spec = self._spec
-            if spec.kind != "search":
-                raise BadInputError(f"player {spec.name!r} is {spec.kind} and does not search, so it cannot analyse")
-            evaluation = load_player_evaluation(self.game, spec.evaluation)
-            settings = SearchSettings(table_mb=spec.table_mb, probcut=self._probcut())
-            self._searcher = Searcher(self.game, evaluator_of(evaluation), settings)
-            self._evaluation = evaluation
-            # Compiled now, lest the first search on a clock pay for it. So shallow a one leaves nothing in the table.
-            self._searcher.search(self.game.initial_position, Limits(depth=1))
-        return self._searcher
-
-    def _probcut(self) -> ProbCut | None:
-        if not (self._spec.selective and self._spec.probcut):
-            return None
-        from glem.core.search.probcut import ProbCut
-
-        return ProbCut.load(self._spec.probcut)
-
-    def _plies_left(self) -> int | None:
-        """Bound on the moves left, where the game knows one."""
-        rules = self.game.search_rules
-        return int(rules["plies_left"](self.position)) if "plies_left" in rules else None
-
-    # ------------------------------------------------------------------------------------------- results
-
     @property
     def unit(self) -> str:
         """What the values of analyses are counted in, for people."""
-        self._search_with()
-        assert self._evaluation is not None
-        return self._evaluation.unit
+        return self._analysing().unit
 
-    @property
-    def tells_results_only(self) -> bool:
-        """Whether analyses tell who wins, not by how much."""
-        return self._search_with().evaluator.result_only
+    def _analysing(self) -> Analyst:
+        if self._analyst is None:
+            from glem.core.analysis import Analyst
 
-    def is_proven(self, result: SearchResult) -> bool:
-        """Whether an analysis of the position reached the end of the game on every line."""
-        left = self._plies_left()
-        full_width = self._search_with().settings.probcut is None
-        return full_width and left is not None and result.depth >= left and not result.stopped
-
-    def value_of(self, line: Line) -> float:
-        """Score of a line of an analysis, in label units of the evaluation before its link."""
-        evaluator = self._search_with().evaluator
-        score = line.score
-        if evaluator.result_only:
-            # What lies beyond is a certain win, the sooner the greater.
-            score = min(max(score, -evaluator.limit), evaluator.limit)
-        return score / evaluator.steps_per_unit
-
-    def value_text(self, line: Line) -> str:
-        """Score of a line of an analysis, for people: a signed number of label units, or a winning chance."""
-        evaluator = self._search_with().evaluator
-        if evaluator.result_only and abs(line.score) > evaluator.limit:
-            return "won" if line.score > 0 else "lost"
-        value = self.value_of(line)
-        evaluation = self._evaluation
-        if evaluation is not None and evaluation.link == LOGISTIC:
-            return f"{float(evaluation.link(np.array(value))):.1%}"
-        return f"{value:+.2f}"
+            self._analyst = Analyst(self.game, self._spec)
+        return self._analyst
 
 
 def _interruptibly(task: Callable[[threading.Event], Result], stop: threading.Event) -> Result:

@@ -174,7 +174,7 @@ class _Table:
         engine = self._engine
         for line in engine.analyse(lines=max(1, lines)).lines:
             variation = " ".join(engine.game.format_move(move) for move in line.moves)
-            click.echo(f"{engine.value_text(line):>8}  {variation}")
+            click.echo(f"{line.text:>8}  {variation}")
 
     def _undo(self, _rest: str) -> None:
         """Go back to where the person last had a choice."""

@@ -10,8 +10,8 @@ from glem.core.cli.display import print_json
 from glem.core.cli.thinking import player_of, thinking_options
 
 if TYPE_CHECKING:
+    from glem.core.analysis import Analysis
     from glem.core.engine import Engine
-    from glem.core.search.results import SearchResult
 
 __all__ = ["command"]
 
@@ -22,36 +22,35 @@ def _variation(engine: Engine, moves: tuple[int, ...]) -> str:
     return " ".join(engine.game.format_move(move) for move in moves)
 
 
-def _rate(result: SearchResult) -> str:
-    return f"{result.nodes / result.seconds:,.0f}" if result.seconds > 0 else ""
+def _rate(analysis: Analysis) -> str:
+    return f"{analysis.nodes / analysis.seconds:,.0f}" if analysis.seconds > 0 else ""
 
 
-def _print_iteration(engine: Engine, result: SearchResult) -> None:
-    for place, line in enumerate(result.lines):
-        figures = f"{result.depth:>5} {engine.value_text(line):>8}"
+def _print_iteration(engine: Engine, analysis: Analysis) -> None:
+    for place, line in enumerate(analysis.lines):
+        figures = f"{analysis.depth:>5} {line.text:>8}"
         if place == 0:
-            figures += f" {result.nodes:>14,} {_rate(result):>12} {result.seconds:>8.2f}"
+            figures += f" {analysis.nodes:>14,} {_rate(analysis):>12} {analysis.seconds:>8.2f}"
         else:
             figures += " " * 37
         click.echo(f"{figures}  {_variation(engine, line.moves)}")
 
 
-def _as_json(engine: Engine, result: SearchResult) -> dict[str, Any]:
+def _as_json(engine: Engine, analysis: Analysis) -> dict[str, Any]:
     return {
-        "depth": result.depth,
-        "selective_depth": result.selective_depth,
-        "nodes": result.nodes,
-        "seconds": result.seconds,
-        "stopped": result.stopped,
-        "proven": engine.is_proven(result),
+        "depth": analysis.depth,
+        "nodes": analysis.nodes,
+        "seconds": analysis.seconds,
+        "stopped": analysis.stopped,
+        "proven": analysis.proven,
         "lines": [
             {
-                "value": engine.value_of(line),
-                "text": engine.value_text(line),
+                "value": line.value,
+                "text": line.text,
                 "bound": line.bound.value,
                 "moves": [engine.game.format_move(move) for move in line.moves],
             }
-            for line in result.lines
+            for line in analysis.lines
         ],
     }
 
@@ -81,17 +80,17 @@ def command(
     if position_text is not None:
         engine.set_position_text(position_text)
     engine.play_text(moves_text)
-    found: list[SearchResult] = []
+    found: list[Analysis] = []
     unit = engine.unit
     if not as_json:
         drawing = draw_position(game, engine.position, first_to_move=engine.first_to_move)
         click.echo("\n".join([game.format_position(engine.position)] if drawing is None else drawing.lines()))
         click.echo(f"\ndepth {'value':>8} {'nodes':>14} {'nodes/s':>12} {'seconds':>8}  line ({unit})")
 
-    def show(result: SearchResult) -> None:
-        found.append(result)
+    def show(analysis: Analysis) -> None:
+        found.append(analysis)
         if not as_json:
-            _print_iteration(engine, result)
+            _print_iteration(engine, analysis)
 
     stopped = False
     try:
@@ -113,9 +112,9 @@ def command(
             }
         )
         return
-    state = "stopped" if stopped or result.stopped else "proven" if engine.is_proven(result) else "complete"
+    state = "stopped" if stopped or result.stopped else "proven" if result.proven else "complete"
     click.echo(
         f"\ndepth {result.depth} ({state}), {result.nodes:,} nodes in {result.seconds:.2f} s, {_rate(result)} nodes/s"
     )
     for place, line in enumerate(result.lines, 1):
-        click.echo(f"{place:>5} {engine.value_text(line):>8}  {_variation(engine, line.moves)}")
+        click.echo(f"{place:>5} {line.text:>8}  {_variation(engine, line.moves)}")

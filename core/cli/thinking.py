@@ -28,6 +28,12 @@ _OPTIONS = (
     click.option("--depth", type=click.IntRange(1), help="Search so many plies."),
     click.option("--nodes", type=click.IntRange(1), help="Search so many positions."),
     click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Search so long."),
+    click.option(
+        "--probcut",
+        default="",
+        metavar="FILE",
+        help="Parameters of selective search, from `glem probcut`; by default those that come with the evaluation.",
+    ),
     click.option("--full-width", is_flag=True, help="Prune nothing selectively."),
     click.option("--table", "table_mb", default=64, show_default=True, type=click.IntRange(1), help="Table, in MB."),
 )
@@ -85,6 +91,7 @@ def player_of(
     depth: int | None,
     nodes: int | None,
     seconds: float | None,
+    probcut: str,
     full_width: bool,
     table_mb: int,
     solve: int | None = None,
@@ -96,7 +103,7 @@ def player_of(
     ----------
     game
         The game.
-    evaluation, depth, nodes, seconds, full_width, table_mb
+    evaluation, depth, nodes, seconds, probcut, full_width, table_mb
         Values of the options.
     solve
         Moves left from which on positions are solved; by default none.
@@ -118,6 +125,7 @@ def player_of(
         "evaluation": evaluation,
         "limits": default if limits == Limits() else limits,
         "selective": not full_width,
+        "probcut": probcut,
         "table_mb": table_mb,
         "solve_from": solve or 0,
     }

@@ -17,12 +17,13 @@ import attrs
 from glem.core.errors import BadInputError, GlemError
 from glem.core.protocols import Protocol
 from glem.core.protocols.conversation import Conversation, Interruption
-from glem.core.search.results import Clock, Line, SearchResult
+from glem.core.search.results import Clock
 from glem.games.othello.ggf import GgfGame, after_move, parse_ggf, parse_move_item
 from glem.games.othello.notation import format_square
 from glem.games.othello.rules import PASS
 
 if TYPE_CHECKING:
+    from glem.core.analysis import Analysis
     from glem.core.engine import Engine
     from glem.core.tournament.players import MoveChoice
 
@@ -181,14 +182,14 @@ class _Session:
         self._think("analyzing", think)
         self._status("glem is waiting")
 
-    def _show(self, result: SearchResult) -> None:
-        engine = self._engine
-        depth = str(result.depth)
-        if engine.is_proven(result):
-            depth = "100%W" if engine.tells_results_only else "100%"
-        for line in result.lines:
-            self._write(f"search {_variation(line)} {engine.value_of(line):.2f} 0 {depth}")
-        self._write(f"nodestats {result.nodes} {result.seconds:.2f}")
+    def _show(self, analysis: Analysis) -> None:
+        depth = str(analysis.depth)
+        if analysis.proven:
+            # The protocol's words for what is certain.
+            depth = "100%W" if analysis.results_only else "100%"
+        for line in analysis.lines:
+            self._write(f"search {_variation(line.moves)} {line.value:.2f} 0 {depth}")
+        self._write(f"nodestats {analysis.nodes} {analysis.seconds:.2f}")
 
     def _analyze(self, _rest: str) -> None:
         """Evaluate all positions of the game, the last one first, so that the table helps those before it."""
@@ -215,8 +216,8 @@ class _Session:
         """Value of the position for the side to move; None if it was stopped."""
         if self._engine.is_over:
             return float(self._engine.game.final_score(self._engine.position))
-        result = self._engine.analyse(stop=stop)
-        return None if stop.is_set() else self._engine.value_of(result.lines[0])
+        analysis = self._engine.analyse(stop=stop)
+        return None if stop.is_set() else analysis.lines[0].value
 
 
 def _whole(text: str, least: int, most: int, what: str) -> int:
@@ -230,5 +231,5 @@ def _name(move: int) -> str:
     return "PA" if move == PASS else format_square(move).upper()
 
 
-def _variation(line: Line) -> str:
-    return "".join(_name(move) for move in line.moves)
+def _variation(moves: Iterable[int]) -> str:
+    return "".join(_name(move) for move in moves)

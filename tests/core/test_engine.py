@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from glem.core.analysis import Analysis
 from glem.core.engine import Engine
 from glem.core.errors import BadInputError
 from glem.core.game import Game, load_game
 from glem.core.learning import Learning
-from glem.core.search.results import Limits, SearchResult
+from glem.core.search.results import Limits
 from glem.core.tournament.players import PlayerSpec
 from glem.games.othello.notation import format_position
 from tests.core.countdown_game import COUNTDOWN
@@ -164,17 +165,17 @@ def test_player_chooses_legal_moves_until_the_end() -> None:
 def test_analysis_tells_every_iteration_and_several_lines(othello: Game, searching: PlayerSpec) -> None:
     engine = Engine(othello, searching)
     engine.play_text("f5d6")
-    seen: list[SearchResult] = []
+    seen: list[Analysis] = []
     result = engine.analyse(lines=3, on_iteration=seen.append)
     assert [iteration.depth for iteration in seen] == [1, 2, 3, 4]
     assert seen[-1].lines == result.lines
     assert len({line.moves[0] for line in result.lines}) == 3
     assert {line.moves[0] for line in result.lines} <= set(engine.legal_moves())
-    values = [engine.value_of(line) for line in result.lines]
+    values = [line.value for line in result.lines]
     assert values == sorted(values, reverse=True)
-    assert engine.value_text(result.lines[0]) == f"{values[0]:+.2f}"
+    assert result.lines[0].text == f"{values[0]:+.2f}"
     assert engine.unit == "discs"
-    assert engine.choose().move == result.move
+    assert engine.choose().move == result.lines[0].moves[0]
     assert engine.choose().score == pytest.approx(values[0])
 
 
@@ -183,23 +184,23 @@ def test_winning_chances_are_shown_as_such(
 ) -> None:
     mobility_evaluation(othello_learning, logistic=True).save(tmp_path / "chance.npz")
     engine = Engine(othello, attrs.evolve(searching, evaluation=str(tmp_path / "chance.npz")))
-    line = engine.analyse().lines[0]
-    assert engine.value_text(line).endswith("%")
+    analysis = engine.analyse()
+    assert analysis.lines[0].text.endswith("%")
+    assert analysis.results_only
     assert engine.unit == "winning chance"
-    assert engine.tells_results_only
 
 
 def test_thinking_without_a_limit_ends_when_another_thread_says_so(othello: Game, searching: PlayerSpec) -> None:
     engine = Engine(othello, attrs.evolve(searching, limits=Limits(depth=100)))
     stop = threading.Event()
 
-    def stop_at_depth_3(result: SearchResult) -> None:
-        if result.depth == 3:
+    def stop_at_depth_3(analysis: Analysis) -> None:
+        if analysis.depth == 3:
             stop.set()
 
     result = engine.analyse(stop=stop, on_iteration=stop_at_depth_3)
     assert result.stopped
-    assert result.move in engine.legal_moves()
+    assert result.lines[0].moves[0] in engine.legal_moves()
     timer = threading.Timer(0.1, stop.set)
     stop.clear()
     timer.start()

@@ -1,0 +1,262 @@
+"""Analyses of positions for people and for other programs: the best lines, with what their values mean."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import define
+
+from glem.core.errors import BadInputError
+from glem.core.fitting.links import LOGISTIC
+from glem.core.game import Game
+from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.search.probcut_choice import chosen_probcut
+from glem.core.search.results import Bound, Limits, Line, SearchResult
+from glem.core.search.searcher import Searcher, SearchSettings
+from glem.core.solving import Solver
+from glem.core.tournament.player_data import load_player_evaluation
+from glem.core.tournament.players import PlayerSpec
+
+__all__ = ["AnalysedLine", "Analysis", "Analyst"]
+
+_DEPTH_BEFORE_SOLVING = 8
+"""Enough to show something at once where a solver then finds the truth."""
+
+
+@define(frozen=True)
+class AnalysedLine:
+    """One of the best lines of play.
+
+    Parameters
+    ----------
+    value
+        From the side to move, in label units of the evaluation before its link.
+    text
+        The value for people: a signed number of label units, a winning chance, or ``won`` and ``lost``.
+    bound
+        What the value says about the line.
+    moves
+        The line; at least one move.
+    """
+
+    value: float
+    text: str
+    bound: Bound
+    moves: tuple[int, ...]
+
+
+@define(frozen=True)
+class Analysis:
+    """What is known of a position.
+
+    Parameters
+    ----------
+    lines
+        The best lines, best first; as many as were asked for and there are moves.
+    depth
+        Last iteration that was completed, in plies.
+    nodes
+        Positions visited.
+    seconds
+        Wall-clock time.
+    stopped
+        Whether a limit or a stop ended it inside an iteration.
+    proven
+        Whether every line was followed to the end of the game, nothing pruned that could matter.
+    results_only
+        Whether values tell who wins, not by how much.
+    """
+
+    lines: tuple[AnalysedLine, ...]
+    depth: int
+    nodes: int
+    seconds: float
+    stopped: bool
+    proven: bool
+    results_only: bool
+
+
+class Analyst:
+    """Finds the best lines of positions as a searching player sees them.
+
+    Parameters
+    ----------
+    game
+        The game.
+    spec
+        The player. Positions with at most :attr:`PlayerSpec.solve_from` moves left are solved.
+
+    Raises
+    ------
+    BadInputError
+        The player does not search, or there is no such evaluation.
+    """
+
+    def __init__(self, game: Game, spec: PlayerSpec) -> None:
+        if spec.kind != "search":
+            raise BadInputError(f"player {spec.name!r} is {spec.kind} and does not search, so it cannot analyse")
+        self._game = game
+        self._evaluation = load_player_evaluation(game, spec.evaluation)
+        self._evaluator = evaluator_of(self._evaluation)
+        probcut = chosen_probcut(game, probcut=spec.probcut, evaluation=spec.evaluation, selective=spec.selective)
+        settings = SearchSettings(table_mb=spec.table_mb, probcut=probcut)
+        self._searcher = Searcher(game, self._evaluator, settings)
+        self._solve_from = spec.solve_from
+        self._solver: Solver | None = None
+        if spec.solve_from and game.make_solver is not None and not self._evaluator.result_only:
+            self._solver = game.make_solver(evaluator=self._evaluator, table_mb=spec.table_mb)
+        # Compiled now, lest the first search on a clock pay for it. So shallow a one leaves nothing in the table.
+        self._searcher.search(game.initial_position, Limits(depth=1))
+
+    @property
+    def unit(self) -> str:
+        """What values are counted in, for people."""
+        return self._evaluation.unit
+
+    def clear(self) -> None:
+        """Forget what was found, for another game."""
+        self._searcher.clear()
+        if self._solver is not None:
+            self._solver.clear()
+
+    def analyse(
+        self,
+        position: Any,
+        limits: Limits,
+        *,
+        lines: int,
+        stop: threading.Event,
+        previous: Sequence[Any] = (),
+        on_iteration: Callable[[Analysis], None] | None = None,
+    ) -> Analysis:
+        """Find the best lines of a position that is not over.
+
+        Parameters
+        ----------
+        position
+            The position.
+        limits
+            When to end.
+        lines
+            How many lines.
+        stop
+            Ends the analysis from another thread.
+        previous
+            The game's earlier positions.
+        on_iteration
+            Called with what is known after each iteration.
+        """
+
+        def search(limits: Limits) -> Analysis:
+            return self._told(
+                position,
+                self._searcher.search(
+                    position,
+                    limits,
+                    lines=lines,
+                    stop=stop,
+                    previous=previous,
+                    on_iteration=lambda result: tell(self._told(position, result)),
+                ),
+            )
+
+        def tell(analysis: Analysis) -> None:
+            if on_iteration is not None:
+                on_iteration(analysis)
+
+        if not self._is_solvable(position, limits):
+            return search(limits)
+        glance = search(Limits(min(limits.depth or _DEPTH_BEFORE_SOLVING, _DEPTH_BEFORE_SOLVING), limits.nodes))
+        if glance.proven or stop.is_set():
+            return glance
+        solved = self._solved(position, limits, lines, stop, glance)
+        if solved is None:
+            return search(limits)
+        tell(solved)
+        return solved
+
+    def _is_solvable(self, position: Any, limits: Limits) -> bool:
+        solver = self._solver
+        return solver is not None and limits.clock is None and solver.plies_left(position) <= self._solve_from
+
+    def _solved(
+        self, position: Any, limits: Limits, lines: int, stop: threading.Event, glance: Analysis
+    ) -> Analysis | None:
+        """Solve every move; None when that was not finished within the limits or was stopped."""
+        solver, game = self._solver, self._game
+        assert solver is not None
+        began = time.monotonic()
+        nodes = glance.nodes
+        found: list[Line] = []
+        moves = np.zeros(game.max_moves, np.int32)
+        for move in moves[: game.legal_moves(position, moves, 0)].tolist():
+            after = game.play(position, move)
+            seconds = glance.seconds + time.monotonic() - began
+            score = 0
+            variation: tuple[int, ...] = ()
+            if game.is_over(after):
+                score = -int(game.final_score(after))
+            else:
+                nodes_left = None if limits.nodes is None else limits.nodes - nodes
+                seconds_left = None if limits.seconds is None else limits.seconds - seconds
+                if (nodes_left is not None and nodes_left < 1) or (seconds_left is not None and seconds_left <= 0):
+                    return None
+                solution = solver.solve(after, nodes=nodes_left, seconds=seconds_left, stop=stop)
+                if not solution.exact:
+                    return None
+                score, variation = -solution.score, solution.variation
+                nodes += solution.nodes
+            steps = round(score * self._evaluator.steps_per_unit)
+            found.append(Line(steps, Bound.EXACT, (move, *variation)))
+        found.sort(key=lambda line: -line.score)
+        return Analysis(
+            lines=tuple(self._line(line) for line in found[:lines]),
+            depth=solver.plies_left(position),
+            nodes=nodes,
+            seconds=glance.seconds + time.monotonic() - began,
+            stopped=False,
+            proven=True,
+            results_only=False,
+        )
+
+    def _told(self, position: Any, result: SearchResult) -> Analysis:
+        return Analysis(
+            lines=tuple(self._line(line) for line in result.lines),
+            depth=result.depth,
+            nodes=result.nodes,
+            seconds=result.seconds,
+            stopped=result.stopped,
+            proven=self._is_proven(position, result),
+            results_only=self._evaluator.result_only,
+        )
+
+    def _is_proven(self, position: Any, result: SearchResult) -> bool:
+        rules = self._game.search_rules
+        full_width = self._searcher.settings.probcut is None
+        return (
+            full_width
+            and "plies_left" in rules
+            and result.depth >= int(rules["plies_left"](position))
+            and not result.stopped
+        )
+
+    def _line(self, line: Line) -> AnalysedLine:
+        """Say what a line of a search means."""
+        evaluator, link = self._evaluator, self._evaluation.link
+        score = line.score
+        certain = evaluator.result_only and abs(score) > evaluator.limit
+        if evaluator.result_only:
+            # What lies beyond is a certain win, the sooner the greater.
+            score = min(max(score, -evaluator.limit), evaluator.limit)
+        value = score / evaluator.steps_per_unit
+        if certain:
+            text = "won" if score > 0 else "lost"
+        elif link == LOGISTIC:
+            text = f"{float(link(np.array(value))):.1%}"
+        else:
+            text = f"{value:+.2f}"
+        return AnalysedLine(value, text, line.bound, line.moves)
