@@ -444,7 +444,9 @@ def negascout(
         if best >= beta:
             bound = np.int64(LOWER_BOUND)
         elif best <= alpha:
+            # All moves have upper bounds alone, which do not tell a best one.
             bound = np.int64(UPPER_BOUND)
+            best_move = table_move
         score = best
         if best > state.proven:
             score = best + ply

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import define
-from numpy.typing import NDArray
 
 from glem.core.borrowing import Borrowed
 from glem.core.errors import BadInputError
 from glem.core.game import Game
 from glem.core.kernels import compiled
+from glem.core.search.ending import StopRelay, longest_seconds, usual_seconds
 from glem.core.search.evaluators import Evaluator
 from glem.core.search.negascout import negascout
-from glem.core.search.results import Bound, Clock, Limits, Line, SearchResult
+from glem.core.search.results import Bound, Limits, Line, SearchResult
 from glem.core.search.selectivity import FULL_WIDTH
 from glem.core.search.state import (
     AGE,
@@ -46,7 +46,6 @@ _EARLIER_POSITIONS = 1024
 _NEVER = 1 << 62
 _BILLION = 1_000_000_000
 _MOST_STEPS = 1 << 29
-_STOP_CHECK_SECONDS = 0.05
 
 _COMPILED_POLL_NODES = 1000
 _PLAIN_POLL_NODES = 8
@@ -57,13 +56,10 @@ _ASPIRATION_DEPTH = 3
 _ASPIRATION_SHARE = 32
 _WIDENING = 4
 
-# Time on a clock. Without knowing the game's length, a share of what is left never runs out.
-_MOVES_TO_GO = 20
-_INCREMENT_SHARE = 0.75
-_MOST_SHARES = 3.0
-_MOST_OF_CLOCK = 0.5
-_OVERHEAD_SECONDS = 0.02
+# On a clock, no iteration begins after this share of the usual time: one takes about as long as all before it.
 _LAST_ITERATION_SHARE = 0.5
+# Nor a deeper one where there is nothing to choose; the score is wanted nevertheless.
+_FORCED_DEPTH = 4
 
 
 @define(frozen=True)
@@ -122,6 +118,10 @@ class _Root:
     window: tuple[int, int]
     lines: int
     excluded: tuple[int, ...]
+    choices: int
+    """Moves that are searched."""
+    plies_left: int | None
+    """Upper bound on the moves left, where the game knows one."""
 
 
 class Searcher:
@@ -254,7 +254,7 @@ class Searcher:
         result = self._standing(root, began)
         if not result.variation:
             return result
-        relay = None if stop is None else _StopRelay(stop, state.stop)
+        relay = None if stop is None else StopRelay(stop, state.stop)
         try:
             for depth in range(1, deepest + 1):
                 result = self._iterate(root, depth, result, began)
@@ -262,7 +262,7 @@ class Searcher:
                     break
                 if on_iteration is not None:
                     on_iteration(result)
-                if self._is_settled(result, depth, limits, began):
+                if self._is_settled(root, result, limits):
                     break
         finally:
             if relay is not None:
@@ -280,8 +280,14 @@ class Searcher:
         left = [move for move in moves if move not in set(exclude)]
         if moves and not left:
             raise BadInputError("no legal move is left: all are excluded")
+        rules = self.game.search_rules
         return _Root(
-            position, (max(low, -infinity), min(high, infinity)), min(lines, max(1, len(left))), tuple(exclude)
+            position=position,
+            window=(max(low, -infinity), min(high, infinity)),
+            lines=min(lines, max(1, len(left))),
+            excluded=tuple(exclude),
+            choices=len(left),
+            plies_left=int(rules["plies_left"](position)) if "plies_left" in rules else None,
         )
 
     def _legal_moves(self, position: Any) -> list[int]:
@@ -302,7 +308,7 @@ class Searcher:
             state.keys[place] = game.hash_key(position)
         seconds = limits.seconds
         if limits.clock is not None:
-            most = _most_seconds(limits.clock)
+            most = longest_seconds(limits.clock, root.plies_left)
             seconds = most if seconds is None else min(seconds, most)
         age = (int(counters[AGE]) + 1) % AGES
         counters[:] = 0
@@ -311,8 +317,8 @@ class Searcher:
         counters[NODE_LIMIT] = _NEVER if limits.nodes is None else limits.nodes
         counters[DEADLINE] = _NEVER if seconds is None else began + int(seconds * _BILLION)
         depth = _MOST_DEPTH if limits.depth is None else min(limits.depth, _MOST_DEPTH)
-        if "plies_left" in game.search_rules:
-            depth = min(depth, max(1, int(game.search_rules["plies_left"](root.position))))
+        if root.plies_left is not None:
+            depth = min(depth, max(1, root.plies_left))
         self.evaluator.operations["start"](root.position, self.evaluator.data, state.accumulators, 0)
         return depth
 
@@ -394,17 +400,19 @@ class Searcher:
         chosen = self.settings.aspiration
         return max(1, int(self._state.limit) // _ASPIRATION_SHARE) if chosen is None else chosen
 
-    def _is_settled(self, result: SearchResult, depth: int, limits: Limits, began: int) -> bool:
+    def _is_settled(self, root: _Root, result: SearchResult, limits: Limits) -> bool:
         """Whether a deeper iteration would tell nothing new, or would hardly end in time."""
         state = self._state
         # A win or a loss in so many plies is found at that depth, and all shorter ones before it.
-        proven = all(abs(line.score) > state.proven and state.win - abs(line.score) <= depth for line in result.lines)
-        if proven and bool(state.win):
+        if state.win and all(
+            abs(line.score) > state.proven and state.win - abs(line.score) <= result.depth for line in result.lines
+        ):
             return True
         if limits.clock is None:
             return False
-        elapsed = (time.monotonic_ns() - began) / _BILLION
-        return elapsed > _LAST_ITERATION_SHARE * _usual_seconds(limits.clock)
+        if root.choices == 1 and result.depth >= _FORCED_DEPTH:
+            return True
+        return result.seconds > _LAST_ITERATION_SHARE * usual_seconds(limits.clock, root.plies_left)
 
     def _result(self, lines: tuple[Line, ...], depth: int, began: int) -> SearchResult:
         state = self._state
@@ -421,39 +429,3 @@ class Searcher:
             seconds=(time.monotonic_ns() - began) / _BILLION,
             stopped=bool(state.counters[STOPPED]),
         )
-
-
-def _usual_seconds(clock: Clock) -> float:
-    """Share of the clock for one move: a thirtieth of what is left, and most of the increment."""
-    return clock.remaining / _MOVES_TO_GO + _INCREMENT_SHARE * clock.increment
-
-
-def _most_seconds(clock: Clock) -> float:
-    """When a search on the clock ends at the latest: after three shares, and never with a clock run down."""
-    left = max(clock.remaining - _OVERHEAD_SECONDS, clock.remaining / 2)
-    return min(_MOST_SHARES * _usual_seconds(clock), _MOST_OF_CLOCK * left)
-
-
-class _StopRelay:
-    """Sets the flag that the kernel reads when another thread sets an event, while a search runs."""
-
-    def __init__(self, stop: threading.Event, flag: NDArray[np.uint8]) -> None:
-        self._stop = stop
-        self._flag = flag
-        self._lock = threading.Lock()
-        self._finished = False
-        threading.Thread(target=self._watch, daemon=True).start()
-
-    def _watch(self) -> None:
-        while not self._finished:
-            if self._stop.wait(_STOP_CHECK_SECONDS):
-                # Under the lock: the flag of a later search must not be set.
-                with self._lock:
-                    if not self._finished:
-                        self._flag[0] = 1
-                return
-
-    def finish(self) -> None:
-        """End: the flag is not touched any more."""
-        with self._lock:
-            self._finished = True
