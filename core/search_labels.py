@@ -207,9 +207,8 @@ class SearchLabelling:
         """All that the labels depend on, as JSON values."""
         facts = attrs.asdict(self)
         # Files are known by their digest, names mean nothing.
-        for name in ("name", "evaluation"):
+        for name in ("name", "evaluation", "probcut"):
             del facts["labeller"][name]
-        facts["labeller"]["probcut"] = Path(self.labeller.probcut).name
         return facts
 
 
