@@ -14,13 +14,13 @@ __all__ = ["command"]
 @click.argument("model", type=click.Path(dir_okay=False))
 @click.argument("positions", type=click.Path(dir_okay=False))
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="Parameter file (.npz) to write.")
-@click.option("--depth", default=10, show_default=True, type=click.IntRange(4, 60), help="Searches go this deep.")
+@click.option("--depth", default=10, show_default=True, type=click.IntRange(5, 60), help="Searches go this deep.")
 @click.option("--per-phase", default=100, show_default=True, type=click.IntRange(1), help="Positions of each phase.")
 @click.option(
     "--deepest",
     default=24,
     show_default=True,
-    type=click.IntRange(4, 60),
+    type=click.IntRange(5, 60),
     help="Greatest depth with parameters; those beyond --depth are extrapolated.",
 )
 @click.option(

@@ -21,13 +21,15 @@ from glem.core.operations import position_at
 from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress
 from glem.core.search.evaluation_evaluator import evaluator_of, search_unit
-from glem.core.search.probcut import DEEPEST, ProbCut, regress_scores
+from glem.core.search.probcut import ProbCut
+from glem.core.search.probcut_regression import DEEPEST, LEAST_SEARCHED, regress_scores
 from glem.core.search.results import Limits, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings
 
 __all__ = ["ProbCutSample", "choose_positions", "fit_probcut", "sampled_scores", "search_scores"]
 
 _POSITIONS_PER_TASK = 16
+_DEEPEST_OF_ALL = 60
 
 
 @define(frozen=True)
@@ -55,10 +57,10 @@ class ProbCutSample:
     table_mb: int = 16
 
     def __attrs_post_init__(self) -> None:
-        if not 4 <= self.depth <= self.deepest <= 60:
+        if not LEAST_SEARCHED <= self.depth <= self.deepest <= _DEEPEST_OF_ALL:
             raise BadInputError(
-                f"depth {self.depth} of the searches and greatest depth {self.deepest} with parameters: "
-                "expected at least 4, at most 60, and no parameters for less than what is searched"
+                f"depth {self.depth} of the searches and greatest depth {self.deepest} with parameters: expected at "
+                f"least {LEAST_SEARCHED}, at most {_DEEPEST_OF_ALL}, and parameters for all depths that are searched"
             )
         if self.per_phase < 1:
             raise BadInputError(f"positions of a phase: expected at least 1, got {self.per_phase}")
@@ -150,8 +152,8 @@ def sampled_scores(
     Returns
     -------
     scores, phases
-        Of each position, as :func:`~glem.core.search.probcut.regress_scores` takes them. Arguments and errors are those
-        of :func:`fit_probcut`.
+        Of each position, as :func:`~glem.core.search.probcut_regression.regress_scores` takes them. Arguments and
+        errors are those of :func:`fit_probcut`.
     """
     columns = choose_positions(evaluation, positions, sample.per_phase, sample.seed)
     count = len(columns[0])

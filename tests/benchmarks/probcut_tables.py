@@ -22,8 +22,9 @@ from glem.core.kernels import popcount
 from glem.core.operations import position_at
 from glem.core.positions import PositionSet
 from glem.core.search.evaluation_evaluator import evaluator_of
-from glem.core.search.probcut import ProbCut, check_depths_of, regress_scores
+from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_fitting import ProbCutSample, choose_positions, sampled_scores
+from glem.core.search.probcut_regression import check_depths_of, regress_scores
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 

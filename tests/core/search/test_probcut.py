@@ -21,9 +21,10 @@ from glem.core.learning import Learning
 from glem.core.operations import position_at
 from glem.core.positions import PositionSet
 from glem.core.search.evaluation_evaluator import evaluator_of
-from glem.core.search.probcut import ProbCut, check_depths_of, regress_scores
+from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_choice import chosen_probcut
 from glem.core.search.probcut_fitting import ProbCutSample, choose_positions, fit_probcut
+from glem.core.search.probcut_regression import check_depths_of, regress_scores
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.selectivity import CHECKS
@@ -86,8 +87,14 @@ def test_depths_beyond_the_searched_ones_are_extrapolated(probcut: ProbCut) -> N
             assert set(probcut.slopes[:, depth, place]) <= set(probcut.slopes[:, nearest].ravel())
 
 
-def test_deviations_follow_the_power_law_beyond() -> None:
-    """Noise-free data of the law that the extrapolation assumes gives the law back."""
+def test_extrapolated_deviations_are_near_the_true_ones(probcut: ProbCut) -> None:
+    for depth in range(SEARCHED + 1, 17):
+        (check,) = check_depths_of(depth)
+        true = np.sqrt((0.81 ** np.arange((depth - check) // 2)).sum()) * (1.0 + np.arange(3))
+        np.testing.assert_allclose(probcut.deviations[:, depth, 0], true, rtol=0.2)
+
+
+def test_searched_depths_do_not_depend_on_how_far_parameters_go() -> None:
     scores, phases = scores_of_known_law((400, 400, 400))
     fitted = regressed(scores, phases, deepest=SEARCHED)
     longer = regressed(scores, phases, deepest=20)
@@ -111,10 +118,10 @@ def test_scores_that_are_missing_are_left_out() -> None:
 
 def test_too_little_is_refused() -> None:
     scores, phases = scores_of_known_law((3, 3, 3))
-    with pytest.raises(BadInputError, match="too few"):
+    with pytest.raises(BadInputError, match="only 9 positions"):
         regressed(scores, phases)
-    with pytest.raises(BadInputError, match="depths up to 3"):
-        regressed(scores[:, :4], phases)
+    with pytest.raises(BadInputError, match="depths up to 4"):
+        regressed(scores[:, :5], phases)
 
 
 def test_arrays_are_in_steps_of_the_evaluator(othello_learning: Learning, probcut: ProbCut) -> None:
@@ -282,7 +289,7 @@ def test_fitted_parameters_save_nodes(othello_learning: Learning, positions: Pos
 
 def test_a_folder_of_other_work_is_refused(othello_learning: Learning, positions: PositionSet, tmp_path: Path) -> None:
     evaluation = mobility(othello_learning)
-    small = evolve(SAMPLE, depth=4, per_phase=2)
+    small = evolve(SAMPLE, depth=5, per_phase=2)
     fit_probcut(evaluation, [positions], small, folder=tmp_path / "work")
     with pytest.raises(BadInputError, match="other settings"):
         fit_probcut(evaluation, [positions], evolve(small, seed=8), folder=tmp_path / "work")
@@ -294,7 +301,7 @@ def test_the_command(
     model, scored, output = (tmp_path / name for name in ("model.npz", "positions.parquet", "probcut.npz"))
     mobility(othello_learning).save(model)
     positions.write(scored)
-    options = ["--depth", "4", "--per-phase", "6", "--deepest", "6", "--workers", "1", "--threshold", "1.7"]
+    options = ["--depth", "5", "--per-phase", "6", "--deepest", "6", "--workers", "1", "--threshold", "1.7"]
     with pytest.raises(SystemExit) as ended:
         main(["probcut", str(model), str(scored), "-o", str(output), *options])
     assert ended.value.code == 0
