@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Engine"]
 
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 
 _MOST_MOVES_SHOWN = 20
 _LONGEST_MOVE = 10
@@ -319,7 +319,7 @@ class Engine:
         return _interruptibly(
             lambda event: analyst.analyse(
                 self.position,
-                limits or self._spec.limits,
+                self._spec.limits if limits is None else limits,
                 lines=lines,
                 stop=event,
                 previous=self.previous,
@@ -341,7 +341,7 @@ class Engine:
         return self._analyst
 
 
-def _interruptibly(task: Callable[[threading.Event], Result], stop: threading.Event) -> Result:
+def _interruptibly(task: Callable[[threading.Event], _Result], stop: threading.Event) -> _Result:
     """Run a task in a thread of its own, so that Ctrl-C is heard while compiled code runs."""
     with ThreadPoolExecutor(1, "engine") as executor:
         running = executor.submit(task, stop)

@@ -26,6 +26,7 @@ def command(game_name: str, protocol_name: str, **player: Any) -> None:
     Every game has gtp; games may have further protocols, such as the one of their graphical boards. The limits hold
     for each move, besides the clock that the other side keeps; without any, a move takes a few seconds.
     """
+    import io
     import sys
 
     from glem.core.engine import Engine
@@ -47,6 +48,10 @@ def command(game_name: str, protocol_name: str, **player: Any) -> None:
         opening = set(lines.first().split()[:1])
         protocol_name = next((name for name, known in protocols.items() if opening & set(known.opening)), GTP.name)
     protocol = protocols[protocol_name]
+
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # What others sent comes back in answers, whatever it was.
+        sys.stdout.reconfigure(errors="backslashreplace")
 
     def write(line: str) -> None:
         sys.stdout.write(f"{line}\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -121,8 +122,8 @@ class _Table:
             click.echo("You gave up. glem wins.")
         else:
             score = self._engine.first_score if self._yours else -self._engine.first_score
-            result = f"You win by {score}." if score > 0 else f"glem wins by {-score}." if score else "A draw."
-            click.echo(result)
+            margin = f" by {abs(score)}" if max(self._engine.game.score_bounds) > 1 else ""
+            click.echo(f"You win{margin}." if score > 0 else f"glem wins{margin}." if score else "A draw.")
         click.echo(f"The game: {self._engine.transcript()}")
 
     # --------------------------------------------------------------------------------------- what is done
@@ -148,12 +149,9 @@ class _Table:
             elif self._engine.is_over or self._resigned:
                 raise BadInputError("the game is over: new, undo, switch, save FILE or quit")
             else:
-                self._move(line)
+                self._engine.play_text(line)
         except BadInputError as error:
             click.echo(f"{error}")
-
-    def _move(self, text: str) -> None:
-        self._engine.play_text(text)
 
     def _answer(self) -> None:
         engine = self._engine
@@ -259,6 +257,9 @@ def command(
     from glem.core.game import load_game
     from glem.core.search.results import Limits
 
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        # What is no text is no move either, and no reason to end a game.
+        sys.stdin.reconfigure(errors="replace")
     game = load_game(game_name)
     if save_path is not None:
         check_writable(save_path)

@@ -13,6 +13,7 @@ from glem.core.learning import Learning
 from tests.core.linear_evaluations import mobility_evaluation
 
 PATIENCE = 120
+RANDOM = ("--player", "random")
 
 
 @pytest.fixture(scope="module")
@@ -46,19 +47,15 @@ def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-def test_the_protocol_is_recognized(model: str) -> None:
-    assert talk("\nnboard 2\nping 3\n", "--solve", "0", "--evaluation", model) == "set myname glem\npong 3\n"
-    assert talk("1 name\n", "--solve", "0", "--evaluation", model) == "=1 glem\n\n"
-    assert talk("", "--solve", "0", "--evaluation", model) == ""
-    assert talk("fly\n", "--player", "random") == "? unknown command\n\n"
+def test_the_protocol_is_recognized() -> None:
+    assert talk("\nnboard 2\nping 3\n", *RANDOM) == "set myname glem\npong 3\n"
+    assert talk("1 name\n", *RANDOM) == "=1 glem\n\n"
+    assert talk("", *RANDOM) == ""
 
 
-def test_the_protocol_is_chosen(model: str) -> None:
-    assert (
-        talk("name\n", "--protocol", "nboard", "--solve", "0", "--evaluation", model)
-        == "status unknown command 'name'\n"
-    )
-    assert talk("nboard 2\n", "--protocol", "gtp", "--player", "random") == "? unknown command\n\n"
+def test_the_protocol_is_chosen() -> None:
+    assert talk("name\n", "--protocol", "nboard", *RANDOM) == "status unknown command 'name'\n"
+    assert talk("nboard 2\n", "--protocol", "gtp", *RANDOM) == "? unknown command\n\n"
     assert "no protocol 'uci'; known: auto, gtp, nboard" in talk("", "--protocol", "uci", status=2)
 
 
@@ -79,8 +76,14 @@ def test_a_script_gets_whole_answers(model: str) -> None:
 
 def test_garbage_is_answered() -> None:
     garbage = b"\xff\xfe\x00\n" + b"x" * 500_000 + b"\n\n\r\nplay black " + b"\xc3" * 100 + b"\nname"
-    answers = talk(garbage, "--protocol", "gtp", "--player", "random").split("\n\n")
+    answers = talk(garbage, "--protocol", "gtp", *RANDOM).split("\n\n")
     assert [answer[:1] for answer in answers] == ["?", "?", "?", "=", ""]
+
+
+def test_answers_fit_any_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    said = talk("nboard 2\nmöve\n", *RANDOM)
+    assert said == "set myname glem\nstatus unknown command 'm\\xf6ve'\n"
 
 
 def test_thinking_is_interrupted_in_the_running_process(model: str) -> None:

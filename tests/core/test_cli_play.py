@@ -178,6 +178,13 @@ def test_without_an_evaluation_the_error_says_how_to_make_one(
         assert "make one with `glem fit`" in terminal(command, "othello", status=2)
 
 
+def test_bytes_that_are_no_text_are_no_move() -> None:
+    command = [sys.executable, "-m", "glem", "play", *RANDOM]
+    run = subprocess.run(command, input=b"\xff\xfe\nline\n", capture_output=True, check=True)
+    assert b"is no legal move" in run.stdout
+    assert run.stdout.endswith(b"no moves yet\n")
+
+
 def typed_at_a_terminal(arguments: list[str], typed: bytes) -> str:
     """What a command shows on a terminal of its own."""
     controller, worker = pty.openpty()
