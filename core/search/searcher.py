@@ -146,9 +146,11 @@ class Searcher:
         self.evaluator = evaluator
         self.settings = SearchSettings() if settings is None else settings
         self.plain = plain
-        self._state = self._new_state()
+        self.state = self._new_state()
+        """Memory of the searches, for those who call the kernel themselves."""
+        self.borrowed: Any = self.state if plain else Borrowed(self.state)
+        """The same as the kernel takes it."""
         self._kernel: Callable[..., Any] = negascout if plain else compiled(negascout)
-        self._borrowed: Any = self._state if plain else Borrowed(self._state)
 
     def _new_state(self) -> SearchState:
         game, evaluator, settings = self.game, self.evaluator, self.settings
@@ -199,8 +201,8 @@ class Searcher:
 
     def clear(self) -> None:
         """Forget the table: the next search takes the same nodes as in a new searcher."""
-        self._state.table[:] = 0
-        self._state.counters[:] = 0
+        self.state.table[:] = 0
+        self.state.counters[:] = 0
 
     # ------------------------------------------------------------------------------------- one search
 
@@ -249,7 +251,7 @@ class Searcher:
         """
         began = time.monotonic_ns()
         root = self._root(position, lines, window, exclude)
-        state = self._state
+        state = self.state
         deepest = self._begin(root, limits, began, previous, stop)
         result = self._standing(root, began)
         if not result.variation:
@@ -270,7 +272,7 @@ class Searcher:
         return result
 
     def _root(self, position: Any, lines: int, window: tuple[int, int] | None, exclude: Sequence[int]) -> _Root:
-        infinity = int(self._state.infinity)
+        infinity = int(self.state.infinity)
         if lines < 1:
             raise BadInputError(f"a search gives at least one line, not {lines}")
         low, high = (-infinity, infinity) if window is None else window
@@ -298,7 +300,7 @@ class Searcher:
         self, root: _Root, limits: Limits, began: int, previous: Sequence[Any], stop: threading.Event | None
     ) -> int:
         """Prepare the state; the greatest depth to search."""
-        state, game = self._state, self.game
+        state, game = self.state, self.game
         counters = state.counters
         state.stop[0] = stop is not None and stop.is_set()
         state.killers[:] = -1
@@ -324,7 +326,7 @@ class Searcher:
 
     def _standing(self, root: _Root, began: int) -> SearchResult:
         """Give the result before the first iteration: the final score, or the static one with any move."""
-        state, game = self._state, self.game
+        state, game = self.state, self.game
         moves = [move for move in self._legal_moves(root.position) if move not in root.excluded]
         if not moves:
             final = game.final_score(root.position)
@@ -336,7 +338,7 @@ class Searcher:
 
     def _iterate(self, root: _Root, depth: int, before: SearchResult, began: int) -> SearchResult:
         """Search to a depth, line by line, each without the moves of those before it."""
-        state = self._state
+        state = self.state
         state.excluded[:] = 0
         state.excluded[list(root.excluded)] = 1
         found: list[Line] = []
@@ -357,7 +359,7 @@ class Searcher:
 
     def _search_line(self, root: _Root, depth: int, guess: int | None) -> Line | None:
         """Best line among the moves that are not excluded; None when it was stopped before there was one."""
-        state = self._state
+        state = self.state
         low, high = root.window
         width = self._aspiration()
         alpha, beta = low, high
@@ -384,25 +386,25 @@ class Searcher:
         return Line(score, bound, self._variation() or (int(state.counters[BEST_MOVE]),))
 
     def _search_window(self, position: Any, depth: int, alpha: int, beta: int) -> int:
-        state = self._state
+        state = self.state
         state.variation_lengths[0] = 0
         # Where Python raised the node count or a limit has passed, the kernel looks at its limits at once.
         state.counters[NEXT_POLL] = state.counters[NODES]
         integers = (np.int64(0), np.int64(depth), np.int64(alpha), np.int64(beta))
         rules, evaluator = self.game.search_rules, self.evaluator.operations
-        return int(self._kernel(rules, evaluator, self._borrowed, position, *integers))
+        return int(self._kernel(rules, evaluator, self.borrowed, position, *integers))
 
     def _variation(self) -> tuple[int, ...]:
-        state = self._state
+        state = self.state
         return tuple(int(move) for move in state.variations[: state.variation_lengths[0]])
 
     def _aspiration(self) -> int:
         chosen = self.settings.aspiration
-        return max(1, int(self._state.limit) // _ASPIRATION_SHARE) if chosen is None else chosen
+        return max(1, int(self.state.limit) // _ASPIRATION_SHARE) if chosen is None else chosen
 
     def _is_settled(self, root: _Root, result: SearchResult, limits: Limits) -> bool:
         """Whether a deeper iteration would tell nothing new, or would hardly end in time."""
-        state = self._state
+        state = self.state
         # A win or a loss in so many plies is found at that depth, and all shorter ones before it.
         if state.win and all(
             abs(line.score) > state.proven and state.win - abs(line.score) <= result.depth for line in result.lines
@@ -415,7 +417,7 @@ class Searcher:
         return result.seconds > _LAST_ITERATION_SHARE * usual_seconds(limits.clock, root.plies_left)
 
     def _result(self, lines: tuple[Line, ...], depth: int, began: int) -> SearchResult:
-        state = self._state
+        state = self.state
         limit = int(state.limit)
         score = lines[0].score
         if state.win:

@@ -1,0 +1,151 @@
+"""Print the tables of docs/explanation/search.md.
+
+    python -m tests.benchmarks.search_tables depths MODEL WTHOR
+    python -m tests.benchmarks.search_tables techniques MODEL WTHOR
+    python -m tests.benchmarks.search_tables borrowing MODEL WTHOR
+
+MODEL is a file of ``glem fit``, WTHOR the folder of the ``.wtb`` files, from which positions with 36 empty squares are
+taken. Each is searched with an empty table. Times are processor times of one core; the kernels are compiled before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import define, evolve
+
+from glem.core.evaluation import LinearEvaluation
+from glem.core.game import Game
+from glem.core.kernels import compiled
+from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.search.negascout import negascout
+from glem.core.search.results import Limits, SearchResult
+from glem.core.search.searcher import Searcher, SearchSettings
+from tests.benchmarks.endgame_positions import real_positions
+
+EMPTIES = 36
+
+
+@define(frozen=True)
+class Run:
+    """Searches of all positions."""
+
+    results: list[SearchResult]
+    seconds: float
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of all searches."""
+        return sum(result.nodes for result in self.results)
+
+
+def search_all(searcher: Searcher, positions: Iterable[Any], depth: int) -> Run:
+    """Search positions one after the other, each with an empty table."""
+    results, seconds = [], 0.0
+    for position in positions:
+        searcher.clear()
+        begin = time.process_time()
+        results.append(searcher.search(position, Limits(depth=depth)))
+        seconds += time.process_time() - begin
+    return Run(results, seconds)
+
+
+def depths(evaluation: LinearEvaluation, positions: list[Any], depth: int) -> None:
+    """Nodes and times by depth."""
+    searcher = Searcher(evaluation.learning.game, evaluator_of(evaluation))
+    search_all(searcher, positions[:1], 2)
+    print("| depth | nodes a position | median | to the depth before | positions/s | million nodes/s |")
+    print("|---|---|---|---|---|---|")
+    before = 0.0
+    for each in range(1, depth + 1):
+        run = search_all(searcher, positions, each)
+        nodes = run.nodes / len(positions)
+        median = statistics.median(result.nodes for result in run.results)
+        growth = f"{nodes / before:.2f}" if before else ""
+        speed = f"{len(positions) / run.seconds:,.1f} | {run.nodes / run.seconds / 1e6:.1f}"
+        print(f"| {each} | {nodes:,.0f} | {median:,.0f} | {growth} | {speed} |", flush=True)
+        before = nodes
+
+
+def without_hint(game: Game) -> Game:
+    """The game as the search knows it, but for the hint for the order of moves."""
+    kept = {name: function for name, function in game.search_functions.items() if name != "move_order"}
+    return evolve(game, search_functions=kept)
+
+
+def techniques(evaluation: LinearEvaluation, positions: list[Any], depth: int) -> None:
+    """Each technique off, the others on."""
+    game = evaluation.learning.game
+    never = 120
+    variants: dict[str, tuple[Game, SearchSettings]] = {
+        "all": (game, SearchSettings()),
+        "no transposition table": (game, SearchSettings(table_mb=0)),
+        "no aspiration windows": (game, SearchSettings(aspiration=0)),
+        "no static scores in the order of moves": (game, SearchSettings(order_depth=never)),
+        "no hint of the game": (without_hint(game), SearchSettings()),
+        "neither": (without_hint(game), SearchSettings(order_depth=never)),
+    }
+    evaluator = evaluator_of(evaluation)
+    whole = None
+    print("| search | nodes a position | nodes to all | time to all |")
+    print("|---|---|---|---|")
+    for name, (played, settings) in variants.items():
+        searcher = Searcher(played, evaluator, settings)
+        search_all(searcher, positions[:1], 2)
+        run = search_all(searcher, positions, depth)
+        whole = whole or run
+        if [result.score for result in run.results] != [result.score for result in whole.results]:
+            raise AssertionError(f"{name}: other scores")
+        ratios = f"{run.nodes / whole.nodes:.2f} | {run.seconds / whole.seconds:.2f}"
+        print(f"| {name} | {run.nodes / len(positions):,.0f} | {ratios} |", flush=True)
+
+
+def borrowing(evaluation: LinearEvaluation, positions: list[Any], depth: int) -> None:
+    """The same kernel with borrowed arrays and with the NamedTuple of arrays, taken in turns."""
+    game, evaluator = evaluation.learning.game, evaluator_of(evaluation)
+    searcher = Searcher(game, evaluator)
+    kernel: Any = compiled(negascout)
+    arguments: dict[str, Any] = {"borrowed": searcher.borrowed, "NamedTuple of arrays": searcher.state}
+    times: dict[str, list[float]] = {name: [] for name in arguments}
+    window = (-evaluator.limit, evaluator.limit)
+    for position in [positions[0], *positions]:
+        for name, state in arguments.items():
+            searcher.clear()
+            searcher.search(position, Limits(depth=1))
+            integers = (np.int64(number) for number in (0, depth, *window))
+            begin = time.process_time()
+            kernel(game.search_rules, evaluator.operations, state, position, *integers)
+            times[name].append(time.process_time() - begin)
+    # The first search of each compiled its kernel.
+    ratios = [a / b for a, b in zip(*(seconds[1:] for seconds in reversed(times.values())), strict=True)]
+    print(f"a NamedTuple of arrays takes {statistics.median(ratios):.2f} times the time of borrowed ones (median)")
+
+
+TABLES: dict[str, Callable[[LinearEvaluation, list[Any], int], None]] = {
+    "depths": depths,
+    "techniques": techniques,
+    "borrowing": borrowing,
+}
+
+
+def main() -> None:
+    """Print one table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", choices=TABLES)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("wthor", type=Path)
+    parser.add_argument("--positions", type=int, default=40)
+    parser.add_argument("--depth", type=int, default=9)
+    chosen = parser.parse_args()
+    positions = real_positions(chosen.wthor, EMPTIES, chosen.positions)
+    TABLES[chosen.table](LinearEvaluation.load(chosen.model), positions, chosen.depth)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""Nodes a second of the search on Othello, with a trivial evaluation and with Logistello's 46 pattern instances.
+
+``pytest tests/benchmarks/test_search.py -s`` prints million nodes a second of processor time on one core. The weights
+are random: what a search finds with them means nothing, what it costs does. Node counts of a real evaluation are in
+``tests/benchmarks/search_tables.py``.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from glem.core.evaluation import LinearEvaluation
+from glem.core.game import Game
+from glem.core.learning import Learning
+from glem.core.patterns import PatternSet
+from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.search.evaluators import Evaluator
+from glem.core.search.results import Limits
+from glem.core.search.searcher import Searcher
+from tests.core.search.othello_mobility import mobility_evaluator
+
+pytestmark = pytest.mark.benchmark(timer=time.process_time)
+
+DEPTH = 8
+
+
+@pytest.fixture(scope="module", params=["mobility", "patterns"])
+def evaluator(request: pytest.FixtureRequest, othello_learning: Learning) -> Evaluator:
+    """Evaluation of a few instructions, or of 46 table entries."""
+    if request.param == "mobility":
+        return mobility_evaluator()
+    generator = np.random.default_rng(1)
+    patterns = PatternSet.from_names(othello_learning.features, othello_learning.pattern_sets["logistello"])
+    phases = len(othello_learning.phases)
+    evaluation = LinearEvaluation(
+        othello_learning,
+        np.zeros(phases, np.float32),
+        patterns=patterns,
+        pattern_weights=generator.normal(size=(phases, patterns.weight_count)).astype(np.float32),
+    )
+    return evaluator_of(evaluation)
+
+
+def test_search_of_the_middle_game(benchmark: BenchmarkFixture, othello: Game, evaluator: Evaluator) -> None:
+    position = othello.initial_position
+    moves = np.zeros(othello.max_moves, np.int32)
+    choose = np.random.default_rng(2)
+    for _ in range(24):
+        position = othello.play(position, moves[choose.integers(othello.legal_moves(position, moves, 0))])
+    searcher = Searcher(othello, evaluator)
+    searcher.search(position, Limits(depth=1))
+    result = benchmark.pedantic(lambda: searcher.search(position, Limits(depth=DEPTH)), setup=searcher.clear, rounds=10)
+    print(f"\n{evaluator.name}: {result.nodes / benchmark.stats['median'] / 1e6:.1f} million nodes/s")
