@@ -64,8 +64,10 @@ class Tournament:
     openings: tuple[Opening, ...]
     adjudication: Adjudication = field(factory=Adjudication)
     sprt: Sprt | None = None
+    _pairings: tuple[tuple[PlayerSpec, PlayerSpec], ...] = field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "_pairings", tuple(combinations(self.players, 2)))
         names = [player.name for player in self.players]
         if len(names) < 2:
             raise BadInputError(f"a tournament needs two players or more, got {len(names)}")
@@ -81,21 +83,19 @@ class Tournament:
 
     def __len__(self) -> int:
         """Count the games."""
-        return 2 * len(self.openings) * len(self.players) * (len(self.players) - 1) // 2
+        return 2 * len(self.openings) * len(self._pairings)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the players."""
         return tuple(player.name for player in self.players)
 
-    def tasks(self) -> Iterator[GameTask]:
-        """Games in order: opening by opening, pairing by pairing, both colours."""
-        number = 0
-        for opening in self.openings:
-            for one, other in combinations(self.players, 2):
-                for first, second in ((one, other), (other, one)):
-                    yield GameTask(self.game, number, opening, first, second, self.adjudication)
-                    number += 1
+    def game_at(self, number: int) -> GameTask:
+        """Return a game by its number: opening by opening, pairing by pairing, both colours."""
+        opening, place = divmod(number, 2 * len(self._pairings))
+        one, other = self._pairings[place // 2]
+        first, second = (other, one) if place % 2 else (one, other)
+        return GameTask(self.game, number, self.openings[opening], first, second, self.adjudication)
 
     def settings(self) -> dict[str, Any]:
         """Everything that determines the games and their result, as JSON values."""
@@ -182,9 +182,14 @@ def run_tournament(
         task = stack.enter_context(progress("play", len(tournament)))
         task.advance(tally.played)
         task.note(tally.note())
-        missing = (game for game in tournament.tasks() if game.number not in tally.numbers and not tally.decided)
+        numbers = (number for number in range(len(tournament)) if number not in tally.numbers and not tally.decided)
         results = run_tasks(
-            play_game, missing, executor=executor, workers=workers, make_executor=make_executor, in_flight=in_flight
+            play_game,
+            map(tournament.game_at, numbers),
+            executor=executor,
+            workers=workers,
+            make_executor=make_executor,
+            in_flight=in_flight,
         )
         with contextlib.closing(results):
             for _, game in results:
@@ -244,6 +249,9 @@ class _Tally:
             raise BadInputError(f"the record has game {game.number} twice")
         if not 0 <= game.number < len(self._tournament):
             raise BadInputError(f"the record has game {game.number}, the tournament has {len(self._tournament)}")
+        planned = self._tournament.game_at(game.number)
+        if (game.players, game.opening) != ((planned.first.name, planned.second.name), planned.opening):
+            raise BadInputError(f"game {game.number} of the record is not the tournament's: {' - '.join(game.players)}")
         self.numbers.add(game.number)
         sprt = self._tournament.sprt
         if sprt is None:
