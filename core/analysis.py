@@ -11,6 +11,7 @@ import numpy as np
 from attrs import define
 
 from glem.core.errors import BadInputError
+from glem.core.evaluation import LinearEvaluation
 from glem.core.fitting.links import LOGISTIC
 from glem.core.game import Game
 from glem.core.search.evaluation_evaluator import evaluator_of
@@ -78,6 +79,13 @@ class Analysis:
     stopped: bool
     proven: bool
     results_only: bool
+
+
+def value_text(evaluation: LinearEvaluation, value: float) -> str:
+    """Word a value before the link for people: a signed number of label units, or a winning chance."""
+    if evaluation.link == LOGISTIC:
+        return f"{float(evaluation.link(np.array(value))):.1%}"
+    return f"{value:+.2f}"
 
 
 class Analyst:
@@ -246,17 +254,13 @@ class Analyst:
 
     def _line(self, line: Line) -> AnalysedLine:
         """Say what a line of a search means."""
-        evaluator, link = self._evaluator, self._evaluation.link
+        evaluator = self._evaluator
         score = line.score
-        certain = evaluator.result_only and abs(score) > evaluator.limit
-        if evaluator.result_only:
-            # What lies beyond is a certain win, the sooner the greater.
-            score = min(max(score, -evaluator.limit), evaluator.limit)
+        # Beyond the evaluator's limit lie the certain wins, the sooner the greater.
+        is_certain = evaluator.result_only and abs(score) > evaluator.limit
+        if is_certain:
+            score = evaluator.limit if score > 0 else -evaluator.limit
         value = score / evaluator.steps_per_unit
-        if certain:
-            text = "won" if score > 0 else "lost"
-        elif link == LOGISTIC:
-            text = f"{float(link(np.array(value))):.1%}"
-        else:
-            text = f"{value:+.2f}"
+        certain = "won" if score > 0 else "lost"
+        text = certain if is_certain else value_text(self._evaluation, value)
         return AnalysedLine(value, text, line.bound, line.moves)

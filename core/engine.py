@@ -287,6 +287,19 @@ class Engine:
             lambda event: player.choose(self.position, self.previous, clock, stop=event), stop or threading.Event()
         )
 
+    def score_text(self, choice: MoveChoice) -> str:
+        """Word the score of a choice for people; "" where it has none."""
+        if choice.score is None:
+            return ""
+        if choice.exact:
+            return f"{choice.score:+.0f} exactly"
+        if self._spec.kind != "search":
+            return f"{choice.score:+.2f}"
+        from glem.core.analysis import value_text
+        from glem.core.tournament.player_data import load_player_evaluation
+
+        return value_text(load_player_evaluation(self.game, self._spec.evaluation), choice.score)
+
     def analyse(
         self,
         *,

@@ -156,15 +156,13 @@ class _Table:
     def _answer(self) -> None:
         engine = self._engine
         choice = engine.choose()
-        facts = []
-        if choice.score is not None:
-            facts.append(f"{choice.score:+.2f}{' exactly' if choice.exact else ''}")
-        if choice.depth:
-            facts.append(f"depth {choice.depth}")
-        if choice.nodes:
-            facts.append(f"{choice.nodes:,} nodes, {choice.seconds:.1f} s")
-        comment = f"  ({', '.join(facts)})" if facts else ""
-        click.echo(f"glem plays {engine.game.format_move(choice.move)}{comment}")
+        facts = [
+            engine.score_text(choice),
+            f"depth {choice.depth}" if choice.depth else "",
+            f"{choice.nodes:,} nodes, {choice.seconds:.1f} s" if choice.nodes else "",
+        ]
+        comment = ", ".join(fact for fact in facts if fact)
+        click.echo(f"glem plays {engine.game.format_move(choice.move)}{f'  ({comment})' if comment else ''}")
         engine.play(choice.move)
 
     def _hint(self, rest: str) -> None:

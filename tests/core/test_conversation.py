@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glem.core.protocols.conversation import LONGEST_LINE, Conversation, DescriptorLines, Interruption
@@ -107,6 +107,7 @@ def read(pieces: list[bytes]) -> list[str]:
         os.close(reader)
 
 
+@settings(deadline=None)
 @given(st.lists(st.binary(max_size=20), max_size=10))
 def test_pieces_make_the_lines_of_the_whole(pieces: list[bytes]) -> None:
     whole = b"".join(pieces)

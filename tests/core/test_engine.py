@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glem.core.analysis import Analysis
@@ -18,7 +18,7 @@ from glem.core.errors import BadInputError
 from glem.core.game import Game, load_game
 from glem.core.learning import Learning
 from glem.core.search.results import Limits
-from glem.core.tournament.players import PlayerSpec
+from glem.core.tournament.players import MoveChoice, PlayerSpec
 from glem.games.othello.notation import format_position
 from tests.core.countdown_game import COUNTDOWN
 from tests.core.linear_evaluations import mobility_evaluation
@@ -48,6 +48,7 @@ def random_game(game: Game, seed: int, plies: int) -> Engine:
 # ------------------------------------------------------------------------------------------------- the game
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**6), st.integers(0, 120))
 def test_game_can_be_taken_back_and_played_again_from_its_text(seed: int, plies: int) -> None:
     engine = random_game(OTHELLO, seed, plies)
@@ -126,6 +127,7 @@ def test_a_game_may_begin_elsewhere_with_the_second_player(othello: Game) -> Non
     assert engine.moves == ()
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**6), st.integers(0, 60))
 def test_texts_of_positions_say_who_is_to_move(seed: int, plies: int) -> None:
     engine = random_game(OTHELLO, seed, plies)
@@ -188,6 +190,16 @@ def test_winning_chances_are_shown_as_such(
     assert analysis.lines[0].text.endswith("%")
     assert analysis.results_only
     assert engine.unit == "winning chance"
+    assert engine.score_text(engine.choose()) == analysis.lines[0].text
+
+
+def test_scores_of_choices_are_worded(othello: Game, searching: PlayerSpec) -> None:
+    engine = Engine(othello, searching)
+    assert engine.score_text(MoveChoice(0, score=1.25)) == "+1.25"
+    assert engine.score_text(MoveChoice(0, score=-4.0, exact=True)) == "-4 exactly"
+    assert engine.score_text(MoveChoice(0)) == ""
+    greedy = PlayerSpec("greedy", kind="greedy", evaluation="mobility")
+    assert Engine(othello, greedy).score_text(MoveChoice(0, score=-3.0)) == "-3.00"
 
 
 def test_thinking_without_a_limit_ends_when_another_thread_says_so(othello: Game, searching: PlayerSpec) -> None:

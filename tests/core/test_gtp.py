@@ -8,7 +8,7 @@ from pathlib import Path
 
 import attrs
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import glem
@@ -272,6 +272,7 @@ WORDS = st.sampled_from(
 LINES = st.lists(st.one_of(st.text(max_size=40), st.lists(WORDS, max_size=6).map(" ".join)), max_size=8)
 
 
+@settings(deadline=None)
 @given(LINES)
 @example(["x" * 100_000, "play black " + "f5 " * 10_000])
 @example(["²", "1² name", "٣ name"])

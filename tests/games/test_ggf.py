@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
@@ -105,6 +105,7 @@ def test_damaged_games_are_refused(text: str, message: str) -> None:
         parse_ggf(text)
 
 
+@settings(deadline=None)
 @given(st.integers(0, len(NBOARD_GAME) - 1), st.characters())
 def test_one_wrong_character_never_crashes(place: int, character: str) -> None:
     damaged = NBOARD_GAME[:place] + character + NBOARD_GAME[place + 1 :]

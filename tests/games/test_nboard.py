@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from glem.core.engine import Engine
@@ -220,6 +220,7 @@ def test_great_depths_are_bounded(searching: PlayerSpec) -> None:
 WORDS = st.sampled_from([*"12 -é", "nboard", "set", "game", "depth", "move", "F5", "go", "ping", "learn", "(;", ";)"])
 
 
+@settings(deadline=None)
 @given(st.lists(st.one_of(st.text(max_size=40), st.lists(WORDS, max_size=5).map(" ".join)), max_size=8))
 @example(["x" * 100_000, "move " + "F5/" * 10_000, "set game (;" + "B[F5]" * 10_000 + ";)", "ping " + "9" * 10_000])
 def test_whatever_comes_is_no_crash(lines: list[str]) -> None:

@@ -4,7 +4,7 @@ import itertools
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
@@ -75,6 +75,7 @@ def test_pairs_give_the_figures_of_fastchess(
         assert agrees(getattr(estimate, name), value), name
 
 
+@settings(deadline=None)
 @given(pair_counts)
 def test_second_player_sees_the_opposite(pairs: PairCounts) -> None:
     mine, theirs = elo_difference(pairs), elo_difference(pairs.reversed())
@@ -85,6 +86,7 @@ def test_second_player_sees_the_opposite(pairs: PairCounts) -> None:
     assert pairs + pairs.reversed() == (pairs + pairs.reversed()).reversed()
 
 
+@settings(deadline=None)
 @given(st.integers(1, 200), st.integers(0, 200), st.integers(1, 200))
 def test_independent_games_make_pairs_with_the_error_of_games(wins: int, draws: int, losses: int) -> None:
     """If the second game of every pair is independent of the first, both ways to count agree."""
@@ -114,6 +116,7 @@ def test_what_cannot_be_estimated_is_not_a_number() -> None:
     assert elo_of_games(99, 0, 1).error == math.inf
 
 
+@settings(deadline=None)
 @given(st.floats(-1000, 1000))
 def test_score_and_elo_are_inverse(elo: float) -> None:
     assert elo_of_score(score_of_elo(elo)) == pytest.approx(elo, abs=1e-6)
@@ -129,11 +132,13 @@ def randomization_test(pairs: PairCounts) -> float:
     return sum(value >= sum(leads) for value in sums) / len(sums)
 
 
+@settings(deadline=None)
 @given(few_pairs)
 def test_significance_is_that_of_all_sign_assignments(pairs: PairCounts) -> None:
     assert pairs_significance(pairs) == pytest.approx(randomization_test(pairs))
 
 
+@settings(deadline=None)
 @given(pair_counts)
 def test_significance_of_many_pairs_is_close_to_the_normal_approximation(pairs: PairCounts) -> None:
     lost, behind, _, ahead, won = pairs.counts
@@ -155,6 +160,7 @@ def test_sign_test_where_every_pair_is_decided_twofold() -> None:
     assert binomial_significance(PairCounts((42, 0, 0, 0, 58))) > 0.05
 
 
+@settings(deadline=None)
 @given(pair_counts)
 def test_binomial_bound_is_conservative_for_scores_above_one_half(pairs: PairCounts) -> None:
     if pairs.pairs and pairs.score > 0.6:

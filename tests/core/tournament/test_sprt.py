@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
@@ -90,6 +90,7 @@ def test_ratio_is_that_of_a_general_optimizer(model: EloModel, counts: tuple[int
     assert test.test(results).llr == pytest.approx(expected, abs=2e-3)  # type: ignore[arg-type]
 
 
+@settings(deadline=None)
 @given(
     st.tuples(*[st.integers(0, 50)] * 5),
     st.sampled_from([(0.0, 5.0), (-5.0, 0.0), (-40.0, 40.0), (300.0, 600.0), (-1000.0, -500.0)]),
@@ -106,6 +107,7 @@ def test_every_result_is_judged_and_both_players_agree(
     assert llr == pytest.approx(-mirrored, abs=1e-3, rel=1e-3)
 
 
+@settings(deadline=None)
 @given(st.sampled_from([(0.0, 5.0), (-3.0, 1.0)]), st.sampled_from(list(EloModel)), st.integers(0, 200))
 def test_a_won_pair_counts_for_h1(bounds: tuple[float, float], model: EloModel, drawn: int) -> None:
     test = Sprt(*bounds, model=model)
