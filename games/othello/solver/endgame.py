@@ -11,19 +11,23 @@ from numpy.typing import NDArray
 
 from glem.core.borrowing import Borrowed
 from glem.core.errors import BadInputError
+from glem.core.kernels import mix
 from glem.core.search.evaluators import Evaluator
 from glem.core.solving import Solution
 from glem.games.othello.rules import Position, legal_moves, play
 from glem.games.othello.score_conventions import CONVENTIONS, Convention
+from glem.games.othello.solver.estimates import estimate
 from glem.games.othello.solver.no_evaluation import NO_EVALUATION
-from glem.games.othello.solver.search import open_window
+from glem.games.othello.solver.search import begin, open_window
 from glem.games.othello.solver.workspace import (
     BONUS,
     DEADLINE,
     DISC_SCALE,
+    ERA,
     LEAST_ESTIMATED,
     NODE_LIMIT,
     NODES,
+    PASS_NUMBER,
     SOLUTION,
     STOPPED,
     VARIATION_WIDTH,
@@ -35,11 +39,15 @@ __all__ = ["EndgameSolver"]
 _NEVER = 1 << 62
 _BILLION = 1_000_000_000
 _SOLUTIONS = 256
-_BEST = 64
+_LAST_ERA = 255
+_BEYOND = 65
+_SELECTIVE_WIDTH = 3
+_WIDER = 4
+_ESTIMATE_DEPTH = 4
+_LEAST_SELECTIVE = 16
 _LEAST_ESTIMATED = 12
 _SCALE = 1 << 20
 _STOP_CHECK_SECONDS = 0.05
-_NO_EMPTIES = np.int64(0)
 
 
 class EndgameSolver:
@@ -74,6 +82,7 @@ class EndgameSolver:
         self._advice = NO_EVALUATION if evaluator is None else evaluator
         self._workspace = new_workspace(table_mb, self._advice)
         self._borrowed = Borrowed(self._workspace)
+        self.clear()
 
     def plies_left(self, position: Any) -> int:
         """Count the empty squares."""
@@ -127,7 +136,7 @@ class EndgameSolver:
         signs = result_only or self.convention == "sign"
         relay = _StopRelay(stop, self._workspace.stop)
         try:
-            score, variation = self._search(position, 1 if signs else _BEST)
+            score, variation = self._search(position, signs)
         finally:
             relay.end()
         stopped = bool(counters[STOPPED])
@@ -178,28 +187,79 @@ class EndgameSolver:
 
     def clear(self) -> None:
         """Forget everything: the next solution takes the same nodes as in a new solver."""
-        self._workspace.table[:] = 0
-        self._workspace.near[:] = 0
-        self._workspace.counters[:] = 0
+        workspace = self._workspace
+        era = int(workspace.counters[ERA]) + 1
+        if era > _LAST_ERA:
+            workspace.table[:] = 0
+            workspace.near[:] = 0
+            era = 1
+        workspace.counters[:] = 0
+        workspace.counters[ERA] = era
+        workspace.salt[0] = mix(np.uint64(era))
 
-    def _search(self, position: Any, bound: int) -> tuple[int, list[int]]:
-        """Score inside the window of plus or minus ``bound``, or one beyond, and the principal variation."""
-        count = np.int64(self.plies_left(position))
-        own, opponent = np.uint64(position.own), np.uint64(position.opponent)
-        self._advice.operations["start"](position, self._advice.data, self._workspace.accumulators, 0)
-        score = open_window(
+    def _search(self, position: Any, signs: bool) -> tuple[int, list[int]]:
+        """Score, or only one of its sign, and the principal variation."""
+        workspace = self._workspace
+        count = self.plies_left(position)
+        begin(self._advice.operations, self._borrowed, np.uint64(position.own), np.uint64(position.opponent))
+        # The selective pass costs little and leaves good moves in the hash table; its bounds are not used.
+        guided = self.evaluator is not None and count >= _LEAST_SELECTIVE
+        score = self._estimate(position) if guided else 0
+        variation: list[int] = []
+        for selective in (1, 0) if guided else (0,):
+            workspace.counters[PASS_NUMBER] = selective
+            if signs:
+                found = self._window(position, -1, 1)
+            elif not guided:
+                found = self._window(position, -_BEYOND, _BEYOND)
+            else:
+                found = self._aspire(position, score, _SELECTIVE_WIDTH if selective else 1)
+            line = self._variation()
+            if workspace.counters[STOPPED] and not line:
+                break
+            score, variation = found, line
+        return score, variation
+
+    def _estimate(self, position: Any) -> int:
+        """Estimate a position's score in discs."""
+        steps = estimate(
             self._advice.operations,
             self._borrowed,
-            own,
-            opponent,
-            np.int64(-bound),
-            np.int64(bound),
-            count,
-            _NO_EMPTIES,
-            _NO_EMPTIES,
+            np.uint64(position.own),
+            np.uint64(position.opponent),
+            np.int64(-_NEVER),
+            np.int64(_NEVER),
+            np.int64(_ESTIMATE_DEPTH),
+            np.int64(0),
         )
+        return round(int(steps) * 64 / self._advice.limit)
+
+    def _aspire(self, position: Any, guess: int, width: int) -> int:
+        """Score of a position by windows, the first of them so far to either side of a guess."""
+        alpha, beta = max(guess - width, -_BEYOND), min(guess + width, _BEYOND)
+        while True:
+            score = self._window(position, alpha, beta)
+            if alpha < score < beta or self._workspace.counters[STOPPED]:
+                return score
+            # The window must hold the bound that was found, or the next search could end as this one.
+            if score <= alpha:
+                alpha, beta = max(score - _WIDER, -_BEYOND), score + 1
+            else:
+                alpha, beta = score - 1, min(score + _WIDER, _BEYOND)
+
+    def _window(self, position: Any, alpha: int, beta: int) -> int:
+        """Score of a position if it is between the two, else a bound beyond."""
+        count = np.int64(self.plies_left(position))
+        own, opponent = np.uint64(position.own), np.uint64(position.opponent)
+        operations, start = self._advice.operations, np.int64(0)
+        score = open_window(
+            operations, self._borrowed, own, opponent, np.int64(alpha), np.int64(beta), count, start, start
+        )
+        return int(score)
+
+    def _variation(self) -> list[int]:
         line: list[int] = self._workspace.variations[:VARIATION_WIDTH].tolist()
-        return int(score), line[: line.index(-1)]
+        return line[: line.index(-1)]
 
 
 def _check(position: Any, nodes: int | None, seconds: float | None) -> None:

@@ -1,8 +1,10 @@
 """The solver's hash table: bounds on exact scores and good moves of positions seen before.
 
-An entry is two words: the key, all 64 bits of it, and, 8 bits each from the low bits up, lower and upper bound plus
+An entry is two words: the key of 64 bits, and, 8 bits each from the low bits up, lower and upper bound plus
 128, best and second best move (64 for none), the logarithm of the nodes that it took, the selective pass that found
-the bounds (0 where they are proved), and the number of the solution in which it was last written.
+the bounds (0 where they are proved), the number of the solution in which it was last written, and that of the table's
+era. To forget everything is to begin an era: the keys of its entries are those of the positions xor its salt, so that
+none of an earlier era is found, and these count as empty.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from glem.core.kernels import kernel
+from glem.games.othello.solver.workspace import ERA, SOLUTION
 
 __all__ = [
     "entry_first",
@@ -108,20 +111,31 @@ def find(table: Any, start: Any, key: Any) -> Any:
 
 @kernel
 def store(
-    table: Any, start: Any, key: Any, alpha: Any, score: Any, move: Any, effort: Any, selective: Any, solution: Any
+    workspace: Any,
+    table: Any,
+    start: Any,
+    key: Any,
+    alpha: Any,
+    score: Any,
+    move: Any,
+    effort: Any,
+    selective: Any,
 ) -> None:
     """Keep what a search with the window ``alpha, alpha + 1`` found, in the place of what took the least effort.
 
     Entries of earlier solutions go first. Bounds of the same kind, proved or of one selective pass, are united.
     """
+    solution, era = workspace.counters[SOLUTION], workspace.counters[ERA]
+    key ^= workspace.salt[0]
     place = start
     least = np.int64(1 << 20)
-    lower, upper, second = np.int64(-64), np.int64(64), np.int64(64)
+    lower, upper, second, kept = np.int64(-64), np.int64(64), np.int64(64), np.int64(-1)
     for at in range(start, start + np.int64(8), 2):
         known = table[at + np.int64(1)]
         if table[at] == key:
             place = at
-            if entry_pass(known) == selective:
+            kept = entry_pass(known)
+            if kept == selective or kept == np.int64(0):
                 lower, upper = entry_lower(known), entry_upper(known)
             first = entry_first(known)
             if move == np.int64(64):
@@ -132,12 +146,15 @@ def store(
         value = np.int64((known >> np.uint64(32)) & _BYTE)
         if np.int64((known >> np.uint64(48)) & _BYTE) == solution:
             value += np.int64(256)
-        if table[at] == _ZERO:
+        if np.int64(known >> np.uint64(56)) != era:
             value = np.int64(-1)
         if value < least:
             least = value
             place = at
-    if score > alpha:
+    if kept == np.int64(0) and selective != np.int64(0):
+        # What is proved stays; only the move is news.
+        selective = np.int64(0)
+    elif score > alpha:
         lower = max(lower, score)
     else:
         upper = min(upper, score)
@@ -150,4 +167,5 @@ def store(
         | np.uint64(effort) << np.uint64(32)
         | np.uint64(selective) << np.uint64(40)
         | np.uint64(solution) << np.uint64(48)
+        | np.uint64(era) << np.uint64(56)
     )

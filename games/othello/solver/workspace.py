@@ -16,6 +16,7 @@ __all__ = [
     "DEADLINE",
     "DISC_SCALE",
     "ENTRY_WORDS",
+    "ERA",
     "LEAST_ESTIMATED",
     "NODES",
     "NODE_LIMIT",
@@ -46,6 +47,8 @@ LEAST_ESTIMATED = 7
 """Place of the number of empty squares from which on the evaluation is asked."""
 DISC_SCALE = 8
 """Place of the sixteenths of a disc in 2^16 steps of the evaluator."""
+ERA = 9
+"""Place of the number of the hash tables' era, from 1 to 255; nothing of another era is found."""
 
 WIDTH = 64
 """Items per ply of the stacks ``choices`` and ``flips``."""
@@ -69,6 +72,8 @@ class Workspace(NamedTuple):
     near: NDArray[np.uint64]
     """Hash table of positions with few empty squares, small enough to stay in the processor's cache."""
     near_mask: np.uint64
+    salt: NDArray[np.uint64]
+    """What the keys of this era are changed by: [1]."""
     edge_stable: NDArray[np.uint8]
     """Stable discs of an edge by ``own << 8 | opponent``: [65536]."""
     turned_counts: NDArray[np.uint8]
@@ -219,6 +224,7 @@ def new_workspace(megabytes: int, evaluator: Evaluator) -> Workspace:
         table_mask=table_mask,
         near=near,
         near_mask=near_mask,
+        salt=np.zeros(1, np.uint64),
         edge_stable=_edge_stable(),
         turned_counts=_turned_counts(),
         lines=_lines(),
