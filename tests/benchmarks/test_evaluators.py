@@ -8,10 +8,12 @@ prints million moves a second of processor time on one core.
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from attrs import evolve
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from glem.core.borrowing import Borrowed
@@ -19,7 +21,10 @@ from glem.core.evaluation import LinearEvaluation
 from glem.core.game import legal_moves, play
 from glem.core.kernels import compiled, mix
 from glem.core.learning import Learning
+from glem.core.mining import generate_configurations
 from glem.core.patterns import PatternSet
+from glem.core.records import read_records
+from glem.core.replay import replay
 from glem.core.search.evaluation_evaluator import recomputing_evaluator
 from glem.core.search.evaluators import Evaluator, start, static_score, update
 from glem.plugins.othello.incremental import incremental_evaluator
@@ -27,6 +32,8 @@ from glem.plugins.othello.incremental import incremental_evaluator
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
 
 GAMES = 2000
+CONFIGURATIONS = 100_000
+MINED_FROM = 50_000
 
 PLAY, UPDATE, UPDATE_AND_SCORE, START_AND_SCORE = range(4)
 
@@ -99,8 +106,8 @@ def measure(
     made, _ = benchmark.pedantic(compiled(walk), args=arguments, rounds=7, warmup_rounds=1)
     stats: Any = benchmark.stats  # annotated as None
     rate = made / stats.stats.median / 1e6
-    benchmark.extra_info["million moves/s"] = round(rate, 1)
-    print(f" {rate:.1f} million moves a second", end="")
+    benchmark.extra_info["million moves/s"] = round(rate, 3)
+    print(f" {rate:.3g} million moves a second", end="")
 
 
 def test_moves_alone(benchmark: BenchmarkFixture, evaluation: LinearEvaluation) -> None:
@@ -123,3 +130,32 @@ def test_moves_with_indices_from_the_squares(benchmark: BenchmarkFixture, evalua
 def test_moves_with_the_general_evaluator(benchmark: BenchmarkFixture, evaluation: LinearEvaluation) -> None:
     """All feature values anew, then all indices from them."""
     measure(benchmark, evaluation, recomputing_evaluator(evaluation), START_AND_SCORE, games=GAMES // 10)
+
+
+@pytest.fixture(scope="module")
+def configurations(shared: Path, othello_learning: Learning) -> LinearEvaluation:
+    """The commonest configurations of up to three squares in the games of a year, with random weights."""
+    game = othello_learning.game
+    (games,) = read_records(game, shared / "othello" / "wthor" / "WTH_2001.wtb")
+    played = replay(game, games)
+    chosen = np.random.default_rng(1).permutation(len(played.ply))[:MINED_FROM]
+    values = othello_learning.features.values(type(played.positions)(*(column[chosen] for column in played.positions)))
+    mined = generate_configurations(values, minimum_matches=MINED_FROM // 50, maximum_size=3, features=np.arange(64))
+    commonest = mined.select(np.sort(np.argsort(-mined.match_counts, kind="stable")[:CONFIGURATIONS]))
+    assert len(commonest) == CONFIGURATIONS
+    phases = len(othello_learning.phases)
+    return LinearEvaluation(
+        othello_learning,
+        np.zeros(phases, np.float32),
+        configurations=commonest,
+        configuration_weights=np.random.default_rng(2).normal(size=(phases, CONFIGURATIONS)).astype(np.float32),
+    )
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("most_specific", [False, True], ids=["all", "most_specific"])
+def test_moves_with_configurations(
+    benchmark: BenchmarkFixture, configurations: LinearEvaluation, most_specific: bool
+) -> None:
+    evaluation = evolve(configurations, most_specific=most_specific)
+    measure(benchmark, evaluation, recomputing_evaluator(evaluation), START_AND_SCORE, games=GAMES // 500)
