@@ -48,6 +48,7 @@ from glem.core.search.state import (
     DEADLINE,
     DEEPEST,
     EARLIER,
+    FIRST_MOVE,
     KILLERS,
     NEXT_POLL,
     NODE_LIMIT,
@@ -397,6 +398,7 @@ def negascout(
         return final_value(rules, state, position, ply)
     if ply == np.int64(0):
         count = _without_excluded(state, start, count)
+        table_move = counters[FIRST_MOVE]
     step = np.int64(1)
     if count == np.int64(1):
         if state.moves[start] == state.pass_move:
@@ -422,7 +424,7 @@ def negascout(
             score = -negascout(
                 rules, evaluator, state, after, ply + np.int64(1), below, -highest - np.int64(1), -highest
             )
-        if place == start or not is_open or (score > highest and score < beta):
+        if place == start or not is_open or (score > highest and score < beta and counters[STOPPED] == 0):
             score = -negascout(rules, evaluator, state, after, ply + np.int64(1), below, -beta, -highest)
         if counters[STOPPED] != 0:
             return best

@@ -26,6 +26,7 @@ from glem.core.search.state import (
     DEADLINE,
     DEEPEST,
     EARLIER,
+    FIRST_MOVE,
     KILLERS,
     NEXT_POLL,
     NODE_LIMIT,
@@ -253,9 +254,9 @@ class Searcher:
         root = self._root(position, lines, window, exclude)
         state = self.state
         deepest = self._begin(root, limits, began, previous, stop)
-        result = self._standing(root, began)
-        if not result.variation:
-            return result
+        if not root.choices:
+            return self._final_result(position, began)
+        result: SearchResult | None = None
         relay = None if stop is None else StopRelay(stop, state.stop)
         try:
             for depth in range(1, deepest + 1):
@@ -269,6 +270,7 @@ class Searcher:
         finally:
             if relay is not None:
                 relay.finish()
+        assert result is not None  # there is a first iteration
         return result
 
     def _root(self, position: Any, lines: int, window: tuple[int, int] | None, exclude: Sequence[int]) -> _Root:
@@ -324,47 +326,55 @@ class Searcher:
         self.evaluator.operations["start"](root.position, self.evaluator.data, state.accumulators, 0)
         return depth
 
-    def _standing(self, root: _Root, began: int) -> SearchResult:
-        """Give the result before the first iteration: the final score, or the static one with any move."""
-        state, game = self.state, self.game
-        moves = [move for move in self._legal_moves(root.position) if move not in root.excluded]
-        if not moves:
-            final = game.final_score(root.position)
-            steps = int(np.sign(final) * state.win) if state.win else round(final * self.evaluator.steps_per_unit)
-            return self._result((Line(steps, Bound.EXACT, ()),), 0, began)
-        data = self.evaluator.data
-        static = self.evaluator.operations["static_score"](root.position, data, state.accumulators, 0)
-        return self._result((Line(int(static), Bound.EXACT, (moves[0],)),), 0, began)
+    def _final_result(self, position: Any, began: int) -> SearchResult:
+        """Give the result at the end of the game."""
+        final = self.game.final_score(position)
+        steps = int(np.sign(final) * self.state.win) if self.state.win else round(final * self.evaluator.steps_per_unit)
+        return self._result((Line(steps, Bound.EXACT, ()),), 0, began)
 
-    def _iterate(self, root: _Root, depth: int, before: SearchResult, began: int) -> SearchResult:
+    def _static_result(self, root: _Root, began: int) -> SearchResult:
+        """Give a result without searching: the static score and any move."""
+        static_score = self.evaluator.operations["static_score"]
+        score = int(static_score(root.position, self.evaluator.data, self.state.accumulators, 0))
+        move = next(move for move in self._legal_moves(root.position) if move not in root.excluded)
+        return self._result((Line(score, Bound.EXACT, (move,)),), 0, began)
+
+    def _iterate(self, root: _Root, depth: int, before: SearchResult | None, began: int) -> SearchResult:
         """Search to a depth, line by line, each without the moves of those before it."""
         state = self.state
         state.excluded[:] = 0
         state.excluded[list(root.excluded)] = 1
         found: list[Line] = []
         for place in range(root.lines):
-            guess = before.lines[place].score if place < len(before.lines) else None
-            line = self._search_line(root, depth, guess)
+            known = before.lines[place] if before is not None and place < len(before.lines) else None
+            line = self._search_line(root, depth, known)
             if line is not None:
                 found.append(line)
                 state.excluded[line.moves[0]] = 1
             if state.counters[STOPPED]:
                 break
-        stopped = bool(state.counters[STOPPED])
-        if stopped:
-            known = {line.moves[0] for line in found}
-            found.extend(line for line in before.lines if line.moves[0] not in known)
-        best_first = sorted(found[: root.lines], key=lambda line: -line.score)
-        return self._result(tuple(best_first), before.depth if stopped else depth, began)
+        if not state.counters[STOPPED]:
+            return self._result(tuple(sorted(found, key=lambda line: -line.score)), depth, began)
+        if before is None:
+            before = self._static_result(root, began)
+        # What this iteration found comes first; the lines of the one before it follow.
+        moves = {line.moves[0] for line in found}
+        found.extend(line for line in before.lines if line.moves[0] not in moves)
+        return self._result(tuple(found[: root.lines]), before.depth, began)
 
-    def _search_line(self, root: _Root, depth: int, guess: int | None) -> Line | None:
-        """Best line among the moves that are not excluded; None when it was stopped before there was one."""
+    def _search_line(self, root: _Root, depth: int, known: Line | None) -> Line | None:
+        """Best line among the moves that are not excluded; None when it was stopped before there was one.
+
+        ``known`` is the line of the iteration before.
+        """
         state = self.state
         low, high = root.window
         width = self._aspiration()
         alpha, beta = low, high
-        if guess is not None and width and depth >= _ASPIRATION_DEPTH:
-            alpha, beta = max(low, min(guess - width, high - 1)), min(high, max(guess + width, low + 1))
+        state.counters[FIRST_MOVE] = -1 if known is None else known.moves[0]
+        if known is not None and width and depth >= _ASPIRATION_DEPTH:
+            alpha = max(low, min(known.score - width, high - 1))
+            beta = min(high, max(known.score + width, low + 1))
         while True:
             score = self._search_window(root.position, depth, alpha, beta)
             if state.counters[STOPPED]:
@@ -388,7 +398,7 @@ class Searcher:
     def _search_window(self, position: Any, depth: int, alpha: int, beta: int) -> int:
         state = self.state
         state.variation_lengths[0] = 0
-        # Where Python raised the node count or a limit has passed, the kernel looks at its limits at once.
+        # The kernel looks at its limits before anything else.
         state.counters[NEXT_POLL] = state.counters[NODES]
         integers = (np.int64(0), np.int64(depth), np.int64(alpha), np.int64(beta))
         rules, evaluator = self.game.search_rules, self.evaluator.operations

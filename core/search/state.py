@@ -12,9 +12,11 @@ from glem.core.search.selectivity import Selectivity
 __all__ = [
     "AGE",
     "BEST_MOVE",
+    "COUNTERS",
     "DEADLINE",
     "DEEPEST",
     "EARLIER",
+    "FIRST_MOVE",
     "KILLERS",
     "NEXT_POLL",
     "NODES",
@@ -48,7 +50,9 @@ AGE = 7
 """Number of this search, for the table."""
 BEST_MOVE = 8
 """Best move at the root so far; -1 for none."""
-COUNTERS = 9
+FIRST_MOVE = 9
+"""Move to search first at the root; -1 for none."""
+COUNTERS = 10
 
 
 class SearchState(NamedTuple):
