@@ -117,8 +117,9 @@ class Analyst:
         self._solver: Solver | None = None
         if spec.solve_from and game.make_solver is not None and not self._evaluator.result_only:
             self._solver = game.make_solver(evaluator=self._evaluator, table_mb=spec.table_mb)
-        # Compiled now, lest the first search on a clock pay for it. So shallow a one leaves nothing in the table.
+        # Compiled now, and the table's memory taken, lest the first search on a clock pay for it.
         self._searcher.search(game.initial_position, Limits(depth=1))
+        self.clear()
 
     @property
     def unit(self) -> str:
