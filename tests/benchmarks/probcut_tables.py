@@ -2,6 +2,7 @@
 
     python -m tests.benchmarks.probcut_tables thresholds MODEL PROBCUT POSITIONS
     python -m tests.benchmarks.probcut_tables checks MODEL POSITIONS
+    python -m tests.benchmarks.probcut_tables law MODEL POSITIONS
 
 MODEL and PROBCUT are files of ``glem fit`` and ``glem probcut``, POSITIONS is a Parquet file of ``glem positions``;
 the positions are chosen at random. Times are processor times of one core.
@@ -24,7 +25,7 @@ from glem.core.positions import PositionSet
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_fitting import ProbCutSample, choose_positions, sampled_scores
-from glem.core.search.probcut_regression import check_depths_of, regress_scores
+from glem.core.search.probcut_regression import LEAST_SEARCHED, check_depths_of, regress_scores
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 
@@ -133,6 +134,35 @@ def checks(arguments: argparse.Namespace) -> None:
             print_row(f"{name}, {threshold:g}", run, full)
 
 
+def law(arguments: argparse.Namespace) -> None:
+    """Deviations extrapolated from fewer searched depths, relative to the measured ones."""
+    evaluation = LinearEvaluation.load(arguments.model)
+    learning = evaluation.learning
+    sample = ProbCutSample(depth=arguments.depth, per_phase=arguments.per_phase)
+    scores, phases = sampled_scores(evaluation, PositionSet.stream(arguments.positions, game=learning.game), sample)
+
+    def fitted(searched: int) -> ProbCut:
+        return regress_scores(
+            scores[:, : searched + 1],
+            phases,
+            learning.phases.names,
+            game=learning.game.name,
+            unit=evaluation.unit,
+            deepest=arguments.depth,
+        )
+
+    measured = fitted(arguments.depth)
+    # Where few positions reach the depth, neighbouring phases share them.
+    own = measured.counts[:, arguments.depth, 0] <= arguments.per_phase
+    print("| searched to | depth | extrapolated / measured, geometric mean over phases |")
+    print("|---|---|---|")
+    for searched in range(LEAST_SEARCHED, arguments.depth):
+        extrapolated = fitted(searched)
+        for depth in range(searched + 1, arguments.depth + 1):
+            ratios = extrapolated.deviations[own, depth, 0] / measured.deviations[own, depth, 0]
+            print(f"| {searched} | {depth} | {np.exp(np.log(ratios).mean()):.2f} |")
+
+
 def main() -> None:
     """Print one table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -140,6 +170,7 @@ def main() -> None:
     for name, table, files in (
         ("thresholds", thresholds, ("model", "probcut", "positions")),
         ("checks", checks, ("model", "positions")),
+        ("law", law, ("model", "positions")),
     ):
         command = tables.add_parser(name, help=table.__doc__)
         for file in files:
