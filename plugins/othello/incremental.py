@@ -38,6 +38,7 @@ _LINEAR = (
     "parity",
 )
 """Features that may enter linearly: those that take a few instructions."""
+_LINEAR_COUNT = np.int64(len(_LINEAR))
 
 
 class PatternTables(NamedTuple):
@@ -59,7 +60,7 @@ class PatternTables(NamedTuple):
     bias
         int64 [K].
     linear
-        int64 [K * 6]: weights of the linear features.
+        int64 [K * 6]: weights of the features that may enter linearly.
     limit
         int64: greatest absolute score.
     """
@@ -117,7 +118,7 @@ def _linear_sum(position: Position, data: PatternTables, phase: np.int64) -> np.
     own = position.own
     opponent = position.opponent
     empty = ~(own | opponent)
-    row = np.int64(6) * phase
+    row = _LINEAR_COUNT * phase
     total: np.int64 = data.linear[row] * np.int64(popcount(mobility(own, opponent)))
     total += data.linear[row + 1] * np.int64(popcount(mobility(opponent, own)))
     total += data.linear[row + 2] * np.int64(popcount(empty & neighbours(opponent)))
