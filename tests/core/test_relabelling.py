@@ -39,8 +39,8 @@ def tree(othello: Game) -> GameTree:
 
 
 def settings_of(model: str, quick: str, thorough: str, **changes: Any) -> RelabelSettings:
-    specs = (parse_player(f"{model},table=1,{text}") for text in (quick, thorough))
-    return RelabelSettings(*specs, **{"positions_per_task": 100, **changes})
+    first, second = (parse_player(f"{model},table=1,{text}") for text in (quick, thorough))
+    return RelabelSettings(first, second, **{"positions_per_task": 100, **changes})
 
 
 def empties(tree: GameTree) -> Any:

@@ -1,0 +1,57 @@
+"""Errors of the labels that game records give, against a deep search, as a table for the documentation.
+
+``python -m tests.benchmarks.label_errors GAMES EVALUATION RELABELLED``, where ``RELABELLED`` is the file that
+``glem relabel`` wrote for the same games.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.duplicates import position_keys
+from glem.core.game import load_game
+from glem.core.learning import load_learning
+from glem.core.operations import position_at
+from glem.core.positions import PositionSet
+from glem.core.propagation import GameTree
+from glem.core.records import read_records
+from glem.core.search_labels import Labeller
+from glem.core.tournament.players import parse_player
+
+POSITIONS_PER_PHASE = 40
+LIMITS = "depth=10,solve=20,table=16"
+
+
+def main(games: str, evaluation: str, relabelled: str) -> None:
+    othello = load_game("othello")
+    phases = load_learning("othello").phases
+    tree = GameTree.from_records(othello, read_records(othello, games))
+    propagated = tree.propagate()
+    corrected_set = PositionSet.read(relabelled).merge_duplicates()
+    corrected = dict(zip(position_keys(othello, corrected_set.positions), corrected_set.label, strict=True))
+    labels: dict[str, NDArray[np.float32]] = {
+        "result": tree.labels_of_games("result"),
+        "auto": tree.labels_of_games("auto"),
+        "all games": propagated[tree.node],
+    }
+    phase = phases.of(tree.played.positions)
+    labeller = Labeller(othello, parse_player(f"{evaluation},{LIMITS}"))
+    generator = np.random.default_rng(0)
+    usable = ~np.isnan(labels["result"]) & (tree.played.move >= 0) & (tree.played.move != othello.pass_move)
+    print("| discs |", " | ".join([*labels, "corrected"]), "|")
+    for number, name in enumerate(phases.names[:10]):
+        drawn = generator.choice(np.flatnonzero(usable & (phase == number)), POSITIONS_PER_PHASE, replace=False)
+        columns = type(tree.played.positions)(*(column[drawn] for column in tree.played.positions))
+        reference = np.array([labeller.label(position_at(columns, row)).label for row in range(len(drawn))])
+        keys = position_keys(othello, columns)
+        found = [label[drawn] for label in labels.values()]
+        found.append(np.array([corrected[key] for key in keys]))
+        errors = [float(np.sqrt(np.mean((label - reference) ** 2))) for label in found]
+        print(f"| {name} |", " | ".join(f"{error:.1f}" for error in errors), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,72 @@
+"""Material for learning: games played, labels by search, results propagated through all tournament games.
+
+The evaluation is fitted to the sample that the plugin ships; times are those of one process.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glem.core.game import Game
+from glem.core.generation import GenerationSettings, generate
+from glem.core.learning import Learning
+from glem.core.opening_plans import OpeningPlan
+from glem.core.patterns import PatternSet
+from glem.core.positions import PositionSet
+from glem.core.propagation import GameTree
+from glem.core.records import read_records
+from glem.core.search_labels import SearchLabelling, label_by_search
+from glem.core.tournament.players import parse_player
+from glem.core.training import Terms, train
+
+
+@pytest.fixture(scope="module")
+def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    assert othello_learning.sample is not None
+    patterns = PatternSet.from_names(othello_learning.features, next(iter(othello_learning.pattern_sets.values())))
+    path = tmp_path_factory.mktemp("models") / "patterns.npz"
+    train(othello_learning.sample(), othello_learning, Terms(patterns=patterns)).evaluation.save(path)
+    return path
+
+
+def play(game: Game, model: Path, folder: Path, games: int) -> Any:
+    player = parse_player(f"{model},depth=4,solve=10,table=2")
+    settings = GenerationSettings((player,), OpeningPlan("random", 8, 8), exploration=0.02)
+    return generate(game, folder, settings, games=games)
+
+
+def test_generate(benchmark: Any, othello: Game, model: Path, tmp_path: Path) -> None:
+    play(othello, model, tmp_path / "warm", 1)
+    folders = iter(tmp_path / str(place) for place in range(10))
+    found = benchmark.pedantic(play, setup=lambda: ((othello, model, next(folders), 100), {}), rounds=3)
+    assert found.positions > 5500
+
+
+def test_label(benchmark: Any, othello: Game, model: Path, tmp_path: Path) -> None:
+    games = play(othello, model, tmp_path / "games", 60)
+    records = (part for path in games.files for part in read_records(othello, path))
+    positions = PositionSet.from_records(othello, records).merge_duplicates()
+    settings = SearchLabelling(parse_player(f"{model},depth=6,solve=10,table=2"))
+    folders = iter(tmp_path / str(place) for place in range(10))
+
+    def label(folder: Path) -> int:
+        return sum(len(part) for part in label_by_search(positions, settings, folder))
+
+    label(next(folders))
+    count = benchmark.pedantic(label, setup=lambda: ((next(folders),), {}), rounds=3)
+    assert count > 1.9 * len(positions)
+
+
+@pytest.fixture(scope="module")
+def tree(othello: Game, shared: Path) -> GameTree:
+    paths = sorted((shared / "othello" / "wthor").glob("*.wtb"))
+    return GameTree.from_records(othello, (part for path in paths for part in read_records(othello, path)))
+
+
+@pytest.mark.shared
+def test_propagate_all_tournament_games(benchmark: Any, tree: GameTree) -> None:
+    value = benchmark.pedantic(tree.propagate, rounds=5, warmup_rounds=1)
+    assert len(value) > 6_000_000
