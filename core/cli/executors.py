@@ -19,6 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _LOCAL = "local"
 _IN_FLIGHT_PER_THREAD = 2
+_CONNECT_SECONDS = 10
 
 
 class WhereToRun(TypedDict, total=False):
@@ -81,7 +82,7 @@ def opened_executor(workers: int, dask: str | None) -> Iterator[WhereToRun]:
                 )
             )
         try:
-            client = stack.enter_context(dask_distributed.Client(address))
+            client = stack.enter_context(dask_distributed.Client(address, timeout=_CONNECT_SECONDS))
         except (OSError, ValueError) as error:
             raise BadInputError(f"--dask {dask}: no scheduler answers there ({error})") from error
         threads = sum(client.nthreads().values())
