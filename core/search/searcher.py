@@ -73,8 +73,8 @@ class _Ordering:
 
 
 _CALM = _Ordering(order_depth=4, hint_depth=2, killer_hint=10)
-"""Where static scores and the hint speak of all moves alike: on Othello a killer that outweighs them costs a fifth more
-nodes, and next to the leaves the hint costs more time than it saves."""
+"""Where static scores and the hint speak of all moves alike: killers that outweigh the hint cost nodes, and next to the
+leaves the hint costs more time than it saves."""
 
 _SHARP = _Ordering(order_depth=_MOST_DEPTH + 1, hint_depth=1, killer_hint=400)
 """Where static scores do not foresee captures, and hints speak of these alone."""
