@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from glem.games.othello.solver.endgame import EndgameSolver
+from glem.games.othello.solver.workspace import Techniques
 
-__all__ = ["EndgameSolver"]
+__all__ = ["EndgameSolver", "Techniques"]

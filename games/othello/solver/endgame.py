@@ -22,15 +22,14 @@ from glem.games.othello.solver.search import begin, open_window
 from glem.games.othello.solver.workspace import (
     BONUS,
     DEADLINE,
-    DISC_SCALE,
     ERA,
-    LEAST_ESTIMATED,
     NODE_LIMIT,
     NODES,
     PASS_NUMBER,
     SOLUTION,
     STOPPED,
     VARIATION_WIDTH,
+    Techniques,
     new_workspace,
 )
 
@@ -45,8 +44,6 @@ _SELECTIVE_WIDTH = 3
 _WIDER = 4
 _ESTIMATE_DEPTH = 4
 _LEAST_SELECTIVE = 16
-_LEAST_ESTIMATED = 12
-_SCALE = 1 << 20
 _STOP_CHECK_SECONDS = 0.05
 
 
@@ -65,6 +62,8 @@ class EndgameSolver:
     convention
         What the final score of a game with empty squares left is: ``standard`` counts them for the winner, ``raw`` for
         nobody; ``sign`` asks only who wins.
+    techniques
+        What to do without, in experiments.
 
     Raises
     ------
@@ -73,14 +72,20 @@ class EndgameSolver:
     """
 
     def __init__(
-        self, evaluator: Evaluator | None = None, table_mb: int = 64, *, convention: Convention = "standard"
+        self,
+        evaluator: Evaluator | None = None,
+        table_mb: int = 64,
+        *,
+        convention: Convention = "standard",
+        techniques: Techniques | None = None,
     ) -> None:
         if convention not in CONVENTIONS:
             raise BadInputError(f"there is no score convention {convention!r}; known: {', '.join(CONVENTIONS)}")
         self.evaluator = evaluator
         self.convention: Convention = convention
+        self.techniques = Techniques() if techniques is None else techniques
         self._advice = NO_EVALUATION if evaluator is None else evaluator
-        self._workspace = new_workspace(table_mb, self._advice)
+        self._workspace = new_workspace(table_mb, evaluator, self.techniques)
         self._borrowed = Borrowed(self._workspace)
         self.clear()
 
@@ -130,8 +135,6 @@ class EndgameSolver:
         counters[[NODES, STOPPED]] = 0
         counters[NODE_LIMIT] = _NEVER if nodes is None else nodes
         counters[DEADLINE] = _NEVER if seconds is None else began + int(seconds * _BILLION)
-        counters[LEAST_ESTIMATED] = _LEAST_ESTIMATED if self.evaluator is not None else _NEVER
-        counters[DISC_SCALE] = max(1, round(_SCALE * 64 / self._advice.limit))
         counters[BONUS] = self.convention == "standard"
         signs = result_only or self.convention == "sign"
         relay = _StopRelay(stop, self._workspace.stop)
@@ -206,14 +209,16 @@ class EndgameSolver:
         guided = self.evaluator is not None and count >= _LEAST_SELECTIVE
         score = self._estimate(position) if guided else 0
         variation: list[int] = []
-        for selective in (1, 0) if guided else (0,):
+        for selective in (1, 0) if guided and self.techniques.selective_pass else (0,):
             workspace.counters[PASS_NUMBER] = selective
             if signs:
                 found = self._window(position, -1, 1)
             elif not guided:
                 found = self._window(position, -_BEYOND, _BEYOND)
             else:
-                found = self._aspire(position, score, _SELECTIVE_WIDTH if selective else 1)
+                found = self._aspire(
+                    position, score, _SELECTIVE_WIDTH if selective or not self.techniques.selective_pass else 1
+                )
             line = self._variation()
             if workspace.counters[STOPPED] and not line:
                 break

@@ -11,7 +11,7 @@ from glem.core.search.evaluators import static_score, update
 from glem.games.othello.rules import Position
 from glem.games.othello.single import flips_one, mobility_one
 from glem.games.othello.solver.last_moves import final_margin
-from glem.games.othello.solver.workspace import DISC_SCALE, NODES
+from glem.games.othello.solver.workspace import NODES
 
 __all__ = ["estimate"]
 
@@ -37,7 +37,7 @@ def estimate(
     left = mobility_one(own, opponent)
     if left == _ZERO:
         if mobility_one(opponent, own) == _ZERO:
-            return (final_margin(workspace, own, opponent) << _SIXTEENTHS) // workspace.counters[DISC_SCALE]
+            return (final_margin(workspace, own, opponent) << _SIXTEENTHS) // workspace.disc_scale
         after = Position(opponent, own)
         update(evaluator, position, _PASS, after, workspace.evaluation, workspace.accumulators, ply)
         return -estimate(evaluator, workspace, opponent, own, -beta, -alpha, depth, ply + np.int64(1))

@@ -11,7 +11,7 @@ from glem.core.search.evaluators import static_score, update
 from glem.games.othello.rules import Position
 from glem.games.othello.single import flips_one, mobility_one
 from glem.games.othello.solver.estimates import estimate
-from glem.games.othello.solver.workspace import DISC_SCALE, WIDTH
+from glem.games.othello.solver.workspace import WIDTH
 
 __all__ = ["list_guided", "list_moves", "odd_quadrants", "take_best"]
 
@@ -79,7 +79,7 @@ def _promise(workspace: Any, after_own: Any, after_opponent: Any, square: Any, p
         value += parity_weight
     value += (np.int64(36) - potential) << np.int64(5)
     value += _stable_corners(after_opponent) << np.int64(11)
-    return value + ((np.int64(36) - mobility) << np.int64(15))
+    return value + (np.int64(36) - mobility) * workspace.mobility_weight
 
 
 @kernel
@@ -128,7 +128,7 @@ def list_guided(
                 steps = estimate(
                     evaluator, workspace, after.own, after.opponent, -_WIDE, _WIDE, depth, ply + np.int64(1)
                 )
-            value -= ((steps * workspace.counters[DISC_SCALE]) >> np.int64(16)) << shift
+            value -= ((steps * workspace.disc_scale) >> np.int64(16)) << shift
         workspace.choices[stack + total] = (value << np.int64(6)) | square
         total += np.int64(1)
     return total

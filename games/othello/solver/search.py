@@ -29,8 +29,6 @@ from glem.games.othello.solver.table import (
 )
 from glem.games.othello.solver.workspace import (
     DEADLINE,
-    DISC_SCALE,
-    LEAST_ESTIMATED,
     NODE_LIMIT,
     NODES,
     PASS_NUMBER,
@@ -46,12 +44,8 @@ _ONE = np.uint64(1)
 _NONE = np.int64(64)
 _WORST = np.int64(-99)
 
-_NEAR = np.int64(9)
-"""Positions with so many empty squares and fewer go to the small hash table."""
 _LEAST_LISTED = np.int64(7)
 """Empty squares from which on moves are listed, sorted, and their results kept."""
-_LEAST_CUTOFF = np.int64(8)
-"""Empty squares from which on the children are looked up in the hash table before one is searched."""
 _LEAST_GUIDED = np.int64(12)
 """Empty squares from which on the evaluation is asked, and every position looks whether to stop."""
 
@@ -59,12 +53,6 @@ _LEAST_SELECTIVE = np.int64(13)
 """Empty squares from which on the selective pass trusts shallow searches."""
 _MARGIN = np.int64(10)
 """Discs by which a static score must be beyond the window to be trusted there; a deeper search less so."""
-
-
-@kernel(inline=True)
-def _stability_matters(alpha: Any, count: Any) -> Any:
-    """Whether enough discs may be stable with so many empty squares to prove a score of at most ``alpha``."""
-    return alpha >= np.int64(2) * count - np.int64(4)
 
 
 @kernel
@@ -116,12 +104,12 @@ def null_window(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any)
         return _few_left(workspace, own, opponent, alpha, count)
     counters = workspace.counters
     counters[NODES] += np.int64(1)
-    if _stability_matters(alpha, count):
+    if alpha >= workspace.stability_limits[count]:
         bound = stable_bound(workspace, own, opponent)
         if bound <= alpha:
             return bound
     key = position_key(own, opponent)
-    if count <= _NEAR:
+    if count <= workspace.near_count:
         table, bucket = workspace.near, first_word(key, workspace.near_mask)
     else:
         table, bucket = workspace.table, first_word(key, workspace.table_mask)
@@ -143,7 +131,7 @@ def null_window(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any)
     before = counters[NODES]
     total = list_moves(workspace, own, opponent, places, count, first, second)
     stack = count * np.int64(WIDTH)
-    if count >= _LEAST_CUTOFF:
+    if count >= workspace.least_cutoff:
         for place in range(total):
             square = workspace.choices[stack + place] & np.int64(63)
             turned = workspace.flips[stack + square]
@@ -178,7 +166,7 @@ def null_window(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any)
 def _known_upper(workspace: Any, own: Any, opponent: Any, count: Any) -> Any:
     """Upper bound on a position's score in the hash table."""
     key = position_key(own, opponent)
-    if count <= _NEAR:
+    if count <= workspace.near_count:
         entry = find(workspace.near, first_word(key, workspace.near_mask), key ^ workspace.salt[0])
     else:
         entry = find(workspace.table, first_word(key, workspace.table_mask), key ^ workspace.salt[0])
@@ -192,7 +180,7 @@ def _list(
     evaluator: Any, workspace: Any, own: Any, opponent: Any, places: Any, count: Any, ply: Any, first: Any, second: Any
 ) -> Any:
     """List the moves of a position, with estimates where there are enough empty squares."""
-    if count >= workspace.counters[LEAST_ESTIMATED]:
+    if count >= workspace.least_estimated:
         depth = (count - np.int64(_LEAST_GUIDED)) // np.int64(3)
         if depth > np.int64(3):
             depth = np.int64(3)
@@ -213,7 +201,7 @@ def _follow(
     ply: Any,
 ) -> None:
     """Update the accumulator of the next ply, if the position there, with ``count`` empty squares, will need it."""
-    if count >= workspace.counters[LEAST_ESTIMATED]:
+    if count >= workspace.least_estimated:
         update(
             evaluator,
             Position(own, opponent),
@@ -234,7 +222,7 @@ def _verdict(evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha: Any
     """
     depth = (count - np.int64(10)) // np.int64(3)
     margin = _MARGIN * (np.int64(14) - depth) // np.int64(8)
-    scale = workspace.counters[DISC_SCALE]
+    scale = workspace.disc_scale
     static = np.int64(
         static_score(evaluator, Position(own, opponent), workspace.evaluation, workspace.accumulators, ply)
     )
@@ -265,7 +253,7 @@ def guided_window(evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha
     counters[NODES] += np.int64(1)
     if _should_stop(workspace):
         return alpha
-    if _stability_matters(alpha, count):
+    if alpha >= workspace.stability_limits[count]:
         bound = stable_bound(workspace, own, opponent)
         if bound <= alpha:
             return bound
@@ -368,7 +356,7 @@ def open_window(
         _extend_variation(workspace, ply, _NONE)
         return best
     key = position_key(own, opponent)
-    if count <= _NEAR:
+    if count <= workspace.near_count:
         table, bucket = workspace.near, first_word(key, workspace.near_mask)
     else:
         table, bucket = workspace.table, first_word(key, workspace.table_mask)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.search.evaluators import Evaluator
 from glem.core.vectors import aligned_words
+from glem.games.othello.solver.no_evaluation import NO_EVALUATION
 
 __all__ = [
     "BONUS",
     "DEADLINE",
-    "DISC_SCALE",
     "ENTRY_WORDS",
     "ERA",
-    "LEAST_ESTIMATED",
     "NODES",
     "NODE_LIMIT",
     "PASS_NUMBER",
@@ -25,6 +25,7 @@ __all__ = [
     "STOPPED",
     "VARIATION_WIDTH",
     "WIDTH",
+    "Techniques",
     "Workspace",
     "new_workspace",
 ]
@@ -43,11 +44,7 @@ SOLUTION = 5
 """Place of the number of the solution, modulo 256."""
 PASS_NUMBER = 6
 """Place of the number of the selective pass; 0 for the exact one."""
-LEAST_ESTIMATED = 7
-"""Place of the number of empty squares from which on the evaluation is asked."""
-DISC_SCALE = 8
-"""Place of the sixteenths of a disc in 2^16 steps of the evaluator."""
-ERA = 9
+ERA = 7
 """Place of the number of the hash tables' era, from 1 to 255; nothing of another era is found."""
 
 WIDTH = 64
@@ -59,7 +56,45 @@ VARIATION_WIDTH = 128
 ENTRY_WORDS = 2
 _BUCKET_ENTRIES = 4
 _NEAR_ENTRIES = 1 << 15
+_NEAR_COUNT = 9
+_STABLE_START = 4
+_LEAST_CUTOFF = 8
+_LEAST_ESTIMATED = 12
+_MOBILITY_WEIGHT = 1 << 15
+_BEST_SCORE = 64
+_NEVER = 1 << 62
 _LEAST_MEGABYTES, _MOST_MEGABYTES = 1, 1 << 20
+
+
+@define(frozen=True)
+class Techniques:
+    """What the solver makes use of: all of it, but for experiments. Scores do not depend on it, nodes do.
+
+    Parameters
+    ----------
+    hash_table
+        Remember positions.
+    stability
+        Bound scores by discs that cannot be turned.
+    parity
+        Prefer squares in quadrants with an odd number of empty squares.
+    mobility
+        Prefer moves that leave the opponent few moves (fastest first).
+    enhanced_cutoffs
+        Look up all children before one is searched.
+    near_table
+        Keep positions with few empty squares apart, in a table that fits the processor's cache.
+    selective_pass
+        Search with ProbCut first, for good moves (only with an evaluation).
+    """
+
+    hash_table: bool = True
+    stability: bool = True
+    parity: bool = True
+    mobility: bool = True
+    enhanced_cutoffs: bool = True
+    near_table: bool = True
+    selective_pass: bool = True
 
 
 class Workspace(NamedTuple):
@@ -72,6 +107,8 @@ class Workspace(NamedTuple):
     near: NDArray[np.uint64]
     """Hash table of positions with few empty squares, small enough to stay in the processor's cache."""
     near_mask: np.uint64
+    near_count: np.int64
+    """Positions with so many empty squares and fewer belong there."""
     salt: NDArray[np.uint64]
     """What the keys of this era are changed by: [1]."""
     edge_stable: NDArray[np.uint8]
@@ -94,6 +131,16 @@ class Workspace(NamedTuple):
     """Discs turned by a move of each ply, by square: [64 * W]."""
     variations: NDArray[np.int64]
     """Principal variation of each ply: [V * V] with ``V`` = :data:`VARIATION_WIDTH`."""
+    stability_limits: NDArray[np.int64]
+    """Least alpha at which stable discs are counted, by the number of empty squares: [65]."""
+    least_cutoff: np.int64
+    """Empty squares from which on all children are looked up before one is searched."""
+    least_estimated: np.int64
+    """Empty squares from which on the evaluation is asked."""
+    mobility_weight: np.int64
+    """What a move less of the opponent is worth in the order of moves."""
+    disc_scale: np.int64
+    """Sixteenths of a disc in 2^16 steps of the evaluator."""
     evaluation: Any
     """Data of the evaluator."""
     accumulators: NDArray[np.uint16]
@@ -204,7 +251,7 @@ def _square_values() -> NDArray[np.int64]:
     return np.vstack([half, half[::-1]]).ravel()
 
 
-def new_workspace(megabytes: int, evaluator: Evaluator) -> Workspace:
+def new_workspace(megabytes: int, evaluator: Evaluator | None, techniques: Techniques) -> Workspace:
     """Workspace with a hash table of a power of two of entries in at most so many megabytes.
 
     Raises
@@ -214,29 +261,38 @@ def new_workspace(megabytes: int, evaluator: Evaluator) -> Workspace:
     """
     if not _LEAST_MEGABYTES <= megabytes <= _MOST_MEGABYTES:
         raise BadInputError(f"a hash table has {_LEAST_MEGABYTES} to {_MOST_MEGABYTES} megabytes, not {megabytes}")
-    table, table_mask = _table((megabytes << 20) // (8 * ENTRY_WORDS))
-    near, near_mask = _table(_NEAR_ENTRIES)
+    advice = NO_EVALUATION if evaluator is None else evaluator
+    table, table_mask = _table((megabytes << 20) // (8 * ENTRY_WORDS) if techniques.hash_table else 0)
+    near, near_mask = _table(_NEAR_ENTRIES if techniques.hash_table and techniques.near_table else 0)
     quadrant = _quadrants()
     squares = np.arange(64, dtype=np.uint64)
     odd = [(np.uint64(1) << squares[(quadrant & chosen) != 0]).sum(dtype=np.uint64) for chosen in range(16)]
+    stability_limits = 2 * np.arange(65) - _STABLE_START
     return Workspace(
         table=table,
         table_mask=table_mask,
         near=near,
         near_mask=near_mask,
+        near_count=np.int64(_NEAR_COUNT if techniques.near_table else 0),
         salt=np.zeros(1, np.uint64),
         edge_stable=_edge_stable(),
         turned_counts=_turned_counts(),
         lines=_lines(),
-        odd_squares=np.array(odd, np.uint64),
-        quadrant=quadrant,
+        # Without odd quadrants, no square is preferred.
+        odd_squares=np.array(odd, np.uint64) * np.uint64(techniques.parity),
+        quadrant=quadrant * techniques.parity,
         neighbours=_neighbours(),
         square_value=_square_values(),
         choices=np.zeros(64 * WIDTH, np.int64),
         flips=np.zeros(64 * WIDTH, np.uint64),
         variations=np.zeros(VARIATION_WIDTH**2, np.int64),
-        evaluation=evaluator.data,
-        accumulators=evaluator.empty_accumulators(VARIATION_WIDTH),
-        counters=np.zeros(16, np.int64),
+        stability_limits=stability_limits if techniques.stability else np.full(65, _NEVER),
+        least_cutoff=np.int64(_LEAST_CUTOFF if techniques.enhanced_cutoffs and techniques.hash_table else _NEVER),
+        least_estimated=np.int64(_LEAST_ESTIMATED if evaluator is not None else _NEVER),
+        mobility_weight=np.int64(_MOBILITY_WEIGHT if techniques.mobility else 0),
+        disc_scale=np.int64(max(1, round((_BEST_SCORE << 20) / advice.limit))),
+        evaluation=advice.data,
+        accumulators=advice.empty_accumulators(VARIATION_WIDTH),
+        counters=np.zeros(8, np.int64),
         stop=np.zeros(1, np.int32),
     )

@@ -1,0 +1,188 @@
+"""Print the figures of ``docs/explanation/endgame-solver.md``.
+
+    python -m tests.benchmarks.solver_tables TABLE DATA_FOLDER [--evaluation MODEL]
+
+``suites``: the FFO endgame suite, problems 1 to 44, and positions of real games; ``problems``: each problem from
+``--first`` to ``--last``; ``ablation``: problems 20 to 39 with one technique after the other left out; ``exact``: the
+positions with 0 to 8 empty squares whose scores are known; ``moves``: the known scores of all moves of the positions of
+``hard-20``. ``DATA_FOLDER`` holds the folders ``ffo``, ``endgame`` and ``wthor``. Times are those of the processor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from glem.core.evaluation import LinearEvaluation
+from glem.core.game import load_game
+from glem.core.operations import position_at
+from glem.core.records import read_scored_positions
+from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.search.evaluators import Evaluator
+from glem.games.othello.obf import read_obf
+from glem.games.othello.solver import EndgameSolver, Techniques
+from tests.benchmarks.endgame_positions import real_positions
+
+TABLE_MB = 256
+SUITES = (("fforum-1-19.obf", 1), ("fforum-20-39.obf", 20), ("fforum-40-59.obf", 40), ("fforum-60-79.obf", 60))
+MILLION = 1e6
+
+
+class Effort(NamedTuple):
+    """What solving some positions took."""
+
+    positions: int
+    nodes: int
+    seconds: float
+    wrong: int
+
+    def line(self, name: str) -> str:
+        rate = self.nodes / self.seconds / MILLION
+        return (
+            f"| {name} | {self.positions:,} | {self.nodes / MILLION:.1f} | {self.seconds:.2f} | {rate:.1f} | "
+            f"{self.positions / self.seconds:.1f} | {self.wrong} |"
+        )
+
+
+def solve_each(solver: EndgameSolver, positions: Iterable[tuple[Any, float | None]]) -> Effort:
+    """Solve positions, each with a solver that knows nothing, and compare with the scores that are known."""
+    count = nodes = wrong = 0
+    seconds = 0.0
+    for position, score in positions:
+        solver.clear()
+        begun = time.thread_time()
+        solution = solver.solve(position)
+        seconds += time.thread_time() - begun
+        nodes += solution.nodes
+        wrong += score is not None and solution.score != score
+        count += 1
+    return Effort(count, nodes, seconds, wrong)
+
+
+def problems(folder: Path, first: int, last: int) -> list[tuple[Any, float | None]]:
+    """Problems of the FFO suite and their scores."""
+    game = load_game("othello")
+    found: list[tuple[Any, float | None]] = []
+    for name, number in SUITES:
+        if number > last:
+            break
+        for chunk in read_obf(game, folder / "ffo" / name):
+            scored = zip(range(len(chunk)), chunk.best_score.tolist(), strict=True)
+            found += [(position_at(chunk.positions, row), score) for row, score in scored]
+    return found[first - 1 : last]
+
+
+def warmed(evaluator: Evaluator | None, techniques: Techniques | None = None) -> EndgameSolver:
+    """Make a solver whose machine code is loaded and whose tables the system has given memory for."""
+    solver = EndgameSolver(evaluator, TABLE_MB, techniques=techniques)
+    solver.solve(load_game("othello").initial_position, nodes=2_000_000)
+    return solver
+
+
+HEADER = (
+    "| | positions | million nodes | seconds | million nodes/s | positions/s | wrong |\n|---|--:|--:|--:|--:|--:|--:|"
+)
+
+
+def suites(folder: Path, evaluator: Evaluator | None) -> None:
+    solver = warmed(evaluator)
+    print(HEADER)
+    for first, last in ((1, 19), (20, 39), (40, 44)):
+        print(solve_each(solver, problems(folder, first, last)).line(f"FFO {first}-{last}"), flush=True)
+    for empties, count in ((20, 100), (14, 1000)):
+        chosen = [(position, None) for position in real_positions(folder / "wthor", empties, count)]
+        print(solve_each(solver, chosen).line(f"games, {empties} empty"), flush=True)
+
+
+def each_problem(folder: Path, evaluator: Evaluator | None, first: int, last: int) -> None:
+    game = load_game("othello")
+    solver = warmed(evaluator)
+    print("| problem | empty | score | known | best move | million nodes | seconds |\n|--:|--:|--:|--:|---|--:|--:|")
+    for number, (position, score) in enumerate(problems(folder, first, last), first):
+        solver.clear()
+        begun = time.thread_time()
+        solution = solver.solve(position)
+        seconds = time.thread_time() - begun
+        print(
+            f"| {number} | {solver.plies_left(position)} | {solution.score:+} | {score:+.0f} | "
+            f"{game.format_move(solution.move)} | {solution.nodes / MILLION:.1f} | {seconds:.1f} |",
+            flush=True,
+        )
+
+
+ABLATION = {
+    "all techniques": Techniques(),
+    "no selective pass": Techniques(selective_pass=False),
+    "no evaluation": Techniques(),
+    "no enhanced transposition cut-offs": Techniques(enhanced_cutoffs=False),
+    "no stability cut-offs": Techniques(stability=False),
+    "no parity": Techniques(parity=False),
+    "no mobility ordering": Techniques(mobility=False),
+    "one hash table for all": Techniques(near_table=False),
+    "no hash table": Techniques(hash_table=False),
+}
+
+
+def ablation(folder: Path, evaluator: Evaluator | None) -> None:
+    chosen = problems(folder, 20, 39)
+    print(HEADER)
+    for name, techniques in ABLATION.items():
+        solver = warmed(None if name == "no evaluation" else evaluator, techniques)
+        print(solve_each(solver, chosen).line(name), flush=True)
+
+
+def exact(folder: Path, evaluator: Evaluator | None) -> None:
+    solver = warmed(evaluator)
+    game = load_game("othello")
+    file = folder / "endgame" / "exact_scores_0-8_empties.txt.xz"
+    print(HEADER)
+    for chunk in read_scored_positions(game, file):
+        empties = 64 - np.bitwise_count(chunk.positions.own | chunk.positions.opponent)
+        for count in range(9):
+            rows = np.flatnonzero(empties == count).tolist()
+            chosen = [(position_at(chunk.positions, row), float(chunk.label[row])) for row in rows]
+            print(solve_each(solver, chosen).line(f"{count} empty"), flush=True)
+
+
+def moves(folder: Path, evaluator: Evaluator | None) -> None:
+    solver = warmed(evaluator)
+    count = nodes = wrong = 0
+    begun = time.thread_time()
+    for chunk in read_obf(load_game("othello"), folder / "endgame" / "hard-20.obf"):
+        for row in range(len(chunk)):
+            entries = slice(chunk.offsets[row], chunk.offsets[row + 1])
+            known = dict(zip(chunk.moves[entries].tolist(), chunk.scores[entries].tolist(), strict=True))
+            solver.clear()
+            for solution in solver.solve_moves(position_at(chunk.positions, row)):
+                nodes += solution.nodes
+                if solution.move in known:
+                    count += 1
+                    wrong += known[solution.move] != solution.score
+    print(HEADER)
+    print(Effort(count, nodes, time.thread_time() - begun, wrong).line("moves of hard-20"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", choices=("suites", "problems", "ablation", "exact", "moves"))
+    parser.add_argument("folder", type=Path, metavar="DATA_FOLDER")
+    parser.add_argument("--evaluation", help="what orders the moves; none if not given")
+    parser.add_argument("--first", type=int, default=45)
+    parser.add_argument("--last", type=int, default=49)
+    arguments = parser.parse_args()
+    evaluator = evaluator_of(LinearEvaluation.load(arguments.evaluation)) if arguments.evaluation else None
+    if arguments.table == "problems":
+        each_problem(arguments.folder, evaluator, arguments.first, arguments.last)
+    else:
+        {"suites": suites, "ablation": ablation, "exact": exact, "moves": moves}[arguments.table](
+            arguments.folder, evaluator
+        )
+
+
+if __name__ == "__main__":
+    main()
