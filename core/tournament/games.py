@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from enum import StrEnum
 from typing import Any
@@ -114,11 +115,14 @@ class PlayedGame:
         return (len(self.opening.moves) + place) % 2
 
     def to_json(self, game: Game) -> dict[str, Any]:
-        """Record as plain JSON values; a move is ``[name, score, depth, nodes, seconds, exact, result]``."""
+        """Record as plain JSON values; a move is ``[name, score, depth, nodes, seconds, exact, result]``.
+
+        JSON has no infinite scores: they become null.
+        """
         moves = [
             (
                 game.format_move(choice.move),
-                choice.score,
+                choice.score if choice.score is not None and math.isfinite(choice.score) else None,
                 choice.depth,
                 choice.nodes,
                 round(choice.seconds, _DIGITS_OF_SECONDS),

@@ -81,6 +81,8 @@ class GreedyPlayer:
         self._evaluation = (
             None if spec.evaluation == MOBILITY else load_player_evaluation(game, spec.evaluation).as_played()
         )
+        # Compile, or load, all machine code before a clock runs.
+        self.choose(game.initial_position, (), None)
 
     def new_game(self, number: int = 0) -> None:
         """Begin a game; its number seeds the choices between equal moves."""

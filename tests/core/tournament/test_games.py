@@ -151,6 +151,14 @@ def test_records_survive_json(othello: Game) -> None:
     assert found == evolve(game, moves=rounded)
 
 
+@pytest.mark.parametrize("score", [float("inf"), float("-inf"), float("nan")])
+def test_scores_that_json_lacks_become_null(othello: Game, score: float) -> None:
+    game = play_game(GameTask(othello, 0, Opening(), parse_player("random"), parse_player("random,seed=1")))
+    first = evolve(game.moves[0], score=score)
+    record = json.loads(json.dumps(evolve(game, moves=(first, *game.moves[1:])).to_json(othello), allow_nan=False))
+    assert PlayedGame.from_json(othello, record).moves[0].score is None
+
+
 @pytest.mark.parametrize(
     "change",
     [
