@@ -57,6 +57,7 @@ from glem.core.search.state import (
     STOPPED,
 )
 from glem.core.search.table import (
+    GREATEST_DEPTH,
     LOWER_BOUND,
     UPPER_BOUND,
     entry_bound,
@@ -177,6 +178,8 @@ def settle(
         if counters[NODES] >= counters[NEXT_POLL] and must_stop(state):
             return best
         score = -settle(rules, evaluator, state, after, ply + np.int64(1), -beta, -alpha)
+        if counters[STOPPED] != 0:
+            return best
         if score > best:
             best = score
             if score >= beta:
@@ -369,14 +372,17 @@ def negascout(
 
     if not is_open and ply > np.int64(0) and depth < state.selectivity.depth_count and abs(beta) < state.limit:
         parameters = state.selectivity
-        static = np.int64(static_score(evaluator, position, state.evaluation, state.accumulators, ply))
         first = (np.int64(search_phase(evaluator, position)) * parameters.depth_count + depth) * np.int64(CHECKS)
+        is_high: Any = False
+        if parameters.check_depths[first] >= np.int64(0):
+            # The static score says which of the two bounds is worth a check.
+            is_high = np.int64(static_score(evaluator, position, state.evaluation, state.accumulators, ply)) >= beta
         for check in range(first, first + np.int64(CHECKS)):
             check_depth = parameters.check_depths[check]
             if check_depth < np.int64(0):
                 break
             margin = parameters.threshold * parameters.deviations[check]
-            if static >= beta:
+            if is_high:
                 needed = np.int64(np.ceil((beta + margin - parameters.offsets[check]) / parameters.slopes[check]))
                 lower = needed - np.int64(1)
             else:
@@ -387,9 +393,9 @@ def negascout(
             score = negascout(rules, evaluator, state, position, ply, check_depth, lower, lower + np.int64(1))
             if counters[STOPPED] != 0:
                 return np.int64(0)
-            if static >= beta and score >= needed:
+            if is_high and score >= needed:
                 return beta
-            if static < beta and score <= needed:
+            if not is_high and score <= needed:
                 return alpha
 
     start = ply * state.max_moves
@@ -418,7 +424,7 @@ def negascout(
         move = np.int64(state.moves[place])
         after = play(rules, position, move)
         update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
-        below = depth - step + extra_plies(rules, position, move, after)
+        below = min(depth - step + extra_plies(rules, position, move, after), np.int64(GREATEST_DEPTH))
         score = highest + np.int64(1)
         if place > start and is_open:
             score = -negascout(

@@ -1,6 +1,6 @@
 """Multi-ProbCut: what a shallow search says about a deeper one (Buro 1997).
 
-M. Buro, Experiments with Multi-ProbCut and a New High-Quality Evaluation Function for Othello, 1997. The score of a
+M. Buro, Experiments with Multi-ProbCut and a New High-Quality Evaluation Function, 1997. The score of a
 search of depth d is taken to be a v + b + e, where v is the score of a check search of depth c < d and e a normal error
 of standard deviation s. Where a v + b is beyond a bound by more than t s, the deeper score is almost certainly beyond
 it too, and the bound stands for the search.

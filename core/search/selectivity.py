@@ -16,7 +16,7 @@ CHECKS = 2
 class Selectivity(NamedTuple):
     """Parameters of Multi-ProbCut.
 
-    Source: Buro 1997, Experiments with Multi-ProbCut and a New High-Quality Evaluation Function for Othello.
+    Source: Buro 1997, Experiments with Multi-ProbCut and a New High-Quality Evaluation Function.
     The score of a search of depth d is taken to be ``slope * c + offset`` from the score c of a check search, with a
     normal error of standard deviation ``deviation``. Check number k of phase p at remaining depth d stands at index
     ``(p * depth_count + d) * CHECKS + k`` of the arrays.

@@ -7,15 +7,18 @@ import time
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
 from glem.core.search.clock import monotonic_nanoseconds
+from glem.core.search.ending import longest_seconds, usual_seconds
 from glem.core.search.results import Bound, Clock, Limits, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings
 from tests.core.search import duel_game
 from tests.core.search.duel_game import MEN, duel
 from tests.core.search.othello_mobility import mobility_evaluator
-from tests.core.search.test_negascout import random_positions
+from tests.core.search.test_negascout import DUELS, random_positions
 from tests.oracles.search import children_of, static_of
 
 MOBILITY = mobility_evaluator()
@@ -41,6 +44,15 @@ def test_node_limits_are_exact(othello, plain):
         assert results[0].lines == results[1].lines
         assert results[0].stopped
         assert results[0].move in dict(children_of(othello, position))
+
+
+def test_node_limits_are_exact_in_quiescence():
+    searcher = Searcher(DUELS[3], MEN)
+    for nodes in range(20, 400, 7):
+        searcher.clear()
+        found = searcher.search(DUELS[3].initial_position, Limits(nodes=nodes))
+        assert found.nodes == nodes
+        assert found.stopped
 
 
 def test_a_search_without_a_finished_iteration_has_a_move(othello, searcher):
@@ -106,19 +118,30 @@ def test_seconds_and_clocks_end_the_search(othello, searcher):
     ):
         searcher.clear()
         found = searcher.search(othello.initial_position, limits)
-        assert found.seconds < most + 0.05
+        assert found.seconds < most + 1.0
         assert found.move is not None
     searcher.clear()
     assert searcher.search(othello.initial_position, Limits(clock=Clock(0.0))).move is not None
 
 
-def test_clocks_take_more_time_when_there_is_more(othello, searcher):
-    times = []
-    for clock in (Clock(0.2), Clock(2.0), Clock(2.0, increment=0.2)):
-        searcher.clear()
-        searcher.search(othello.initial_position, Limits(clock=clock))
-        times.append(searcher.search(othello.initial_position, Limits(clock=clock)).seconds)
-    assert times[0] < 0.1 < 1.0
+@given(st.floats(0, 10_000), st.floats(0, 60), st.none() | st.integers(0, 200))
+def test_no_search_takes_the_whole_clock(remaining, increment, plies_left):
+    clock = Clock(remaining, increment)
+    usual, longest = usual_seconds(clock, plies_left), longest_seconds(clock, plies_left)
+    assert 0 <= longest <= min(3 * usual, remaining / 2)
+    # Without increments too, the usual shares of all moves fit into the clock.
+    moves = 1 if plies_left is None else plies_left // 2 + 1
+    assert usual_seconds(Clock(remaining), plies_left) * moves <= remaining
+    assert usual_seconds(clock, plies_left) >= usual_seconds(Clock(remaining), plies_left)
+
+
+def test_nothing_to_choose_takes_no_time(othello, searcher):
+    position = next(
+        position
+        for position in random_positions(othello, 150, range(40, 50), seed=2)
+        if len(children_of(othello, position)) == 1
+    )
+    assert searcher.search(position, Limits(clock=Clock(1000.0))).depth <= 4
 
 
 def test_a_finished_game_has_its_final_score(othello):
@@ -192,7 +215,7 @@ def test_searches_of_long_games_end():
     # Men could step to and fro for ever: repetitions end that, or the end of the stack does.
     position = duel_game.Position(np.uint64(0b1), np.uint64(0b10000000), np.uint8(100))
     previous = [position] * 3000
-    for game in (duel(reversible_plies=duel_game.reversible_plies), duel(extension=_always_two)):
+    for game in (DUELS[1], duel(extension=_always_two)):
         found = Searcher(game, MEN).search(position, Limits(depth=3, nodes=200_000), previous=previous)
         assert found.move is not None
 
