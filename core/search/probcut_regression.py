@@ -31,8 +31,8 @@ _SLOPES = (0.5, 2.0)
 def check_depths_of(depth: int) -> tuple[int, ...]:
     """Depths of the check searches for a search of some depth, shallow ones first.
 
-    One, about a third as deep and of the same parity: the scores of odd and even depths differ by what the last move is
-    worth.
+    One, about a third as deep and of the same parity: the scores of odd and even depths differ by what the evaluation
+    takes the right to move to be worth (GLEM, section 3).
     """
     return (2 * (depth // 6) + depth % 2,) if depth >= _SHALLOWEST else ()
 
