@@ -47,6 +47,7 @@ _EARLIER_POSITIONS = 1024
 _NEVER = 1 << 62
 _BILLION = 1_000_000_000
 _MOST_STEPS = 1 << 29
+_MOST_MOVES = 65535
 
 _COMPILED_POLL_NODES = 1000
 _PLAIN_POLL_NODES = 8
@@ -165,6 +166,8 @@ class Searcher:
             raise BadInputError(
                 f"{evaluator.name} has scores of up to {infinity} steps; the search takes {_MOST_STEPS}"
             )
+        if game.move_count > _MOST_MOVES:
+            raise BadInputError(f"{game.title} has {game.move_count} moves; the search's table takes {_MOST_MOVES}")
         table = new_table(settings.table_mb)
         ordering = _SHARP if "tactical_moves" in game.search_rules else _CALM
         order_depth = ordering.order_depth if settings.order_depth is None else settings.order_depth
@@ -226,7 +229,7 @@ class Searcher:
         position
             The position.
         limits
-            When to end.
+            When to end; no search is deeper than 120 plies.
         lines
             So many of the best moves get an exact score each.
         stop

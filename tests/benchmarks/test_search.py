@@ -54,4 +54,5 @@ def test_search_of_the_middle_game(benchmark: BenchmarkFixture, othello: Game, e
     searcher = Searcher(othello, evaluator)
     searcher.search(position, Limits(depth=1))
     result = benchmark.pedantic(lambda: searcher.search(position, Limits(depth=DEPTH)), setup=searcher.clear, rounds=10)
-    print(f"\n{evaluator.name}: {result.nodes / benchmark.stats['median'] / 1e6:.1f} million nodes/s")
+    if benchmark.stats is not None:
+        print(f"\n{evaluator.name}: {result.nodes / benchmark.stats['median'] / 1e6:.1f} million nodes/s")

@@ -28,7 +28,7 @@ class Outer(NamedTuple):
     ratio: Any
 
 
-def walk(block: Any, place: int, depth: int) -> int:
+def walk(block: Any, place: Any, depth: Any) -> Any:
     """A recursion that reads and writes everything."""
     if depth <= np.int64(0):
         block.counts[place] += np.int64(1)

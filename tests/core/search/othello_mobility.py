@@ -34,7 +34,7 @@ def static_score(position: Position, data: Weights, accumulators: Any, ply: int)
     return data.mobility[0] * places + data.corners[0] * corners
 
 
-def search_phase(position: Position) -> int:
+def search_phase(position: Position) -> Any:
     return np.int64(popcount(position.own | position.opponent)) // np.int64(33)
 
 
