@@ -7,6 +7,7 @@ which every processor runs: one with AVX-512 takes a row in two registers, other
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,27 @@ def _splat(builder: Any, word: Any) -> Any:
     return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INDEX, ROW_WORDS), [0] * ROW_WORDS))
 
 
+def _sum_over_bits(builder: Any, bits: Any, row_of: Callable[[Any], Any]) -> Any:
+    """Emit the sum of the rows ``row_of(b)`` over the set bits of a word."""
+    one = ir.Constant(_WORD, 1)
+    kind = ir.FunctionType(_WORD, [_WORD, ir.IntType(1)])
+    trailing = builder.module.declare_intrinsic("llvm.cttz", [_WORD], kind)
+    total = cgutils.alloca_once_value(builder, ir.Constant(_ROW, [0] * ROW_WORDS))
+    left = cgutils.alloca_once_value(builder, bits)
+    condition, body, done = (builder.append_basic_block(name) for name in ("condition", "add_row", "done"))
+    builder.branch(condition)
+    builder.position_at_end(condition)
+    builder.cbranch(cgutils.is_not_null(builder, builder.load(left)), body, done)
+    builder.position_at_end(body)
+    word = builder.load(left)
+    row = row_of(builder.call(trailing, [word, ir.Constant(ir.IntType(1), 1)]))
+    builder.store(builder.add(builder.load(total), row), total)
+    builder.store(builder.and_(word, builder.sub(word, one)), left)
+    builder.branch(condition)
+    builder.position_at_end(done)
+    return builder.load(total)
+
+
 @intrinsic
 def _change_row(
     _typing_context: Any,
@@ -121,30 +143,12 @@ def _change_row(
         def table_row(row: Any) -> Any:
             return load(table_type, table, builder.mul(row, width))
 
-        total = cgutils.alloca_once_value(builder, ir.Constant(_ROW, [0] * ROW_WORDS))
-        left = cgutils.alloca_once_value(builder, chosen)
-        condition = builder.append_basic_block("chosen")
-        body = builder.append_basic_block("add")
-        done = builder.append_basic_block("done")
-        builder.branch(condition)
-        with builder.goto_block(condition):
-            some = builder.icmp_unsigned("!=", builder.load(left), ir.Constant(_WORD, 0))
-            builder.cbranch(some, body, done)
-        with builder.goto_block(body):
-            bits = builder.load(left)
-            count = builder.module.declare_intrinsic(
-                "llvm.cttz", [_WORD], ir.FunctionType(_WORD, [_WORD, ir.IntType(1)])
-            )
-            place = builder.call(count, [bits, ir.Constant(ir.IntType(1), 1)])
-            builder.store(builder.add(builder.load(total), table_row(place)), total)
-            builder.store(builder.and_(bits, builder.sub(bits, ir.Constant(_WORD, 1))), left)
-            builder.branch(condition)
-        builder.position_at_end(done)
+        total = _sum_over_bits(builder, chosen, table_row)
         changed = builder.add(
             load(words_type, words, source),
             builder.add(
                 builder.mul(table_row(first), _splat(builder, factor)),
-                builder.mul(builder.load(total), _splat(builder, others)),
+                builder.mul(total, _splat(builder, others)),
             ),
         )
         builder.store(changed, _pointer(context, builder, words_type, words, target), align=_LANE_BYTES)
