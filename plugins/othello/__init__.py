@@ -34,6 +34,13 @@ def _make_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
     return incremental_evaluator(evaluation)
 
 
+def _default_evaluation() -> LinearEvaluation:
+    # Imported late: the module is also a command (python -m), which Python wants to find unimported.
+    from glem.plugins.othello.shipped_evaluation import default_evaluation
+
+    return default_evaluation()
+
+
 def _default_probcut() -> ProbCut:
     from glem.core.search.probcut import ProbCut
 
@@ -53,6 +60,7 @@ OTHELLO = Learning(
     },
     label_unit="discs",
     make_evaluator=_make_evaluator,
+    default_evaluation=_default_evaluation,
     default_probcut=_default_probcut,
     sample=_sample,
 )

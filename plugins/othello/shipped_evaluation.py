@@ -1,0 +1,62 @@
+r"""The evaluation that comes with Othello, and how its file is made.
+
+It learned from glem's own play alone, in one generation after the embedded sample. Made by::
+
+    python -c "from glem.plugins.othello.sample import sample_positions; sample_positions().write('sample.parquet')"
+    glem fit sample.parquet --no-linear -o first.npz
+    glem generate othello --positions 1000000 --player first.npz,depth=5,solve=14 --openings random:4-14 \
+        --explore 0.03 --seed 7 -o games
+    glem label games/*.games --by first.npz,depth=6,solve=14 -o labelled.parquet
+    glem fit labelled.parquet --no-linear -o second.npz
+    python -m glem.plugins.othello.shipped_evaluation second.npz default.npz
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import numpy as np
+from attrs import evolve
+from numpy.typing import NDArray
+
+from glem.core.evaluation import LinearEvaluation
+
+__all__ = ["default_evaluation", "rounded"]
+
+_STEPS_PER_DISC = 64
+_PATH = Path(__file__).with_name("default.npz")
+
+
+def default_evaluation() -> LinearEvaluation:
+    """Load the evaluation that comes with the plugin."""
+    return LinearEvaluation.load(_PATH)
+
+
+def rounded(evaluation: LinearEvaluation) -> LinearEvaluation:
+    """Round the weights to 1/64 disc, which halves the file and moves a value by a few hundredths of a disc."""
+
+    def to_steps(weights: NDArray[np.float32]) -> NDArray[np.float32]:
+        return (np.rint(weights * _STEPS_PER_DISC) / _STEPS_PER_DISC).astype(np.float32)
+
+    return evolve(
+        evaluation,
+        bias=to_steps(evaluation.bias),
+        pattern_weights=to_steps(evaluation.pattern_weights),
+        provenance={
+            **evaluation.provenance,
+            "positions": "glem's own games, labelled by search and solver; see glem.plugins.othello.shipped_evaluation",
+        },
+    )
+
+
+@click.command("shipped_evaluation")
+@click.argument("model", type=click.Path(exists=True, dir_okay=False))
+@click.argument("path", type=click.Path(dir_okay=False))
+def _command(model: str, path: str) -> None:
+    """Write MODEL to PATH with rounded weights."""
+    rounded(LinearEvaluation.load(model)).save(path)
+
+
+if __name__ == "__main__":
+    _command()

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from glem.core.evaluation import LinearEvaluation
+from glem.core.learning import Learning
+from glem.core.positions import PositionSet
+from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.plugins.othello.shipped_evaluation import _command, default_evaluation, rounded
+
+
+@pytest.fixture(scope="module")
+def evaluation() -> LinearEvaluation:
+    return default_evaluation()
+
+
+def test_it_is_the_games_default(othello_learning: Learning) -> None:
+    assert othello_learning.default_evaluation is not None
+    shipped = othello_learning.default_evaluation()
+    assert shipped.learning.game.name == "othello"
+    assert shipped.unit == "discs"
+
+
+def test_it_is_fast_in_play(evaluation: LinearEvaluation) -> None:
+    # Accumulators of pattern indices, not features computed anew.
+    assert evaluator_of(evaluation).width > 0
+
+
+def test_it_predicts_results_better_than_their_mean(evaluation: LinearEvaluation, othello_learning: Learning) -> None:
+    sample = othello_learning.sample
+    assert sample is not None
+    positions: PositionSet = sample()
+    errors = evaluation.predict(positions.positions) - positions.label
+    phases = othello_learning.phases.of(positions.positions)
+    for phase in range(4, len(othello_learning.phases)):
+        here = phases == phase
+        assert np.sqrt(np.mean(errors[here] ** 2)) < 0.9 * np.std(positions.label[here])
+
+
+def test_rounding_again_changes_nothing(evaluation: LinearEvaluation) -> None:
+    again = rounded(evaluation)
+    np.testing.assert_array_equal(again.pattern_weights, evaluation.pattern_weights)
+    assert "shipped_evaluation" in evaluation.provenance["positions"]
+
+
+def test_the_command_writes_what_it_reads(evaluation: LinearEvaluation) -> None:
+    runner = CliRunner()
+    with runner.isolated_filesystem():
+        evaluation.save("second.npz")
+        result = runner.invoke(_command, ["second.npz", "default.npz"])
+        assert result.exit_code == 0, result.output
+        written = LinearEvaluation.load("default.npz")
+    np.testing.assert_array_equal(written.pattern_weights, evaluation.pattern_weights)
