@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -45,11 +47,9 @@ def test_rounding_again_changes_nothing(evaluation: LinearEvaluation) -> None:
     assert "shipped_evaluation" in evaluation.provenance["positions"]
 
 
-def test_the_command_writes_what_it_reads(evaluation: LinearEvaluation) -> None:
-    runner = CliRunner()
-    with runner.isolated_filesystem():
-        evaluation.save("second.npz")
-        result = runner.invoke(_command, ["second.npz", "default.npz"])
-        assert result.exit_code == 0, result.output
-        written = LinearEvaluation.load("default.npz")
-    np.testing.assert_array_equal(written.pattern_weights, evaluation.pattern_weights)
+def test_the_command_writes_what_it_reads(evaluation: LinearEvaluation, tmp_path: Path) -> None:
+    source, target = tmp_path / "second.npz", tmp_path / "default.npz"
+    evaluation.save(source)
+    result = CliRunner().invoke(_command, [str(source), str(target)])
+    assert result.exit_code == 0, result.output
+    np.testing.assert_array_equal(LinearEvaluation.load(target).pattern_weights, evaluation.pattern_weights)
