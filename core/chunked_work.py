@@ -118,11 +118,11 @@ class ChunkedWork:
         missing = [number for number in range(len(tasks)) if not self._path(name, number).exists()]
         with folder_lock(self.folder), progress(name, sum(units)) as display:
             display.advance(sum(units) - sum(units[number] for number in missing))
-            results = run_tasks(
-                function,
-                (tasks[number] for number in missing),
-                **attrs.asdict(workers or Workers(), recurse=False),
-            )
+            chosen = workers or Workers()
+            if len(missing) == 1:
+                # Not worth starting processes for.
+                chosen = attrs.evolve(chosen, workers=1)
+            results = run_tasks(function, (tasks[number] for number in missing), **attrs.asdict(chosen, recurse=False))
             for place, arrays in results:
                 with atomic_path(self._path(name, missing[place])) as temporary:
                     np.savez(temporary, allow_pickle=False, **arrays)

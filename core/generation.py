@@ -253,7 +253,7 @@ def _check_mark(folder: Path, described: dict[str, Any]) -> None:
         if found != text:
             raise BadInputError(f"{folder} holds games of other settings ({_MARK} differs); name another folder")
         return
-    if any(folder.glob(f"*{SUFFIX}")):
+    if any(folder.glob(f"games-*{SUFFIX}")):
         raise BadInputError(f"{folder} holds games, but no {_MARK} that tells how they came about")
     with atomic_path(mark) as temporary:
         temporary.write_text(text, encoding="utf-8")
@@ -262,10 +262,12 @@ def _check_mark(folder: Path, described: dict[str, Any]) -> None:
 class _Folder:
     """Files of games in a folder: which there are, and what is in them."""
 
-    def __init__(self, game: Game, folder: Path, settings: GenerationSettings) -> None:
+    def __init__(self, game: Game, folder: Path) -> None:
         self._game = game
         self._folder = folder
-        self._per_file = settings.games_per_file
+        # What a kill left half written.
+        for unfinished in folder.glob(f".games-*{SUFFIX}"):
+            unfinished.unlink()
         self.games: dict[int, int] = {}
         self.positions: dict[int, int] = {}
 
@@ -335,7 +337,7 @@ def generate(
         folder.mkdir()
     with folder_lock(folder):
         _check_mark(folder, _described(game, settings, openings))
-        plan = _Plan(game, settings, openings, _Folder(game, folder, settings), games, positions)
+        plan = _Plan(game, settings, openings, _Folder(game, folder), games, positions)
         made = 0
         run = run_tasks(_play_file, plan.tasks(), workers=workers, executor=executor, in_flight=in_flight)
         with progress("Playing games", plan.goal) as display, contextlib.closing(_closable(run)) as results:

@@ -16,6 +16,7 @@ from glem.core.cli import main
 from glem.core.errors import BadInputError
 from glem.core.game import Game
 from glem.core.generation import ExploringSpec, Generated, GenerationSettings, generate, records_of_games
+from glem.core.learning import Learning
 from glem.core.opening_plans import OpeningPlan, all_openings, random_opening
 from glem.core.perft import perft
 from glem.core.positions import PositionSet
@@ -23,6 +24,7 @@ from glem.core.records import GameRecords, read_records
 from glem.core.tournament.games import GameTask, play_game
 from glem.core.tournament.openings import Opening, canonical_position
 from glem.core.tournament.players import parse_player
+from tests.core.linear_evaluations import mobility_evaluation
 
 RANDOM = GenerationSettings((parse_player("random"),), OpeningPlan("random", 4, 11), games_per_file=5)
 
@@ -148,15 +150,17 @@ def test_a_killed_generation_continues(othello: Game, tmp_path: Path) -> None:
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
     try:
         deadline = time.monotonic() + 60
-        while len(list(folder.glob("*.games"))) < 2 and time.monotonic() < deadline:
+        while len(list(folder.glob("games-*.games"))) < 2 and time.monotonic() < deadline:
             time.sleep(0.01)
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     there = len(list(folder.glob("games-*.games")))
     assert 2 <= there < 30
+    # What the kill left half written.
+    (folder / ".games-000029-12345678.games").touch()
     main_in_process(command[3:])
-    found = {path.name: path.read_bytes() for path in folder.glob("games-*.games")}
+    found = {path.name: path.read_bytes() for path in folder.glob("*.games")}
     assert found == content(expected)
 
 
@@ -237,15 +241,24 @@ def test_listed_openings_are_played_in_order(othello: Game, tmp_path: Path) -> N
         assert tuple(records.moves_of(number)[:3]) == expected[number % len(expected)]
 
 
-def test_players_without_chance_play_no_game_twice(othello: Game, tmp_path: Path) -> None:
-    player = parse_player("default,depth=1")
+def test_players_without_chance_play_no_game_twice(othello: Game, othello_learning: Learning, tmp_path: Path) -> None:
+    model = tmp_path / "mobility.npz"
+    mobility_evaluation(othello_learning).save(model)
     file = tmp_path / "openings.txt"
     file.write_text("f5 d6\nf5 f6\n")
-    settings = GenerationSettings((player,), OpeningPlan.parse(str(file)), games_per_file=1)
-    if othello.make_solver is None:
-        pytest.skip("the game ships no evaluation yet")
-    with pytest.raises(BadInputError, match="only 2 different ones from 2 openings"):
-        generate(othello, tmp_path / "g", settings, games=3)
+    settings = GenerationSettings(
+        (parse_player(f"{model},depth=1,solve=4,table=1"),), OpeningPlan.parse(str(file)), games_per_file=1
+    )
+    for goal in ({"games": 3}, {"positions": 1000}):
+        with pytest.raises(BadInputError, match="2 different"):
+            generate(othello, tmp_path / "g", settings, **goal)
+    found = generate(othello, tmp_path / "g", settings, games=2)
+    records = records_in(othello, found)
+    # From where it was known first, the exact score is the result.
+    assert (records.theoretical_ply >= 50).all()
+    assert np.array_equal(records.theoretical_score, records.score)
+    exploring = attrs.evolve(settings, exploration=0.5)
+    assert generate(othello, tmp_path / "h", exploring, games=4).games == 4
 
 
 @pytest.mark.parametrize(
