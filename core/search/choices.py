@@ -1,11 +1,12 @@
 """Optional operations of a game that the search uses where they are there.
 
-A game gives them in ``Game.search_functions``. Which of them exist is known when the search is
-compiled for the game, so that an absent one costs nothing. All are dual functions; scores are from the side to move.
+A game gives them in ``Game.search_functions``. Which of them exist is known when the search is compiled for the game,
+so that an absent one costs nothing. All are dual functions; scores are from the side to move.
 
 ``tactical_moves(position, moves, start) -> count``
     Quiescence: writes the moves that a static evaluation does not foresee (captures, say). Where the side to move
-    cannot stand still (it is in check), it writes all legal moves and returns the complement ``~count``.
+    cannot stand still (it is in check), it writes all legal moves and returns the complement ``~count``, ``~0`` where
+    it is mated. In a finished game it writes none. Such moves must come to an end: nothing else ends quiescence.
 ``extension(before, move, after) -> plies``
     By how many plies a move is searched deeper, 0 for most.
 ``move_order(position, move, after) -> int``
