@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
@@ -35,6 +35,7 @@ def test_a_journal_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("torn", [True, False])
+@settings(max_examples=50, deadline=None)
 @given(data=st.data())
 def test_a_journal_cut_anywhere_loses_only_the_line_that_was_cut(
     tmp_path_factory: pytest.TempPathFactory, torn: bool, data: st.DataObject
