@@ -254,10 +254,11 @@ def relabel(
     nodes = np.flatnonzero(open_nodes & np.isnan(exact))
     quick = np.full(len(tree), np.nan, np.float32)
     quick[nodes], _ = steps.searched("quick", nodes, settings.quick)
-    # What the best of the played moves is worth by the quick searches, -inf where none was searched.
+    # What the best of the played moves is worth by quick searches and exact values, -inf where none is known.
+    worth = np.where(np.isnan(quick), np.where(over, tree.result, exact), quick)
     played = np.full(len(tree), -np.inf, np.float32)
-    known = ~np.isnan(quick[children])
-    np.maximum.at(played, parents[known], -quick[children[known]])
+    known = ~np.isnan(worth[children])
+    np.maximum.at(played, parents[known], -worth[children[known]])
     loses = np.isfinite(played) & (quick - played > settings.loss)
     alternative = np.full(len(tree), np.nan, np.float32)
     searched = np.zeros(len(tree), np.bool_)
