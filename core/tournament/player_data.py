@@ -30,7 +30,7 @@ def data_digest(spec: PlayerSpec, game: Game) -> str:
         return ""
     digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
     evaluation = load_player_evaluation(game, spec.evaluation)
-    digest.update(repr(evaluation.link).encode())
+    digest.update(f"{evaluation.link} {evaluation.most_specific};".encode())
     arrays: list[NDArray[Any]] = [
         evaluation.bias,
         evaluation.pattern_weights,
@@ -38,6 +38,8 @@ def data_digest(spec: PlayerSpec, game: Game) -> str:
         evaluation.linear_weights,
         np.array(evaluation.linear, np.int64),
     ]
+    if evaluation.configurations is not None:
+        arrays += [evaluation.configurations.relations, evaluation.configurations.offsets]
     probcut = load_player_probcut(game, spec) if spec.kind == SEARCH else None
     if probcut is not None:
         digest.update(f"{probcut.threshold};".encode())
