@@ -54,7 +54,8 @@ class Evaluator:
         The functions ``start``, ``update``, ``static_score`` and ``search_phase``; their arguments are those of the
         generic operations of this module. They are dual: they run as plain Python and compiled.
     data
-        NamedTuple of one-dimensional arrays that the functions read.
+        What the functions read: a NamedTuple of one-dimensional arrays, numpy scalars and such NamedTuples
+        (:class:`~glem.core.borrowing.Borrowed`).
     width
         Words (uint16) of the accumulator per ply; row ``p`` begins at word ``p * width``. May be 0.
     phase_count
