@@ -326,6 +326,8 @@ def label_by_search(
         The labeller cannot be made, or the folder holds other work.
     """
     game = positions.game
+    if len(positions.sources) * len(Origin) > np.iinfo(np.int16).max:
+        raise BadInputError(f"positions of {len(positions.sources):,} files are too many sources to label at once")
     settings = attrs.evolve(settings, labeller=settings.labeller.resolved(game))
     mark = {"game": game.name, "positions": positions_digest(positions.positions), **settings.to_json()}
     step = settings.positions_per_task
