@@ -18,6 +18,7 @@ __all__ = ["list_guided", "list_moves", "odd_quadrants", "take_best"]
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _CORNERS = np.uint64(0x8100000000000081)
+_PARITY_WEIGHT = np.int64(32)
 _WIDE = np.int64(1 << 30)
 _BEST_KNOWN = np.int64(1 << 40)
 _SECOND_KNOWN = np.int64(1 << 39)
@@ -40,12 +41,11 @@ def odd_quadrants(empties: Any) -> Any:
 def list_moves(workspace: Any, own: Any, opponent: Any, places: Any, count: Any, first: Any, second: Any) -> Any:
     """List the moves of a ply with their flips, and how promising they are; return their number.
 
-    The best of the hash table first; then those that leave the opponent few moves and few ways to get some, that make
-    stable discs, and that are in a quadrant with an odd number of empty squares (fastest first and parity).
+    The best of the hash table first; then those that leave the opponent few moves (fastest first), corners counted
+    twice; among these, those in a quadrant with an odd number of empty squares.
     """
     stack = count * np.int64(WIDTH)
     parity = odd_quadrants(~(own | opponent))
-    parity_weight = np.int64(8) if count < np.int64(12) else np.int64(4) if count < np.int64(21) else np.int64(2)
     total = np.int64(0)
     left = places
     while left != _ZERO:
@@ -62,23 +62,20 @@ def list_moves(workspace: Any, own: Any, opponent: Any, places: Any, count: Any,
         elif after_own == _ZERO:
             value = _WIPE_OUT
         else:
-            value = _promise(workspace, after_own, after_opponent, square, parity, parity_weight)
+            value = _promise(workspace, after_own, after_opponent, square, parity)
         workspace.choices[stack + total] = (value << np.int64(6)) | square
         total += np.int64(1)
     return total
 
 
 @kernel(inline=True)
-def _promise(workspace: Any, after_own: Any, after_opponent: Any, square: Any, parity: Any, parity_weight: Any) -> Any:
+def _promise(workspace: Any, after_own: Any, after_opponent: Any, square: Any, parity: Any) -> Any:
     """How promising a move is by what it leaves the opponent, ``after_own``; mobility counts most."""
     replies = mobility_one(after_own, after_opponent)
     mobility = np.int64(popcount(replies)) + np.int64(popcount(replies & _CORNERS))
-    potential = np.int64(popcount(_next_to(after_opponent) & ~(after_own | after_opponent)))
     value = workspace.square_value[square]
     if parity & workspace.quadrant[square] != np.int64(0):
-        value += parity_weight
-    value += (np.int64(36) - potential) << np.int64(5)
-    value += _stable_corners(after_opponent) << np.int64(11)
+        value += _PARITY_WEIGHT
     return value + (np.int64(36) - mobility) * workspace.mobility_weight
 
 
@@ -98,7 +95,6 @@ def list_guided(
     """List the moves as :func:`list_moves` does, by the estimate of a search of ``depth`` plies as well."""
     stack = count * np.int64(WIDTH)
     parity = odd_quadrants(~(own | opponent))
-    parity_weight = np.int64(4) if count < np.int64(21) else np.int64(2)
     before = Position(own, opponent)
     # A deeper search deserves more weight beside mobility.
     shift = np.int64(9) if depth == np.int64(0) else np.int64(10) if depth < np.int64(3) else np.int64(11)
@@ -118,7 +114,7 @@ def list_guided(
         elif after.own == _ZERO:
             value = _WIPE_OUT
         else:
-            value = _promise(workspace, after.own, after.opponent, square, parity, parity_weight)
+            value = _promise(workspace, after.own, after.opponent, square, parity)
             update(evaluator, before, square, after, workspace.evaluation, workspace.accumulators, ply)
             if depth == np.int64(0):
                 steps = np.int64(
@@ -132,37 +128,6 @@ def list_guided(
         workspace.choices[stack + total] = (value << np.int64(6)) | square
         total += np.int64(1)
     return total
-
-
-@kernel(inline=True)
-def _next_to(discs: Any) -> Any:
-    """Squares next to a disc, and some discs."""
-    beside = discs & np.uint64(0x7E7E7E7E7E7E7E7E)
-    beside = (beside << _ONE) | (beside >> _ONE)
-    above = discs & np.uint64(0x00FFFFFFFFFFFF00)
-    inner = discs & np.uint64(0x007E7E7E7E7E7E00)
-    return (
-        beside
-        | (above << np.uint64(8))
-        | (above >> np.uint64(8))
-        | (inner << np.uint64(7))
-        | (inner >> np.uint64(7))
-        | (inner << np.uint64(9))
-        | (inner >> np.uint64(9))
-    )
-
-
-@kernel(inline=True)
-def _stable_corners(discs: Any) -> Any:
-    """Count the own corners and the own discs beside them."""
-    corners = discs & _CORNERS
-    beside = (
-        ((corners & np.uint64(0x0100000000000001)) << _ONE)
-        | ((corners & np.uint64(0x8000000000000080)) >> _ONE)
-        | ((corners & np.uint64(0x81)) << np.uint64(8))
-        | (corners >> np.uint64(8) & np.uint64(0x0081000000000000))
-    )
-    return np.int64(popcount(corners | (beside & discs)))
 
 
 @kernel(inline=True)
