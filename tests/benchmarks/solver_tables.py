@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glem.core.evaluation import LinearEvaluation
 from glem.core.game import load_game
 from glem.core.operations import position_at
 from glem.core.records import read_scored_positions
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.evaluators import Evaluator
+from glem.core.tournament.player_data import load_player_evaluation
 from glem.games.othello.obf import read_obf
 from glem.games.othello.solver import EndgameSolver, Techniques
 from tests.benchmarks.endgame_positions import real_positions
@@ -31,6 +31,13 @@ from tests.benchmarks.endgame_positions import real_positions
 TABLE_MB = 256
 SUITES = (("fforum-1-19.obf", 1), ("fforum-20-39.obf", 20), ("fforum-40-59.obf", 40), ("fforum-60-79.obf", 60))
 MILLION = 1e6
+
+
+class Known(NamedTuple):
+    """What is known of a position."""
+
+    score: float
+    best_moves: frozenset[int] | None
 
 
 class Effort(NamedTuple):
@@ -49,31 +56,35 @@ class Effort(NamedTuple):
         )
 
 
-def solve_each(solver: EndgameSolver, positions: Iterable[tuple[Any, float | None]]) -> Effort:
-    """Solve positions, each with a solver that knows nothing, and compare with the scores that are known."""
+def solve_each(solver: EndgameSolver, positions: Iterable[tuple[Any, Known | None]]) -> Effort:
+    """Solve positions, each with a solver that knows nothing, and compare with what is known."""
     count = nodes = wrong = 0
     seconds = 0.0
-    for position, score in positions:
+    for position, known in positions:
         solver.clear()
         begun = time.thread_time()
         solution = solver.solve(position)
         seconds += time.thread_time() - begun
         nodes += solution.nodes
-        wrong += score is not None and solution.score != score
+        if known is not None:
+            good = known.best_moves is None or solution.move in known.best_moves
+            wrong += not good or solution.score != known.score
         count += 1
     return Effort(count, nodes, seconds, wrong)
 
 
-def problems(folder: Path, first: int, last: int) -> list[tuple[Any, float | None]]:
-    """Problems of the FFO suite and their scores."""
+def problems(folder: Path, first: int, last: int) -> list[tuple[Any, Known | None]]:
+    """Problems of the FFO suite, their scores and best moves."""
     game = load_game("othello")
-    found: list[tuple[Any, float | None]] = []
+    found: list[tuple[Any, Known | None]] = []
     for name, number in SUITES:
         if number > last:
             break
         for chunk in read_obf(game, folder / "ffo" / name):
-            scored = zip(range(len(chunk)), chunk.best_score.tolist(), strict=True)
-            found += [(position_at(chunk.positions, row), score) for row, score in scored]
+            for row, score in enumerate(chunk.best_score.tolist()):
+                moves = slice(chunk.offsets[row], chunk.offsets[row + 1])
+                best = chunk.moves[moves][chunk.scores[moves] == score]
+                found.append((position_at(chunk.positions, row), Known(score, frozenset(best.tolist()))))
     return found[first - 1 : last]
 
 
@@ -103,13 +114,13 @@ def each_problem(folder: Path, evaluator: Evaluator | None, first: int, last: in
     game = load_game("othello")
     solver = warmed(evaluator)
     print("| problem | empty | score | known | best move | million nodes | seconds |\n|--:|--:|--:|--:|---|--:|--:|")
-    for number, (position, score) in enumerate(problems(folder, first, last), first):
+    for number, (position, known) in enumerate(problems(folder, first, last), first):
         solver.clear()
         begun = time.thread_time()
         solution = solver.solve(position)
         seconds = time.thread_time() - begun
         print(
-            f"| {number} | {solver.plies_left(position)} | {solution.score:+} | {score:+.0f} | "
+            f"| {number} | {solver.plies_left(position)} | {solution.score:+} | {known.score:+.0f} | "
             f"{game.format_move(solution.move)} | {solution.nodes / MILLION:.1f} | {seconds:.1f} |",
             flush=True,
         )
@@ -145,7 +156,7 @@ def exact(folder: Path, evaluator: Evaluator | None) -> None:
         empties = 64 - np.bitwise_count(chunk.positions.own | chunk.positions.opponent)
         for count in range(9):
             rows = np.flatnonzero(empties == count).tolist()
-            chosen = [(position_at(chunk.positions, row), float(chunk.label[row])) for row in rows]
+            chosen = [(position_at(chunk.positions, row), Known(float(chunk.label[row]), None)) for row in rows]
             print(solve_each(solver, chosen).line(f"{count} empty"), flush=True)
 
 
@@ -171,11 +182,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", choices=("suites", "problems", "ablation", "exact", "moves"))
     parser.add_argument("folder", type=Path, metavar="DATA_FOLDER")
-    parser.add_argument("--evaluation", help="what orders the moves; none if not given")
+    parser.add_argument("--evaluation", default="default", help="what orders the moves: a file, default or none")
     parser.add_argument("--first", type=int, default=45)
     parser.add_argument("--last", type=int, default=49)
     arguments = parser.parse_args()
-    evaluator = evaluator_of(LinearEvaluation.load(arguments.evaluation)) if arguments.evaluation else None
+    evaluator = None
+    if arguments.evaluation != "none":
+        evaluator = evaluator_of(load_player_evaluation(load_game("othello"), arguments.evaluation))
     if arguments.table == "problems":
         each_problem(arguments.folder, evaluator, arguments.first, arguments.last)
     else:
