@@ -15,7 +15,7 @@ from glem.core.errors import BadInputError
 from glem.core.game import Game
 from glem.core.kernels import compiled
 from glem.core.search.ending import StopRelay, longest_seconds, usual_seconds
-from glem.core.search.evaluators import Evaluator
+from glem.core.search.evaluators import Evaluator, start
 from glem.core.search.negascout import negascout
 from glem.core.search.results import Bound, Limits, Line, SearchResult
 from glem.core.search.selectivity import FULL_WIDTH
@@ -126,6 +126,11 @@ class _Root:
     """Upper bound on the moves left, where the game knows one."""
 
 
+def _enter_root(evaluator: Any, state: Any, position: Any) -> None:
+    """Fill the accumulator of the root."""
+    start(evaluator, position, state.evaluation, state.accumulators, np.int64(0))
+
+
 class Searcher:
     """Searches positions of one game with one evaluation; keeps its table from search to search.
 
@@ -153,6 +158,8 @@ class Searcher:
         self.borrowed: Any = self.state if plain else Borrowed(self.state)
         """The same as the kernel takes it."""
         self._kernel: Callable[..., Any] = negascout if plain else compiled(negascout)
+        # As plain Python it takes longer than a search of one ply.
+        self._enter_root: Callable[..., None] = _enter_root if plain else compiled(_enter_root)
 
     def _new_state(self) -> SearchState:
         game, evaluator, settings = self.game, self.evaluator, self.settings
@@ -326,7 +333,7 @@ class Searcher:
         depth = _MOST_DEPTH if limits.depth is None else min(limits.depth, _MOST_DEPTH)
         if root.plies_left is not None:
             depth = min(depth, max(1, root.plies_left))
-        self.evaluator.operations["start"](root.position, self.evaluator.data, state.accumulators, 0)
+        self._enter_root(self.evaluator.operations, self.borrowed, root.position)
         return depth
 
     def _final_result(self, position: Any, began: int) -> SearchResult:
