@@ -10,11 +10,15 @@ import time
 
 import numpy as np
 import pytest
+from attrs import fields
 
 from glem.core.errors import BadInputError
 from glem.core.game import Game
+from glem.core.learning import Learning
+from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.games.othello.rules import Position
-from glem.games.othello.solver import EndgameSolver
+from glem.games.othello.solver import EndgameSolver, Techniques
+from tests.core.linear_evaluations import mobility_evaluation
 from tests.oracles import endgame as oracle
 from tests.oracles.othello_rules import board_of, legal_moves, play
 
@@ -101,6 +105,26 @@ def test_equal_nodes_after_clear(othello: Game):
     cleared = solver.solve(position)
     assert (cleared.nodes, cleared.variation) == (first.nodes, first.variation)
     assert EndgameSolver(table_mb=4).solve(position).nodes == first.nodes
+
+
+def test_techniques_and_evaluations_change_only_the_nodes(othello_learning: Learning):
+    generator = np.random.default_rng(3)
+    positions = [position_of(played(generator, empties)) for empties in (13, 16, 17)]
+    evaluator = evaluator_of(mobility_evaluation(othello_learning))
+    plain = EndgameSolver(table_mb=4)
+    expected = [plain.solve(position) for position in positions]
+    guided = EndgameSolver(evaluator, 4)
+    nodes = set()
+    for left_out in (None, *(field.name for field in fields(Techniques))):
+        techniques = Techniques() if left_out is None else Techniques(**{left_out: False})
+        solver = EndgameSolver(evaluator, 4, techniques=techniques)
+        solutions = [solver.solve(position) for position in positions]
+        assert [solution.score for solution in solutions] == [solution.score for solution in expected], left_out
+        nodes.add(sum(solution.nodes for solution in solutions))
+    assert len(nodes) == len(fields(Techniques)) + 1
+    for position, solution in zip(positions, expected, strict=True):
+        assert guided.solve(position, result_only=True).score == np.sign(solution.score)
+        assert guided.solve(position).exact
 
 
 def test_limits_and_a_stop_end_the_search_soon(othello: Game):
