@@ -48,11 +48,12 @@ _LEAST_LISTED = np.int64(7)
 """Empty squares from which on moves are listed, sorted, and their results kept."""
 _LEAST_GUIDED = np.int64(12)
 """Empty squares from which on the evaluation is asked, and every position looks whether to stop."""
-
 _LEAST_SELECTIVE = np.int64(13)
 """Empty squares from which on the selective pass trusts shallow searches."""
 _MARGIN = np.int64(10)
-"""Discs by which a static score must be beyond the window to be trusted there; a deeper search less so."""
+"""Discs by which an estimate must be beyond the window to be trusted; fewer the deeper its search."""
+_MOST_PLIES = np.int64(5)
+"""Plies of the deepest estimate: it does not look whether to stop."""
 
 
 @kernel
@@ -220,7 +221,7 @@ def _verdict(evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha: Any
     M. Buro, ProbCut: an effective selective extension of the alpha-beta algorithm, 1995. The errors of estimates fall
     by about a fourteenth with each ply.
     """
-    depth = (count - np.int64(10)) // np.int64(3)
+    depth = min((count - np.int64(10)) // np.int64(3), _MOST_PLIES)
     margin = _MARGIN * (np.int64(14) - depth) // np.int64(8)
     scale = workspace.disc_scale
     static = np.int64(
@@ -282,14 +283,15 @@ def guided_window(evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha
     before = counters[NODES]
     total = _list(evaluator, workspace, own, opponent, places, count, ply, first, second)
     stack = count * np.int64(WIDTH)
-    for place in range(total):
-        square = workspace.choices[stack + place] & np.int64(63)
-        turned = workspace.flips[stack + square]
-        bound = _known_upper(
-            workspace, opponent ^ turned, own ^ turned ^ (_ONE << np.uint64(square)), count - np.int64(1)
-        )
-        if -bound > alpha:
-            return -bound
+    if count >= workspace.least_cutoff:
+        for place in range(total):
+            square = workspace.choices[stack + place] & np.int64(63)
+            turned = workspace.flips[stack + square]
+            bound = _known_upper(
+                workspace, opponent ^ turned, own ^ turned ^ (_ONE << np.uint64(square)), count - np.int64(1)
+            )
+            if -bound > alpha:
+                return -bound
     best, best_move = _WORST, _NONE
     for done in range(total):
         square = take_best(workspace, stack, np.int64(done), total)
