@@ -6,20 +6,36 @@ from typing import Any
 
 import numpy as np
 
+from glem.core.borrowing import load_shared
 from glem.core.kernels import kernel, trailing_zeros
+from glem.core.search.clock import monotonic_nanoseconds
 from glem.core.search.evaluators import static_score, update
 from glem.games.othello.rules import Position
 from glem.games.othello.single import flips_one, mobility_one
 from glem.games.othello.solver.last_moves import final_margin
-from glem.games.othello.solver.workspace import NODES
+from glem.games.othello.solver.workspace import DEADLINE, NODE_LIMIT, NODES, STOPPED
 
-__all__ = ["estimate"]
+__all__ = ["estimate", "should_stop"]
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _WORST = np.int64(-(1 << 31))
 _PASS = np.int64(64)
 _SIXTEENTHS = np.int64(20)
+_LEAST_CHECKED = np.int64(3)
+
+
+@kernel
+def should_stop(workspace: Any) -> Any:
+    """Look at the limits and at the other thread; once stopped, stopped."""
+    counters = workspace.counters
+    if (
+        counters[NODES] >= counters[NODE_LIMIT]
+        or load_shared(workspace.stop, 0) != np.int32(0)
+        or monotonic_nanoseconds() >= counters[DEADLINE]
+    ):
+        counters[STOPPED] = np.int64(1)
+    return counters[STOPPED] != np.int64(0)
 
 
 @kernel
@@ -28,12 +44,15 @@ def estimate(
 ) -> Any:
     """Evaluate a position ``depth`` plies ahead, in steps of the evaluator, between ``alpha`` and ``beta`` (fail-soft).
 
-    The accumulator of ``ply`` is that of the position; those of the plies after it are overwritten.
+    The accumulator of ``ply`` is that of the position; those of the plies after it are overwritten. Once stopped, the
+    result means nothing.
     """
     position = Position(own, opponent)
     if depth == np.int64(0):
         return np.int64(static_score(evaluator, position, workspace.evaluation, workspace.accumulators, ply))
     workspace.counters[NODES] += np.int64(1)
+    if depth >= _LEAST_CHECKED and should_stop(workspace):
+        return alpha
     left = mobility_one(own, opponent)
     if left == _ZERO:
         if mobility_one(opponent, own) == _ZERO:

@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.borrowing import load_shared
 from glem.core.kernels import kernel, leading_zeros, trailing_zeros
-from glem.core.search.clock import monotonic_nanoseconds
 from glem.core.search.evaluators import start, static_score, update
 from glem.games.othello.rules import Position
 from glem.games.othello.single import mobility_one
-from glem.games.othello.solver.estimates import estimate
+from glem.games.othello.solver.estimates import estimate, should_stop
 from glem.games.othello.solver.last_moves import final_margin, last_four, last_one, last_three, last_two
 from glem.games.othello.solver.ordering import list_guided, list_moves, odd_quadrants, take_best
 from glem.games.othello.solver.stability import stable_bound
@@ -28,8 +26,6 @@ from glem.games.othello.solver.table import (
     store,
 )
 from glem.games.othello.solver.workspace import (
-    DEADLINE,
-    NODE_LIMIT,
     NODES,
     PASS_NUMBER,
     STOPPED,
@@ -53,20 +49,7 @@ _LEAST_SELECTIVE = np.int64(13)
 _MARGIN = np.int64(10)
 """Discs by which an estimate must be beyond the window to be trusted; fewer the deeper its search."""
 _MOST_PLIES = np.int64(5)
-"""Plies of the deepest estimate: it does not look whether to stop."""
-
-
-@kernel
-def _should_stop(workspace: Any) -> Any:
-    """Look at the limits and at the other thread; once stopped, stopped."""
-    counters = workspace.counters
-    if (
-        counters[NODES] >= counters[NODE_LIMIT]
-        or load_shared(workspace.stop, 0) != np.int32(0)
-        or monotonic_nanoseconds() >= counters[DEADLINE]
-    ):
-        counters[STOPPED] = np.int64(1)
-    return counters[STOPPED] != np.int64(0)
+"""Plies of the deepest estimate."""
 
 
 @kernel(inline=True)
@@ -252,7 +235,7 @@ def guided_window(evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha
         return null_window(workspace, own, opponent, alpha, count)
     counters = workspace.counters
     counters[NODES] += np.int64(1)
-    if _should_stop(workspace):
+    if should_stop(workspace):
         return alpha
     if alpha >= workspace.stability_limits[count]:
         bound = stable_bound(workspace, own, opponent)
@@ -347,7 +330,7 @@ def open_window(
     counters[NODES] += np.int64(1)
     line = ply * np.int64(VARIATION_WIDTH)
     workspace.variations[line] = np.int64(-1)
-    if _should_stop(workspace):
+    if should_stop(workspace):
         return alpha
     places = mobility_one(own, opponent)
     if places == _ZERO:
