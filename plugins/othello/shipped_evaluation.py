@@ -1,14 +1,18 @@
 r"""The evaluation that comes with Othello, and how its file is made.
 
-It learned from glem's own play alone, in one generation after the embedded sample. Made by::
+It learned from glem's own play alone, in two generations after the embedded sample. Made by::
 
     python -c "from glem.plugins.othello.sample import sample_positions; sample_positions().write('sample.parquet')"
     glem fit sample.parquet --no-linear -o first.npz
     glem generate othello --positions 1000000 --player first.npz,depth=5,solve=14 --openings random:4-14 \
         --explore 0.03 --seed 7 -o games
-    glem label games/*.games --by first.npz,depth=6,solve=14 -o labelled.parquet
-    glem fit labelled.parquet --no-linear -o second.npz
-    python -m glem.plugins.othello.shipped_evaluation second.npz default.npz
+    glem label games/*.games --by first.npz,depth=6,solve=14 -o positions.parquet
+    glem improve first.npz positions.parquet --by depth=6,solve=14,table=4 --positions-per-phase 40000 -o second.npz
+    glem improve second.npz positions.parquet --by depth=6,solve=14,table=4 --positions-per-phase 100000 -o third.npz
+    python -m glem.plugins.othello.shipped_evaluation third.npz default.npz
+
+The parameters of its selective search, ``probcut.npz``, are those that ``glem probcut`` finds for it on positions of
+the WTHOR games.
 """
 
 from __future__ import annotations
