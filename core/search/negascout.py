@@ -232,7 +232,12 @@ def _score_by_table(rules: Any, state: Any, position: Any, ply: Any, depth: Any,
             continue
         score = -entry_score(known)
         below = depth - np.int64(1) + extra_plies(rules, position, move, after)
-        if score >= beta and abs(score) <= state.proven and entry_depth(known) >= below:
+        if (
+            score >= beta
+            and abs(score) <= state.proven
+            and entry_depth(known) >= below
+            and not _is_repetition(rules, state, after, ply + np.int64(1))
+        ):
             return score
     return -state.infinity
 
@@ -442,6 +447,9 @@ def negascout(
             if score > highest:
                 highest = score
                 if is_open:
+                    if score >= beta:
+                        # The refuted side has no best answer; what stands there is another move's variation.
+                        state.variation_lengths[ply + np.int64(1)] = 0
                     _note_variation(state, ply, move)
                 if score >= beta:
                     _note_cutoff(state, ply, depth, move)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 
 from attrs import define
@@ -35,7 +36,7 @@ class Clock:
     increment: float = 0.0
 
     def __attrs_post_init__(self) -> None:
-        if self.remaining < 0 or self.increment < 0:
+        if not (0 <= self.remaining < math.inf and 0 <= self.increment < math.inf):
             raise BadInputError(f"a clock cannot hold {self.remaining} + {self.increment} seconds")
 
 
@@ -64,8 +65,8 @@ class Limits:
         for name, value in (("depth", self.depth), ("nodes", self.nodes)):
             if value is not None and value < 1:
                 raise BadInputError(f"search limit {name} must be at least 1, got {value}")
-        if self.seconds is not None and self.seconds <= 0:
-            raise BadInputError(f"search limit seconds must be positive, got {self.seconds}")
+        if self.seconds is not None and not 0 < self.seconds < math.inf:
+            raise BadInputError(f"search limit seconds must be positive and finite, got {self.seconds}")
 
 
 @define(frozen=True)

@@ -328,8 +328,8 @@ class Searcher:
         counters[:] = 0
         counters[AGE] = age
         counters[EARLIER] = len(earlier)
-        counters[NODE_LIMIT] = _NEVER if limits.nodes is None else limits.nodes
-        counters[DEADLINE] = _NEVER if seconds is None else began + int(seconds * _BILLION)
+        counters[NODE_LIMIT] = _NEVER if limits.nodes is None else min(limits.nodes, _NEVER)
+        counters[DEADLINE] = _NEVER if seconds is None else began + int(min(seconds * _BILLION, _NEVER))
         depth = _MOST_DEPTH if limits.depth is None else min(limits.depth, _MOST_DEPTH)
         if root.plies_left is not None:
             depth = min(depth, max(1, root.plies_left))

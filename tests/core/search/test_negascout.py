@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from attrs import define
 from glem.core.game import Game
 from glem.core.kernels import compiled
 from glem.core.search.evaluators import Evaluator
-from glem.core.search.negascout import negascout, settle
+from glem.core.search.negascout import _score_by_table, negascout, settle
 from glem.core.search.results import Bound, Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.selectivity import CHECKS, Selectivity
+from glem.core.search.table import UPPER_BOUND, pack_entry, store_entry
 from tests.core.countdown_game import COUNTDOWN
 from tests.core.search import duel_game
 from tests.core.search.duel_game import MEN, duel
@@ -111,6 +113,27 @@ def test_windows_give_bounds(case):
                 assert low < found.score == expected < high
             assert found.move in dict(children_of(game, position))
     assert seen == set(Bound)
+
+
+def test_variations_of_bounds_are_legal(othello):
+    searcher = Searcher(othello, MOBILITY)
+    for position in random_positions(othello, 30, range(4, 50), seed=5):
+        searcher.clear()
+        value = searcher.search(position, Limits(depth=5)).score
+        for high in (value - 100, value - 300):
+            searcher.clear()
+            found = searcher.search(position, Limits(depth=5), window=(high - 200, high))
+            assert found.bound is Bound.LOWER
+            assert is_playable(othello, position, found.variation)
+
+
+def is_playable(game: Game, position: Any, moves: Sequence[int]) -> bool:
+    for move in moves:
+        children = dict(children_of(game, position))
+        if move not in children:
+            return False
+        position = children[move]
+    return len(moves) > 0
 
 
 def test_several_lines_are_the_best_moves(case):
@@ -211,6 +234,20 @@ def test_repetitions_are_draws():
         for previous in ((), earlier):
             found = searcher.search(position, Limits(depth=depth), previous=previous)
             assert found.score == max(move_values(game, MEN, position, depth, path=previous).values())
+
+
+def test_the_table_does_not_speak_for_a_repetition():
+    game = DUELS[1]
+    state = Searcher(game, MEN, SearchSettings(table_mb=1), plain=True).state
+    position = duel_game.Position(np.uint64(0b1), np.uint64(0b1000000), np.uint8(10))
+    count = game.legal_moves(position, state.moves, int(state.max_moves))
+    after = game.play(position, int(state.moves[int(state.max_moves)]))
+    key = game.hash_key(after)
+    store_entry(state.table, state.table_mask, key, pack_entry(-500, -1, 9, UPPER_BOUND, 0))
+    arguments = (game.search_rules, state, position, np.int64(1), np.int64(4), np.int64(count), np.int64(100))
+    assert _score_by_table(*arguments) == 500
+    state.keys[0] = key
+    assert _score_by_table(*arguments) == -state.infinity
 
 
 @define(frozen=True)

@@ -237,6 +237,21 @@ def _now() -> int:
     return monotonic_nanoseconds()
 
 
+@pytest.mark.parametrize("limits", [Limits(depth=2, nodes=10**30), Limits(depth=2, seconds=1e308)])
+def test_limits_beyond_all_counters_are_none(othello, searcher, limits):
+    assert searcher.search(othello.initial_position, limits).depth == 2
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -1.0])
+def test_limits_are_finite(number):
+    with pytest.raises(BadInputError, match="seconds must be"):
+        Limits(seconds=number)
+    with pytest.raises(BadInputError, match="a clock cannot hold"):
+        Clock(number)
+    with pytest.raises(BadInputError, match="a clock cannot hold"):
+        Clock(60.0, number)
+
+
 def test_wrong_arguments_are_explained(othello, searcher):
     position = othello.initial_position
     with pytest.raises(BadInputError, match="at least one line"):

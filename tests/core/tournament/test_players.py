@@ -75,6 +75,7 @@ def test_text_of_a_player(text: str, expected: PlayerSpec) -> None:
         ("model.npz,clock=-5", "clock must be seconds a game"),
         ("model.npz,clock=5+x", "clock must be seconds a game"),
         ("model.npz,clock=nan", "clock must be seconds a game"),
+        ("model.npz,clock=5+nan", "a clock cannot hold"),
         ("kind=best", "of kind 'best'; known: search, greedy, random"),
         ("mobility,depth=3", "for greedy players"),
         ("random,name=", "name must be a name"),
