@@ -79,12 +79,15 @@ class ChunkedWork:
     Raises
     ------
     BadInputError
-        The folder holds the results of other work.
+        The folder holds the results of other or of unknown work.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         self.folder = folder
         folder.mkdir(exist_ok=True)
+        if not (folder / _MARK).exists() and any(folder.glob("*.npz")):
+            # A kill while finished work was being removed leaves this.
+            raise BadInputError(f"{folder} holds results, but no {_MARK} that tells of what work; remove it")
         claim_folder(folder, settings)
 
     def run(

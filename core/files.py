@@ -73,5 +73,5 @@ def folder_lock(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise BadInputError(f"another glem is at work in {folder.parent}") from None
+            raise BadInputError(f"another glem is at work in {folder}") from None
         yield

@@ -238,7 +238,7 @@ def relabel(
     mark = {
         "game": game.name,
         "positions": positions_digest(tree.positions),
-        "labels": positions_digest((before,)),
+        "labels": positions_digest((before, tree.exact, *tree.arcs)),
         "settings": attrs.asdict(settings, filter=lambda entry, _: entry.name not in {"name", "evaluation", "probcut"}),
     }
     steps = _Work(tree, settings, ChunkedWork(work, mark), workers, progress)

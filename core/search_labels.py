@@ -91,10 +91,11 @@ class Labeller:
     Raises
     ------
     BadInputError
-        The evaluation predicts winning chances and not scores, or the labels would depend on the clock.
+        The evaluation predicts winning chances and not scores, or is not the one that ``spec`` was resolved with.
     """
 
     def __init__(self, game: Game, spec: PlayerSpec) -> None:
+        spec.check_data(game)
         evaluation = load_player_evaluation(game, spec.evaluation)
         if evaluation.link == LOGISTIC:
             raise BadInputError(f"{spec.evaluation} predicts winning chances; labels by search need scores")

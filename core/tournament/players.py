@@ -189,8 +189,7 @@ class PlayerSpec:
             from glem.core.tournament.simple_players import RandomPlayer
 
             return RandomPlayer(self, game)
-        if self.digest and self.digest != _data_digest(self, game):
-            raise BadInputError(f"player {self.name!r}: {self.evaluation} is not what it was when the work began")
+        self.check_data(game)
         if self.kind == GREEDY:
             from glem.core.tournament.simple_players import GreedyPlayer
 
@@ -198,6 +197,11 @@ class PlayerSpec:
         from glem.core.tournament.search_player import SearchPlayer
 
         return SearchPlayer(self, game)
+
+    def check_data(self, game: Game) -> None:
+        """Raise :class:`BadInputError` where the player's data are not those that :attr:`digest` was made of."""
+        if self.digest and self.digest != _data_digest(self, game):
+            raise BadInputError(f"player {self.name!r}: {self.evaluation} is not what it was when the work began")
 
     def _check_solver(self, game: Game) -> None:
         if (self.solve_from or self.result_from) and game.make_solver is None:

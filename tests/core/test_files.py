@@ -42,7 +42,7 @@ def test_only_files_are_replaced(tmp_path: Path) -> None:
 
 
 def test_a_locked_folder_is_refused_until_it_is_free(tmp_path: Path) -> None:
-    with folder_lock(tmp_path), pytest.raises(BadInputError, match="another glem is at work"), folder_lock(tmp_path):
+    with folder_lock(tmp_path), pytest.raises(BadInputError, match=f"at work in {tmp_path}$"), folder_lock(tmp_path):
         pass
     with folder_lock(tmp_path):
         pass

@@ -119,6 +119,27 @@ def test_labels_do_not_depend_on_workers_and_interruptions(tree: GameTree, model
     assert_equal(expected, relabel(tree, settings, tmp_path / "one"))
     with pytest.raises(BadInputError, match="other settings"):
         relabel(tree, attrs.evolve(settings, threshold=9), tmp_path / "one")
+    # Equal labels, but other positions are searched.
+    known = attrs.evolve(tree, exact=np.where(np.arange(len(tree)) % 2, tree.propagate(), np.float32(np.nan)))
+    np.testing.assert_array_equal(known.propagate(), tree.propagate())
+    with pytest.raises(BadInputError, match="other settings or input"):
+        relabel(known, settings, tmp_path / "one")
+    (tmp_path / "one" / "work.json").unlink()
+    with pytest.raises(BadInputError, match=r"no work\.json"):
+        relabel(tree, settings, tmp_path / "one")
+
+
+def test_a_labeller_is_refused_other_data_than_it_was_described_with(
+    othello: Game, othello_learning: Learning, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.npz"
+    evaluation = mobility_evaluation(othello_learning)
+    evaluation.save(path)
+    spec = parse_player(f"{path},table=1,depth=1").resolved(othello)
+    Labeller(othello, spec)
+    attrs.evolve(evaluation, linear_weights=2 * evaluation.linear_weights).save(path)
+    with pytest.raises(BadInputError, match="is not what it was"):
+        Labeller(othello, spec)
 
 
 def assert_equal(first: Correction, second: Correction) -> None:
