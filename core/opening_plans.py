@@ -27,6 +27,7 @@ RANDOM, ALL = "random", "all"
 
 _MOST_OPENINGS = 2_000_000
 _MOST_RANDOM_PLIES = 1000
+_MOST_VAIN_DRAWS = 1000
 
 
 @define(frozen=True)
@@ -87,9 +88,15 @@ class OpeningPlan:
 
 
 def random_opening(game: Game, plan: OpeningPlan, seed: tuple[int, ...]) -> Opening:
-    """Random legal moves, each with equal chance; begun anew where they end the game."""
+    """Random legal moves, each with equal chance; begun anew where they end the game.
+
+    Raises
+    ------
+    BadInputError
+        They always end it: games are hardly ever so long.
+    """
     generator = np.random.default_rng(seed)
-    while True:
+    for _ in range(_MOST_VAIN_DRAWS):
         position = game.initial_position
         moves: list[int] = []
         for _ in range(int(generator.integers(plan.fewest, plan.most + 1))):
@@ -100,6 +107,10 @@ def random_opening(game: Game, plan: OpeningPlan, seed: tuple[int, ...]) -> Open
             position = game.play(position, moves[-1])
         if not game.is_over(position):
             return Opening(tuple(moves))
+    raise BadInputError(
+        f"{game.name}: {_MOST_VAIN_DRAWS} random openings of {plan.fewest} to {plan.most} plies all ended the game; "
+        "take shorter ones"
+    )
 
 
 def _expand(rules: Any, columns: Any, count: Any, buffer: Any, after: Any, parent: Any, move: Any) -> Any:

@@ -69,7 +69,7 @@ def command(
             sample,
             folder=folder,
             workers=Workers(**where),
-            progress=display_progress(),
+            progress=display_progress(quiet=as_json),
         )
     if threshold is not None:
         probcut = probcut.with_threshold(threshold)

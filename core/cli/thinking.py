@@ -17,6 +17,9 @@ __all__ = ["opponent_of", "opponent_options", "player_of", "thinking_options"]
 _SOLVE_FROM = 18
 """Moves left from which on opponents solve positions, where the game has a solver: some tenths of a second."""
 
+_TABLE_MB = 64
+"""Megabytes of the table if nothing else is said."""
+
 _OPTIONS = (
     click.option(
         "--evaluation",
@@ -35,7 +38,9 @@ _OPTIONS = (
         help="Parameters of selective search, from `glem probcut`; by default those that come with the evaluation.",
     ),
     click.option("--full-width", is_flag=True, help="Prune nothing selectively."),
-    click.option("--table", "table_mb", default=64, show_default=True, type=click.IntRange(1), help="Table, in MB."),
+    click.option(
+        "--table", "table_mb", default=_TABLE_MB, show_default=True, type=click.IntRange(1), help="Table, in MB."
+    ),
 )
 
 _OPPONENT_OPTIONS = (
@@ -72,13 +77,22 @@ def opponent_of(
         Both ways are mixed, or the description has no sense.
     """
     from glem.core.errors import BadInputError
-    from glem.core.tournament.players import parse_player
+    from glem.core.tournament.players import DEFAULT_EVALUATION, parse_player
 
     if player_text is None:
         usual = _SOLVE_FROM if game.make_solver is not None else 0
         return player_of(game, solve=usual if solve is None else solve, default=default, **thinking)
-    limits = {"depth": thinking["depth"], "nodes": thinking["nodes"], "seconds": thinking["seconds"], "solve": solve}
-    mixed = [f"--{name}" for name, value in limits.items() if value is not None]
+    given = {
+        "depth": thinking["depth"] is not None,
+        "nodes": thinking["nodes"] is not None,
+        "seconds": thinking["seconds"] is not None,
+        "solve": solve is not None,
+        "evaluation": thinking["evaluation"] != DEFAULT_EVALUATION,
+        "probcut": thinking["probcut"] != "",
+        "full-width": thinking["full_width"],
+        "table": thinking["table_mb"] != _TABLE_MB,
+    }
+    mixed = [f"--{name}" for name, is_given in given.items() if is_given]
     if mixed:
         raise BadInputError(f"{', '.join(mixed)} beside --player: say it there, as in --player model.npz,depth=8")
     return parse_player(player_text, limits=default)

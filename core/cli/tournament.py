@@ -141,9 +141,15 @@ def _chosen_game(name: str | None) -> Game:
 
 
 def _limits(text: str) -> Limits:
+    import attrs
+
+    from glem.core.errors import BadInputError
     from glem.core.tournament.players import parse_player
 
-    return parse_player(f"default,{text}").limits
+    player = parse_player(f"default,{text}")
+    if attrs.evolve(player, name="default") != parse_player("default", limits=player.limits):
+        raise BadInputError(f"--limit must be limits alone, depth=, nodes=, seconds= or clock=, got {text!r}")
+    return player.limits
 
 
 def _sprt(text: str, alpha: float, beta: float, model: str) -> Sprt:

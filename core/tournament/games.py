@@ -250,10 +250,6 @@ class _GameClock:
         self._per_move = spec.limits.seconds
         self._adjudication = adjudication
 
-    def shown(self) -> Clock | None:
-        """Return the clock as the player may see it."""
-        return self.clock if self.clock is None or self.clock.remaining > 0 else attrs.evolve(self.clock, remaining=0)
-
     def allows(self, seconds: float) -> bool:
         """Take the time of a move off and say whether the game goes on."""
         tolerance = self._adjudication.tolerance

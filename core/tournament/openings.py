@@ -167,7 +167,9 @@ def write_openings(game: Game, openings: Iterable[Opening], path: str | os.PathL
     if any(opening.start and opening.moves for opening in openings):
         raise BadInputError("openings with moves from a position of their own cannot be written as lines")
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-        file.writelines(f"{opening.start or opening.to_json(game)}\n" for opening in openings)
+        # Without a move the line would be empty.
+        initial = game.format_position(game.initial_position)
+        file.writelines(f"{opening.start or opening.to_json(game) or initial}\n" for opening in openings)
 
 
 def _format_of(game: Game, path: Path, name: str | None) -> tuple[str, str]:

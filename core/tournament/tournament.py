@@ -35,6 +35,9 @@ __all__ = ["RECORD_KIND", "Tournament", "TournamentResult", "read_games", "run_t
 RECORD_KIND = "tournament"
 """Kind of the journal that holds a tournament's games."""
 
+_FIRST_GAME = 2
+"""Line of a record with its first game; the header stands before it."""
+
 
 @define(frozen=True)
 class Tournament:
@@ -177,8 +180,11 @@ def run_tournament(
         journal = None
         if record is not None:
             journal = stack.enter_context(Journal(record, RECORD_KIND, tournament.settings()))
-            for game in _games(tournament.game, journal.records(), os.fspath(record)):
-                tally.add(game)
+            for line, game in enumerate(_games(tournament.game, journal.records(), os.fspath(record)), _FIRST_GAME):
+                try:
+                    tally.add(game)
+                except BadInputError as error:
+                    raise BadInputError(f"{os.fspath(record)}:{line}: {error}") from None
         task = stack.enter_context(progress("play", len(tournament)))
         task.advance(tally.played)
         task.note(tally.note())
@@ -217,7 +223,7 @@ def read_games(path: str | os.PathLike[str]) -> tuple[Game, dict[str, Any], Iter
 
 
 def _games(game: Game, records: Iterator[Any], path: str) -> Iterator[PlayedGame]:
-    for line, record in enumerate(records, 2):
+    for line, record in enumerate(records, _FIRST_GAME):
         try:
             yield PlayedGame.from_json(game, record)
         except BadInputError as error:

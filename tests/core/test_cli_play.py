@@ -162,6 +162,10 @@ def test_wrong_arguments(terminal: _Terminal, model: str) -> None:
     assert "--depth, --solve beside --player: say it there" in terminal(
         "play", *RANDOM, "--depth", "3", "--solve", "4", status=2
     )
+    others = ("--evaluation", model, "--probcut", "x.npz", "--full-width", "--table", "8")
+    assert "--evaluation, --probcut, --full-width, --table beside --player" in terminal(
+        "play", *RANDOM, *others, status=2
+    )
     assert "is no legal move after the first 1" in terminal(
         "search", "othello", "--evaluation", model, "--moves", "f5a1", status=2
     )

@@ -275,3 +275,8 @@ def test_random_openings_have_the_plies_asked_for(othello: Game) -> None:
     lengths = {len(random_opening(othello, plan, (0, number)).moves) for number in range(100)}
     assert lengths == set(range(4, 12))
     assert random_opening(othello, plan, (0, 1)) == random_opening(othello, plan, (0, 1))
+
+
+def test_random_openings_longer_than_games_are_given_up(othello: Game) -> None:
+    with pytest.raises(BadInputError, match="random openings of 200 to 200 plies"):
+        random_opening(othello, OpeningPlan.parse("random:200"), (0, 1))

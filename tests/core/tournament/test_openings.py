@@ -78,6 +78,9 @@ def test_written_openings_are_read_again(othello: Game, tmp_path: Path) -> None:
     ):
         write_openings(othello, openings, path)
         assert read_openings(othello, path) == openings
+    write_openings(othello, [Opening()], path)
+    (found,) = read_openings(othello, path)
+    assert found.positions(othello) == [othello.initial_position]
     write_openings(COUNTDOWN, [Opening((0, 1)), Opening(start="5 stones")], path)
     assert read_openings(COUNTDOWN, path) == [Opening((0, 1)), Opening(start="5 stones")]
     with pytest.raises(BadInputError, match="cannot be written"):

@@ -119,6 +119,7 @@ def test_near_even_openings_and_a_sequential_test(run: Run, model: Path, tmp_pat
         (("match", *QUICK, "--sprt", "5"), "--sprt must be two Elo differences"),
         (("match", *QUICK, "--sprt", "5,0"), "elo0 < elo1"),
         (("match", *QUICK, "--limit", "speed=5"), "unknown option 'speed'"),
+        (("match", *QUICK, "--limit", "depth=4,solve=10"), "--limit must be limits alone"),
         (("match", *QUICK, "--transcripts", "games.txt"), "name one with -o"),
         (("match", *QUICK, "--openings", "missing.txt"), "missing.txt: no such file"),
         (("match", *QUICK, "--openings", "x", "--judge", "random"), "give one of them"),
