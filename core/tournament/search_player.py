@@ -90,7 +90,7 @@ class SearchPlayer:
                 result=(solution.score > 0) - (solution.score < 0),
             )
         found = self._searcher.search(
-            position, _less(limits, time.perf_counter() - begin), stop=stop, previous=tuple(previous)
+            position, _less(limits, time.perf_counter() - begin, nodes), stop=stop, previous=tuple(previous)
         )
         return MoveChoice(
             moves[0] if found.move is None else found.move,
@@ -119,7 +119,7 @@ class SearchPlayer:
         return self._solver is not None and self._solver.plies_left(position) <= self._spec.solve_from
 
     def _solved(self, position: Any, limits: Limits, stop: threading.Event | None) -> Solution | None:
-        """Solve a position that is near enough to the end, in a share of the time."""
+        """Solve a position that is near enough to the end, in a share of the time and the nodes."""
         solver = self._solver
         if solver is None or solver.plies_left(position) > max(self._spec.solve_from, self._spec.result_from):
             return None
@@ -133,16 +133,17 @@ class SearchPlayer:
         return solver.solve(
             position,
             result_only=not self._exact_wanted(position),
-            nodes=limits.nodes,
+            nodes=None if limits.nodes is None else max(int(limits.nodes * _SOLVING_SHARE_OF_MOVE), 1),
             seconds=max(min(shares), _LEAST_SECONDS) if shares else None,
             stop=stop,
         )
 
 
-def _less(limits: Limits, seconds: float) -> Limits:
-    """Limits of a move after a part of its time has passed."""
+def _less(limits: Limits, seconds: float, nodes: int) -> Limits:
+    """Limits of a move after a part of its time has passed and some positions were visited."""
     clock = limits.clock
     if clock is not None:
         clock = attrs.evolve(clock, remaining=max(clock.remaining - seconds, _LEAST_SECONDS))
     left = None if limits.seconds is None else max(limits.seconds - seconds, _LEAST_SECONDS)
-    return attrs.evolve(limits, seconds=left, clock=clock)
+    nodes_left = None if limits.nodes is None else max(limits.nodes - nodes, 1)
+    return attrs.evolve(limits, seconds=left, clock=clock, nodes=nodes_left)

@@ -98,6 +98,14 @@ def test_an_empty_clock_still_gives_a_move(othello: Game, model: Path, remaining
     assert not choice.exact
 
 
+def test_solver_and_search_share_the_nodes(othello: Game, model: Path) -> None:
+    player = make(othello, model, "nodes=4000,solve=60")
+    choice = player.choose(othello.initial_position, [], None)
+    assert not choice.exact
+    assert choice.depth > 0
+    assert choice.nodes == 4000
+
+
 def test_a_stop_ends_the_search(othello: Game, model: Path) -> None:
     player = make(othello, model, "depth=60,solve=60")
     stop = threading.Event()
