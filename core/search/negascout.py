@@ -54,6 +54,9 @@ from glem.core.search.state import (
     NODE_LIMIT,
     NODES,
     PLIES,
+    POLL_NODES,
+    POLLED,
+    POLLED_NODES,
     STOPPED,
 )
 from glem.core.search.table import (
@@ -75,21 +78,31 @@ _TABLE_PRIORITY = np.int64(1 << 30)
 _HINT_UNIT = np.int64(1 << 12)
 _STATIC_RANGE = np.int64(1 << 22)
 _MOST_HISTORY = np.int64(300 << 12)
+_POLL_NANOSECONDS = np.int64(1_000_000)
 
 
 def must_stop(state: Any) -> bool:
     """Look at limits, clock and stop flag; says whether the search ends here, and when to look next."""
     counters = state.counters
     nodes = counters[NODES]
+    now = np.int64(monotonic_nanoseconds())
     if (
         counters[STOPPED] != 0
         or nodes >= counters[NODE_LIMIT]
         or load_shared(state.stop, 0) != 0
-        or monotonic_nanoseconds() >= counters[DEADLINE]
+        or now >= counters[DEADLINE]
     ):
         counters[STOPPED] = 1
         return True
-    counters[NEXT_POLL] = min(counters[NODE_LIMIT], nodes + state.poll_nodes)
+    # Evaluations differ a thousandfold in speed, and no more than some milliseconds may pass unseen.
+    visited = nodes - counters[POLLED_NODES]
+    passed = max(now - counters[POLLED], np.int64(1))
+    wanted = max(np.int64(1), min(np.int64(2) * counters[POLL_NODES], visited * _POLL_NANOSECONDS // passed))
+    if visited > np.int64(0):
+        counters[POLL_NODES] = min(wanted, state.poll_nodes)
+    counters[POLLED_NODES] = nodes
+    counters[POLLED] = now
+    counters[NEXT_POLL] = min(counters[NODE_LIMIT], nodes + max(counters[POLL_NODES], np.int64(1)))
     return False
 
 

@@ -22,6 +22,9 @@ __all__ = [
     "NODES",
     "NODE_LIMIT",
     "PLIES",
+    "POLLED",
+    "POLLED_NODES",
+    "POLL_NODES",
     "STOPPED",
     "SearchState",
 ]
@@ -52,7 +55,13 @@ BEST_MOVE = 8
 """Best move at the root so far; -1 for none."""
 FIRST_MOVE = 9
 """Move to search first at the root; -1 for none."""
-COUNTERS = 10
+POLL_NODES = 10
+"""Nodes between the last two looks at the limits and the stop flag."""
+POLLED_NODES = 11
+"""Positions visited at the last look."""
+POLLED = 12
+"""When it was, in nanoseconds of the monotonic clock."""
+COUNTERS = 13
 
 
 class SearchState(NamedTuple):
@@ -111,4 +120,4 @@ class SearchState(NamedTuple):
     final_steps: np.float64
     """Steps per point of a final score, where final scores count."""
     poll_nodes: np.int64
-    """Nodes between two looks at the clock and the stop flag."""
+    """Nodes between two looks at the clock and the stop flag, at most."""

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
+from glem.core.operations import Operations
 from glem.core.search.clock import monotonic_nanoseconds
 from glem.core.search.ending import longest_seconds, usual_seconds
 from glem.core.search.results import Bound, Clock, Limits, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings
+from glem.core.search.state import POLL_NODES
 from tests.core.search import duel_game
 from tests.core.search.duel_game import MEN, duel
 from tests.core.search.othello_mobility import mobility_evaluator
@@ -92,6 +96,23 @@ def test_a_stop_is_obeyed_at_once(othello, searcher):
         assert found.depth > 3
     # 10 ms are promised; the machine's own pauses are not the search's.
     assert min(delays) < 0.01
+
+
+def _slow_score(position: Any, data: Any, accumulators: Any, ply: int) -> int:
+    begin = monotonic_nanoseconds()
+    while monotonic_nanoseconds() < begin + 100_000:
+        pass
+    return 0
+
+
+def test_a_slow_evaluation_is_stopped_as_soon(othello):
+    operations = Operations("slow", {**MOBILITY.operations.functions, "static_score": _slow_score})
+    slow = Searcher(othello, attrs.evolve(MOBILITY, name="slow", operations=operations))
+    slow.search(othello.initial_position, Limits(depth=2))
+    # By count of nodes, so that a busy machine does not matter: 1000 of them would take a tenth of a second.
+    for seconds in (0.05, 0.1, 0.15):
+        slow.search(othello.initial_position, Limits(seconds=seconds))
+        assert slow.state.counters[POLL_NODES] <= 50
 
 
 def test_a_stop_given_beforehand_still_gives_a_move(othello, searcher):
