@@ -157,7 +157,7 @@ class PlayedGame:
                 end=End(value["end"]),
                 overruns=(int(value["overruns"][0]), int(value["overruns"][1])),
             )
-        except (TypeError, KeyError, ValueError, IndexError, AttributeError) as error:
+        except (TypeError, KeyError, ValueError, IndexError, AttributeError, OverflowError) as error:
             raise BadInputError(f"no record of a game ({error!r})") from error
 
 
