@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.files import atomic_path, folder_lock
 from glem.core.progress import SILENT, Progress
+from glem.core.settings import text_differences
 from glem.core.tasks import run_tasks
 
 __all__ = ["Arrays", "ChunkedWork", "Workers", "claim_folder"]
@@ -50,9 +51,12 @@ def claim_folder(folder: Path, settings: Mapping[str, Any]) -> None:
     if not mark.exists():
         with atomic_path(mark) as temporary:
             temporary.write_text(text, encoding="utf-8")
-    elif mark.read_text(encoding="utf-8", errors="replace") != text:
+        return
+    found = mark.read_text(encoding="utf-8", errors="replace")
+    if found != text:
+        changes = text_differences(found, settings) or f"{_MARK} differs"
         raise BadInputError(
-            f"{folder} holds unfinished work of other settings or input ({_MARK} differs); remove it, "
+            f"{folder} holds unfinished work of other settings or input ({changes}); remove it, "
             "or repeat the command that began it"
         )
 

@@ -30,6 +30,7 @@ from glem.core.progress import SILENT, Progress
 from glem.core.records import GameRecords, read_records
 from glem.core.replay import replay
 from glem.core.search.results import Clock
+from glem.core.settings import text_differences
 from glem.core.tasks import run_tasks
 from glem.core.tournament.games import GameTask, PlayedGame, play_game
 from glem.core.tournament.openings import Opening
@@ -251,7 +252,8 @@ def _check_mark(folder: Path, described: dict[str, Any]) -> None:
     if mark.exists():
         found = mark.read_text(encoding="utf-8", errors="replace")
         if found != text:
-            raise BadInputError(f"{folder} holds games of other settings ({_MARK} differs); name another folder")
+            changes = text_differences(found, described) or f"{_MARK} differs"
+            raise BadInputError(f"{folder} holds games of other settings ({changes}); name another folder")
         return
     if any(folder.glob(f"games-*{SUFFIX}")):
         raise BadInputError(f"{folder} holds games, but no {_MARK} that tells how they came about")

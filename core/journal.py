@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from glem.core.errors import BadInputError
+from glem.core.settings import described_differences
 
 __all__ = ["Journal", "read_journal"]
 
 VERSION = 1
 _LONGEST_LINE = 1 << 28
-_LONGEST_SHOWN = 60
 
 
 class Journal:
@@ -187,15 +187,9 @@ def _lines(path: Path, file: IO[bytes]) -> Iterator[tuple[Any, int]]:
 
 
 def _compare(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    different = sorted(name for name in {*found, *wanted} if found.get(name) != wanted.get(name))
-    if different:
-        changes = "; ".join(f"{name}: {_short(found.get(name))}, not {_short(wanted.get(name))}" for name in different)
+    changes = described_differences(found, wanted)
+    if changes:
         raise BadInputError(f"{path} belongs to other settings ({changes}); remove it or name another file")
-
-
-def _short(value: Any) -> str:
-    text = _text(value)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
 def _sync_folder(folder: Path) -> None:

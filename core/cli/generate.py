@@ -90,6 +90,8 @@ def command(
         files = [str(path) for path in found.files]
         print_json({"games": found.games, "positions": found.positions, "played": found.made, "files": files})
         return
-    click.echo(f"{found.games:,} games with {found.positions:,} positions in {len(found.files):,} files of {output}")
+    click.echo(
+        f"{found.games:,} games with {found.positions:,} positions in {len(found.files):,} files of the folder {output}"
+    )
     if found.made < found.games:
-        click.echo(f"{found.made:,} of them were played now, the others were there")
+        click.echo(f"{found.made:,} of these games were played now; all other files of the folder were left alone")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,7 +29,11 @@ _PERCENT = 100.0
 _OPTIONS = (
     click.option("-o", "--record", type=click.Path(dir_okay=False), help="Record of the games; continued if there."),
     click.option("--game", "game_name", metavar="NAME", help="The game; needed when several are installed."),
-    click.option("--limit", metavar="LIMIT", help="Limit of players that name none: depth=6, nodes=9999, seconds=1."),
+    click.option(
+        "--limit",
+        metavar="LIMIT",
+        help="Limit of searching players that name none, needed for these: depth=6, nodes=9999, seconds=1.",
+    ),
     click.option("--openings", type=click.Path(dir_okay=False), help="File of games or positions; else random."),
     click.option("--opening-format", metavar="NAME", help="Format of that file, if its name and content do not tell."),
     click.option("--opening-plies", type=click.IntRange(0, 1000), metavar="N", help="Their length; 8 for random ones."),
@@ -232,8 +237,8 @@ def _print(result: TournamentResult) -> None:
                 f"{pairing.wins}-{pairing.draws}-{pairing.losses}",
                 f"{_PERCENT * pairing.score:.1f}",
                 "-".join(str(count) for count in figures["pairs"]),
-                f"{elo.elo:+.0f} ± {elo.error:.0f}",
-                f"{elo.normalized_elo:+.0f} ± {elo.normalized_error:.0f}",
+                _with_error(elo.elo, elo.error),
+                _with_error(elo.normalized_elo, elo.normalized_error),
                 f"{figures['p_pairs'][stronger]:.2g}",
                 f"{figures['p_binomial'][stronger]:.2g}",
                 "yes" if figures["p_pairs"][stronger] <= 0.05 else "no",
@@ -247,3 +252,10 @@ def _print(result: TournamentResult) -> None:
     if result.sprt is not None:
         state = result.sprt
         click.echo(f"SPRT: {state.verdict}, LLR {state.llr:.3f} within ({state.lower:.3f}, {state.upper:.3f})")
+
+
+def _with_error(value: float, error: float) -> str:
+    """Rating with its error, or a dash for what so few or so one-sided games do not tell."""
+    if not math.isfinite(value):
+        return "-"
+    return f"{value:+.0f} ± {error:.0f}" if math.isfinite(error) and error > 0 else f"{value:+.0f} ± -"

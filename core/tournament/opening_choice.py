@@ -153,7 +153,11 @@ def choose_openings(
 
 
 def _too_few(game: Game, plies: int, found: int, wanted: int) -> str:
-    return f"{game.name}: found {found} different openings of {plies} plies, {wanted} are wanted; take longer ones"
+    # Short openings run out because there are few; very long ones because they end the game.
+    return (
+        f"{game.name}: found {found} different openings of {plies} plies that do not end the game, "
+        f"{wanted} are wanted; take another length"
+    )
 
 
 def _distinct(game: Game, plies: int, seed: int) -> Iterator[Opening]:

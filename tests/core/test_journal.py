@@ -91,7 +91,7 @@ def test_files_of_others_are_left_alone(tmp_path: Path, content: bytes, message:
 def test_other_settings_are_refused_and_named(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     written(path)
-    with pytest.raises(BadInputError, match="other settings \\(depth: 3, not 4; seed: null, not 1\\)"):
+    with pytest.raises(BadInputError, match="other settings \\(depth: 3, not 4; seed: nothing, not 1\\)"):
         Journal(path, "test", {**SETTINGS, "depth": 4, "seed": 1})
 
 
