@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from typing import Any
@@ -14,6 +15,9 @@ from glem.core.solving import Solution, Solver
 from glem.core.tasks import run_tasks
 
 __all__ = ["SolverSpec", "solve_positions"]
+
+_MOST_NODES = 1 << 62
+_MOST_SECONDS = 1e9
 
 
 @define(frozen=True)
@@ -123,7 +127,7 @@ def solve_positions(
     result_only
         Ask only who wins.
     nodes, seconds
-        Limits for each position.
+        Limits for each position; at most 2**62 and a billion.
     executor, workers, in_flight
         Where to solve; see :func:`glem.core.tasks.run_tasks`.
 
@@ -138,5 +142,9 @@ def solve_positions(
     BadInputError
         The solver cannot be made, or a position or a limit is none.
     """
+    if nodes is not None and not 1 <= nodes <= _MOST_NODES:
+        raise BadInputError(f"the limit of nodes must be between 1 and {_MOST_NODES}, got {nodes}")
+    if seconds is not None and not (math.isfinite(seconds) and 0 < seconds <= _MOST_SECONDS):
+        raise BadInputError(f"the limit of seconds must be more than 0 and at most {_MOST_SECONDS:.0f}, got {seconds}")
     tasks = (_Task(solver, position, all_moves, result_only, nodes, seconds) for position in positions)
     return run_tasks(_solve, tasks, executor=executor, workers=workers, in_flight=in_flight)

@@ -283,13 +283,20 @@ class RecordFormat:
 
 @define(frozen=True)
 class PositionFormat:
-    """A file format of scored positions; the fields are those of :class:`RecordFormat`."""
+    """A file format of scored positions; the fields are those of :class:`RecordFormat`, and one more.
+
+    Parameters
+    ----------
+    read_unscored
+        The reader that also hands out positions without a score, their label nan; None where ``read`` serves.
+    """
 
     name: str
     description: str
     suffixes: tuple[str, ...]
     read: ReadPositions
     recognizes: Callable[[bytes], bool]
+    read_unscored: ReadPositions | None = None
 
 
 def _choose(formats: Mapping[str, Any], path: Path, name: str | None, game: str, kind: str) -> Any:
@@ -393,21 +400,26 @@ def read_scored_positions(
     *,
     format: str | None = None,  # noqa: A002 # as in read_records
     skip_bad: bool = False,
+    unscored: bool = False,
     chunk_positions: int = CHUNK_SIZE,
     max_bytes: int = MAX_BYTES,
 ) -> Iterator[ScoredPositions]:
-    """Read positions with scores from outside, chunk by chunk; arguments and errors as in :func:`read_records`."""
+    """Read positions with scores from outside, chunk by chunk; arguments and errors as in :func:`read_records`.
+
+    With ``unscored`` also positions without a score, their label nan, where the format has such.
+    """
     source = Path(path)
     _check_arguments(source, format, game.position_formats, chunk_positions, max_bytes)
-    return _positions(game, source, format, skip_bad, chunk_positions, max_bytes)
+    return _positions(game, source, format, skip_bad, unscored, chunk_positions, max_bytes)
 
 
 def _positions(
-    game: Game, path: Path, name: str | None, skip_bad: bool, chunk_positions: int, max_bytes: int
+    game: Game, path: Path, name: str | None, skip_bad: bool, unscored: bool, chunk_positions: int, max_bytes: int
 ) -> Iterator[ScoredPositions]:
     try:
         chosen: PositionFormat = _choose(game.position_formats, path, name, game.name, "position")
-        yield from chosen.read(game, path, skip_bad=skip_bad, chunk_positions=chunk_positions, max_bytes=max_bytes)
+        read = chosen.read_unscored if unscored and chosen.read_unscored is not None else chosen.read
+        yield from read(game, path, skip_bad=skip_bad, chunk_positions=chunk_positions, max_bytes=max_bytes)
     except BadInputError as error:
         if not skip_bad:
             raise

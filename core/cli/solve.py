@@ -17,26 +17,51 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-def _positions(game: Game, files: tuple[str, ...], texts: tuple[str, ...]) -> Iterator[tuple[str, Any, float | None]]:
+def _positions(
+    game: Game, files: tuple[str, ...], file_format: str | None, texts: tuple[str, ...]
+) -> Iterator[tuple[str, Any, float | None]]:
     """Where each position comes from, the position, and its score there if it has one."""
     import math
 
+    from glem.core.errors import BadInputError
     from glem.core.operations import position_at
     from glem.core.records import read_scored_positions
 
     for text in texts:
-        yield text, game.parse_position(text), None
+        yield text, _parsed(game, text), None
     for file in files:
         number = 0
-        for chunk in read_scored_positions(game, file):
+        for chunk in read_scored_positions(game, file, format=file_format, unscored=True):
             for row, label in enumerate(chunk.label.tolist()):
                 number += 1
                 yield f"{file} #{number}", position_at(chunk.positions, row), None if math.isnan(label) else label
+        if not number:
+            raise BadInputError(f"{file}: no positions")
+
+
+def _parsed(game: Game, text: str) -> Any:
+    """Position of a text, also of a file's line, which goes on behind a semicolon."""
+    from glem.core.errors import BadInputError
+
+    try:
+        return game.parse_position(text)
+    except BadInputError:
+        position, semicolon, _ = text.partition(";")
+        if not semicolon:
+            raise
+    return game.parse_position(position)
+
+
+def _move_count(game: Game, position: Any) -> int:
+    import numpy as np
+
+    return int(game.legal_moves(position, np.zeros(game.max_moves, np.int32), 0))
 
 
 def _solution_json(game: Game, solution: Solution) -> dict[str, Any]:
     return {
-        "score": solution.score,
+        # What a search that was broken off has at hand may be no score at all.
+        "score": solution.score if solution.exact else None,
         "move": None if solution.move is None else game.format_move(solution.move),
         "variation": [game.format_move(move) for move in solution.variation],
         "nodes": solution.nodes,
@@ -46,18 +71,29 @@ def _solution_json(game: Game, solution: Solution) -> dict[str, Any]:
 
 
 def _print_solution(game: Game, source: str, solution: Solution, expected: float | None) -> None:
-    sign = "" if solution.exact else "?"
-    wrong = "" if expected is None or solution.score == expected else f"  (in the file: {expected:+g})"
+    score = f"{solution.score:+}" if solution.exact else "?"
+    differs = expected is not None and solution.exact and solution.score != expected
+    wrong = f"  (in the file: {expected:+g})" if differs else ""
     variation = " ".join(game.format_move(move) for move in solution.variation)
-    click.echo(
-        f"{solution.score:>+4}{sign:<1} {solution.nodes:>13,} nodes {solution.seconds:>9.3f} s  {source}  "
-        f"{variation}{wrong}"
-    )
+    click.echo(f"{score:>4}  {solution.nodes:>13,} nodes {solution.seconds:>9.3f} s  {source}  {variation}{wrong}")
+
+
+def _print_solutions(
+    game: Game, source: str, solutions: tuple[Solution, ...], expected: float | None, missing: int
+) -> None:
+    """Print the solution of a position, or those of its moves, of which the file has the first one's score."""
+    for place, solution in enumerate(solutions):
+        _print_solution(game, source, solution, None if place else expected)
+    if not solutions and not missing:
+        click.echo(f"      no moves, the game is over  {source}")
+    if missing:
+        click.echo(f"   ?  {missing} {'move' if missing == 1 else 'moves'} not reached  {source}")
 
 
 @click.command("solve")
 @click.argument("game_name", metavar="GAME")
 @click.argument("files", nargs=-1, type=click.Path(dir_okay=False), metavar="[FILE]...")
+@click.option("--format", "file_format", metavar="NAME", help="Format of the files, if their names do not tell.")
 @click.option("--position", "texts", multiple=True, metavar="TEXT", help="A position, as the game writes it.")
 @click.option("--result-only", is_flag=True, help="Ask only who wins: 1, 0 or -1.")
 @click.option("--convention", metavar="NAME", help="Meaning of a final score, where the game knows several.")
@@ -70,14 +106,15 @@ def _print_solution(game: Game, source: str, solution: Solution, expected: float
     help='What orders the moves; "none" for nothing, "default" for what comes with the game, if anything does.',
 )
 @click.option("--check", is_flag=True, help="Compare with the scores in the files; exit status 1 where they differ.")
-@click.option("--nodes", type=click.IntRange(1), help="Most positions visited for each.")
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Most seconds for each.")
+@click.option("--nodes", type=click.IntRange(1), help="Most positions visited for each position.")
+@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Most seconds for each position.")
 @click.option("--table", "table_mb", default=64, show_default=True, type=click.IntRange(1), help="Table, in MB.")
 @executor_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     game_name: str,
     files: tuple[str, ...],
+    file_format: str | None,
     texts: tuple[str, ...],
     result_only: bool,
     convention: str | None,
@@ -93,8 +130,9 @@ def command(
 ) -> int:
     """Solve positions near the end of GAME: their exact scores under best play by both sides.
 
-    The positions come from FILEs in one of the game's formats or from --position. Scores are from the side to move. The
-    exit status is 1 if a position was not solved within the limits, or with --check has another score in its file.
+    The positions come from FILEs in one of the game's formats, with scores or without, or from --position. Scores are
+    from the side to move; ? stands where a position, or with --moves a move, was not solved within the limits. The exit
+    status is 1 if there is such a one, or with --check a position has another score in its file.
     """
     from glem.core.errors import BadInputError
     from glem.core.exact_scores import SolverSpec, solve_positions
@@ -103,14 +141,17 @@ def command(
     game = load_game(game_name)
     if not files and not texts:
         raise BadInputError("nothing to solve: name files or give --position")
-    asked = list(_positions(game, files, texts))
+    asked = list(_positions(game, files, file_format, texts))
+    unscored = sum(label is None for _, _, label in asked) if check else 0
+    if asked and unscored == len(asked):
+        raise BadInputError("--check: none of the positions comes with a score to compare with")
     spec = SolverSpec(game.name, _evaluation(game, evaluation), table_mb, convention)
     spec.make()
     if len(asked) == 1:
         workers = 1
     unsolved = wrong = checked = 0
     reports: list[dict[str, Any]] = [{} for _ in asked]
-    waiting: dict[int, tuple[Solution, ...]] = {}
+    waiting: dict[int, tuple[tuple[Solution, ...], float | None, int]] = {}
     printed = 0
     with display_progress(quiet=as_json)("solve", len(asked)) as task, opened_executor(workers, dask) as where:
         for index, solutions in solve_positions(
@@ -125,28 +166,36 @@ def command(
             task.advance()
             source, position, label = asked[index]
             expected = _expected(label, result_only) if check else None
-            if solutions:
-                unsolved += any(not solution.exact for solution in solutions)
-                if expected is not None:
-                    checked += 1
-                    wrong += solutions[0].exact and solutions[0].score != expected
+            missing = _move_count(game, position) - len(solutions) if all_moves else 0
+            # Unsolved moves last: what the search had for them is no score to sort by.
+            solutions = tuple(sorted(solutions, key=lambda solution: not solution.exact))
+            solved = missing == 0 and all(solution.exact for solution in solutions)
+            unsolved += not solved
+            # The best score is known when all moves are.
+            if not solved or not solutions:
+                expected = None
+            if expected is not None:
+                checked += 1
+                wrong += solutions[0].score != expected
             reports[index] = {
                 "source": source,
                 "position": game.format_position(position),
-                "expected": expected,
+                "expected": _expected(label, result_only) if check else None,
                 "solutions": [_solution_json(game, solution) for solution in solutions],
+                "moves_not_reached": missing,
             }
-            waiting[index] = solutions
+            waiting[index] = solutions, expected, missing
             while not as_json and printed in waiting:
-                for solution in waiting.pop(printed):
-                    source, _, label = asked[printed]
-                    _print_solution(game, source, solution, _expected(label, result_only) if check else None)
+                _print_solutions(game, asked[printed][0], *waiting.pop(printed))
                 printed += 1
     if as_json:
-        print_json({"game": game.name, "positions": reports, "checked": checked, "wrong": wrong, "unsolved": unsolved})
+        counts = {"checked": checked, "wrong": wrong, "unsolved": unsolved, "without_score": unscored}
+        print_json({"game": game.name, "positions": reports, **counts})
     else:
         summary = f"{len(asked):,} positions, {unsolved:,} not solved"
         click.echo(summary + (f"; {wrong:,} of {checked:,} scores differ from the files'" if check else ""))
+        if unscored:
+            click.echo(f"{unscored:,} positions come without a score to compare with")
     return 1 if wrong or unsolved else 0
 
 

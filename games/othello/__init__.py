@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from glem.core.game import BoardLayout, Game
 from glem.core.records import PositionFormat, RecordFormat
 from glem.games.othello import logbook, nboard, notation, obf, rules, scored_positions, searching, transcripts, wthor
@@ -47,6 +49,7 @@ _POSITION_FORMATS = (
         suffixes=(".obf",),
         read=obf.read_obf_labels,
         recognizes=obf.recognizes,
+        read_unscored=partial(obf.read_obf_labels, unscored=True),
     ),
     PositionFormat(
         name="positions",
@@ -54,6 +57,7 @@ _POSITION_FORMATS = (
         suffixes=(),
         read=scored_positions.read_position_lines,
         recognizes=scored_positions.recognizes_lines,
+        read_unscored=partial(scored_positions.read_position_lines, unscored=True),
     ),
     PositionFormat(
         name="table",

@@ -185,13 +185,17 @@ def read_obf_labels(
     path: str | os.PathLike[str],
     *,
     skip_bad: bool = False,
+    unscored: bool = False,
     chunk_positions: int = CHUNK_SIZE,
     max_bytes: int = MAX_BYTES,
 ) -> Iterator[ScoredPositions]:
-    """Read positions labelled with the best score among their moves; those without any score are left out."""
+    """Read positions labelled with the best score among their moves.
+
+    Those without any score are left out, or with ``unscored`` labelled nan.
+    """
     for chunk in read_obf(game, path, skip_bad=skip_bad, chunk_positions=chunk_positions, max_bytes=max_bytes):
         label = chunk.best_score
-        known = ~np.isnan(label)
+        known = ~np.isnan(label) | unscored
         positions = game.position_type(*(column[known] for column in chunk.positions))
         yield ScoredPositions(positions, label[known], chunk.problems)
 

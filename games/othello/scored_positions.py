@@ -101,6 +101,7 @@ def _check_lines(
     boards: tuple[NDArray[np.int64], NDArray[np.int64]],
     scores: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
     skip_bad: bool,
+    unscored: bool = False,
 ) -> ScoredPositions:
     """Read positions from spans of the lines; the score is in spans of its own or behind the position."""
     count = len(block.starts)
@@ -126,7 +127,8 @@ def _check_lines(
     bad.mark((state == _BLANK) & ~blank, lambda _: "there is no position")
     bad.mark(state == _NO_BOARD, lambda index: f"{found(index)} stands where X, O or - is needed (64 squares)")
     bad.mark(state == _NO_SIDE, lambda index: f"{found(index)} stands where the side to move, X or O, should")
-    bad.mark((score_state == ABSENT) & ~blank, lambda _: "there is no score")
+    if not unscored:
+        bad.mark((score_state == ABSENT) & ~blank, lambda _: "there is no score")
     bad.mark(score_state == BAD, lambda index: f"{score_text(index)} is no score")
     bad.mark(
         (score < low) | (score > high), lambda index: f"the score {score[index]:g} is not between {low} and {high}"
@@ -141,6 +143,7 @@ def read_position_lines(
     path: str | os.PathLike[str],
     *,
     skip_bad: bool = False,
+    unscored: bool = False,
     chunk_positions: int = CHUNK_SIZE,
     max_bytes: int = MAX_BYTES,
 ) -> Iterator[ScoredPositions]:
@@ -154,6 +157,8 @@ def read_position_lines(
         Text file, one position a line; empty lines are skipped.
     skip_bad
         Leave bad lines out and tell them in ``problems``.
+    unscored
+        Accept lines without a score: their label is nan.
     chunk_positions
         Most positions in one chunk.
     max_bytes
@@ -167,7 +172,7 @@ def read_position_lines(
     source = Path(path)
     found = False
     for block in line_blocks(source, lines=chunk_positions, max_bytes=max_bytes):
-        chunk = _check_lines(game, source, block, (block.starts, block.ends), None, skip_bad)
+        chunk = _check_lines(game, source, block, (block.starts, block.ends), None, skip_bad, unscored)
         found = found or len(chunk.label) > 0 or len(chunk.problems) > 0
         yield chunk
     if not found:

@@ -55,6 +55,75 @@ def test_all_moves_and_results(run):
     assert found["positions"][0]["solutions"][0]["score"] == 1
 
 
+def test_positions_without_scores(run, tmp_path: Path):
+    file = tmp_path / "ends.obf"
+    file.write_text(f"{FIRST}\n{LAST};\n")
+    text = run(file, "--workers", "1")
+    assert " +18 " in text
+    assert " +14 " in text
+    assert "2 positions, 0 not solved" in text
+    assert "none of the positions comes with a score" in run(file, "--check", status=2)
+    file.write_text(f"{FIRST}\n{LAST}; A1:+14;\n")
+    text = run(file, "--check", "--workers", "1")
+    assert "0 of 1 scores differ" in text
+    assert "1 positions come without a score" in text
+    file.write_text("% nothing\n")
+    assert "no positions" in run(file, status=2)
+
+
+def test_the_format_can_be_named(run, tmp_path: Path):
+    file = tmp_path / "ends"
+    file.write_text(f"{LAST}\n\n{LAST} 14\n{LAST};\n")
+    assert "name one of: obf, positions, table" in run(file, status=2)
+    assert "0 of 1 scores differ" in run(file, "--format", "positions", "--check", "--workers", "1")
+    assert "there is no format 'odd'" in run(file, "--format", "odd", status=2)
+
+
+def test_a_line_of_a_file_is_a_position(run):
+    assert run("--position", f"{LAST}; A1:+12;").startswith(" +14 ")
+    assert "64 squares" in run("--position", f"{LAST[1:]}; A1:+12;", status=2)
+
+
+def test_only_the_best_move_is_compared(run, tmp_path: Path):
+    file = tmp_path / "ends.obf"
+    file.write_text(f"{FIRST}; {SCORES}\n")
+    assert "in the file" not in run(file, "--check", "--moves")
+    file.write_text(f"{FIRST}; G8:+16;\n")
+    assert run(file, "--check", "--moves", status=1).count("in the file: +16") == 1
+    # Where moves are missing, nobody knows the best one.
+    text = run(file, "--check", "--moves", "--nodes", "20000", status=1)
+    assert "in the file" not in text
+    assert "0 of 0 scores differ" in text
+
+
+def test_what_was_not_solved_has_no_score(run):
+    assert run("--position", FIRST, "--nodes", "5", status=1).startswith("   ?  ")
+    arguments = ("--position", FIRST, "--moves", "--nodes", "3000")
+    text = run(*arguments, status=1)
+    report = json.loads(run(*arguments, "--json", status=1))["positions"][0]
+    solutions, missing = report["solutions"], report["moves_not_reached"]
+    assert missing > 0
+    assert len(solutions) + missing == len(SCORES.split())
+    assert [entry["score"] is None for entry in solutions] == [not entry["exact"] for entry in solutions]
+    assert f"   ?  {missing} moves not reached" in text
+    assert "1 positions, 1 not solved" in text
+    over = "X" * 64 + " X"
+    assert "the game is over" in run("--position", over, "--moves")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "text"),
+    [
+        ("--seconds", "nan", "seconds must be"),
+        ("--seconds", "inf", "seconds must be"),
+        ("--seconds", "1e300", "seconds must be"),
+        ("--nodes", "99999999999999999999999", "nodes must be"),
+    ],
+)
+def test_limits_out_of_range(run, option: str, value: str, text: str):
+    assert text in run("--position", LAST, option, value, status=2)
+
+
 def test_what_is_refused(run, monkeypatch):
     assert "nothing to solve" in run(status=2)
     assert "no score convention 'odd'" in run("--position", LAST, "--convention", "odd", status=2)

@@ -170,6 +170,18 @@ def test_obf_moves(tmp_path: Path) -> None:
     assert solved.best_score[0] == 4
     assert np.isnan(solved.best_score[1])
     assert read_all(path) == ([INITIAL_POSITION], [4.0], [])
+    assert np.isnan(read_all(path, unscored=True)[1]).tolist() == [False, True, True]
+
+
+def test_lines_without_scores(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(f"{START} X\n\n{START} X 3\n{START}\n{START} X;\n")
+    with pytest.raises(BadInputError, match="there is no score"):
+        read_all(path, format="positions")
+    found, labels, problems = read_all(path, format="positions", unscored=True)
+    assert found == [INITIAL_POSITION] * 4
+    assert np.isnan(labels).tolist() == [True, False, True, True]
+    assert problems == []
 
 
 @pytest.mark.parametrize("packing", PACKINGS)
