@@ -36,6 +36,8 @@ from glem.games.othello.solver.workspace import (
 __all__ = ["EndgameSolver"]
 
 _NEVER = 1 << 62
+_MOST_NODES = _NEVER
+_MOST_SECONDS = 1e9
 _BILLION = 1_000_000_000
 _SOLUTIONS = 256
 _LAST_ERA = 255
@@ -271,10 +273,10 @@ def _check(position: Any, nodes: int | None, seconds: float | None) -> None:
     both = int(position.own) & int(position.opponent)
     if both:
         raise BadInputError(f"{both.bit_count()} squares hold discs of both sides")
-    if nodes is not None and nodes < 1:
-        raise BadInputError(f"a solver needs at least one node, got {nodes}")
-    if seconds is not None and seconds <= 0:
-        raise BadInputError(f"a solver needs more than 0 seconds, got {seconds}")
+    if nodes is not None and not 1 <= nodes <= _MOST_NODES:
+        raise BadInputError(f"a solver's limit of nodes must be 1 to {_MOST_NODES}, got {nodes}")
+    if seconds is not None and not 0 < seconds <= _MOST_SECONDS:
+        raise BadInputError(f"a solver's limit of seconds must be above 0 and at most {_MOST_SECONDS:g}, got {seconds}")
 
 
 def _legal_moves(position: Position) -> list[int]:
