@@ -38,6 +38,9 @@ _COMMANDS = {
     "tournament": "Play several players against each other.",
 }
 
+_RESUMING = {"demo", "discover", "fit", "generate", "improve", "label", "match", "probcut", "relabel", "tournament"}
+"""Commands that continue unfinished work when they are given again."""
+
 
 class _Commands(click.Group):
     """Knows its commands' names and one-line helps without importing them, so that ``--help`` is instant."""
@@ -64,17 +67,17 @@ def command_group() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; a :class:`~glem.core.errors.GlemError` becomes one line and exit status 2."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        status = command_group.main(args=None if arguments is None else list(arguments), standalone_mode=False)
-    except click.exceptions.Abort:
-        _stop("interrupted; the same command continues where it can", 130)
+        status = command_group.main(args=words, standalone_mode=False)
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        continues = _RESUMING.intersection(words[:1])
+        _stop("interrupted; the same command continues where it can" if continues else "interrupted", 130)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except GlemError as error:
         _stop(" ".join(str(error).split()), 2)
-    except KeyboardInterrupt:
-        _stop("interrupted; the same command continues where it can", 130)
     except BrokenPipeError:
         # The reader of our output (head, less) has gone: nobody is left to tell.
         sys.stderr.close()

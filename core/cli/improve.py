@@ -11,6 +11,7 @@ import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
+from glem.core.cli.thinking import named_evaluation
 
 __all__ = ["command"]
 
@@ -85,6 +86,8 @@ def command(
 ) -> None:
     """Make the next generation of EVALUATION from POSITIONS (Parquet files), whose own labels are not looked at.
 
+    EVALUATION is a file, or "default" for the one that comes with the positions' game.
+
     The last phase is fitted first; each phase before it is labelled by searches with the weights fitted so far.
     Interrupted or killed, the same command continues; what is done so far lies in OUTPUT.work.
     """
@@ -92,7 +95,6 @@ def command(
 
     from glem.core.chunked_work import Workers
     from glem.core.errors import BadInputError
-    from glem.core.evaluation import LinearEvaluation
     from glem.core.files import check_writable
     from glem.core.fitting import ConjugateGradient
     from glem.core.generations import ImproveSettings, improve
@@ -105,7 +107,7 @@ def command(
     check_writable(output)
     if "evaluation=" in labeller or not labeller.split(",")[0].count("="):
         raise BadInputError(f"--by {labeller!r} must not name an evaluation: the newest one labels")
-    first = LinearEvaluation.load(evaluation)
+    first = named_evaluation(evaluation, positions[0])
     sets = [PositionSet.read(file, first.learning.game) for file in positions]
     given = PositionSet.concatenate([attrs.evolve(part, label_kind="given") for part in sets]).merge_duplicates()
     settings = ImproveSettings(

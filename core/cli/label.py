@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,12 +89,15 @@ def command(
     beside the output in a folder that ends in .work.
     """
     from glem.core.chunked_work import Workers
+    from glem.core.errors import BadInputError
     from glem.core.files import check_writable
     from glem.core.position_files import PositionWriter, merge_file
     from glem.core.search.results import Limits
     from glem.core.search_labels import SearchCounts, SearchLabelling, label_by_search
     from glem.core.tournament.players import parse_player
 
+    if not math.isfinite(window):
+        raise BadInputError(f"--window must be a finite score, got {window}")
     check_writable(output)
     settings = SearchLabelling(
         labeller=parse_player(labeller),

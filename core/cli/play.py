@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _USUAL_SECONDS = 1.0
+_USUAL_HINTS = 3
 _LONGEST_LINE = 10_000
 _HELP = """\
 a move       play it, as the game writes moves; several at once too
@@ -155,7 +159,9 @@ class _Table:
 
     def _answer(self) -> None:
         engine = self._engine
-        choice = engine.choose()
+        stop = threading.Event()
+        with _stopping(stop):
+            choice = engine.choose(stop=stop)
         facts = [
             engine.score_text(choice),
             f"depth {choice.depth}" if choice.depth else "",
@@ -166,9 +172,12 @@ class _Table:
         engine.play(choice.move)
 
     def _hint(self, rest: str) -> None:
-        lines = int(rest) if rest.isascii() and rest.isdecimal() and 0 < len(rest) < 4 else 3
+        from glem.core.errors import BadInputError
+
+        if rest and not (rest.isascii() and rest.isdecimal() and len(rest) < 4 and int(rest) > 0):
+            raise BadInputError(f"hint takes a number of moves from 1 to 999, as in hint 3, got {rest[:20]!r}")
         engine = self._engine
-        for line in engine.analyse(lines=max(1, lines)).lines:
+        for line in engine.analyse(lines=int(rest or _USUAL_HINTS)).lines:
             variation = " ".join(engine.game.format_move(move) for move in line.moves)
             click.echo(f"{line.text:>8}  {variation}")
 
@@ -207,6 +216,27 @@ class _Table:
 
     def _quit(self, _rest: str) -> None:
         self._open = False
+
+
+@contextmanager
+def _stopping(stop: threading.Event) -> Iterator[None]:
+    """Let the first Ctrl-C set an event; the next one interrupts as usual."""
+    if threading.current_thread() is not threading.main_thread():
+        # Only there signals can be handled.
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def handle(_number: int, _frame: object) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def save_game(engine: Engine, path: Path) -> None:
@@ -248,7 +278,7 @@ def command(
     """Play GAME against an evaluation, in the terminal.
 
     The board is drawn with your legal moves marked; "help" lists what you can write. Without a limit glem thinks for a
-    second a move.
+    second a move; Ctrl-C while it thinks makes it move at once.
     """
     from glem.core.engine import Engine
     from glem.core.files import check_writable

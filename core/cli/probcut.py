@@ -6,6 +6,7 @@ import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
+from glem.core.cli.thinking import named_evaluation
 
 __all__ = ["command"]
 
@@ -47,20 +48,21 @@ def command(
 ) -> None:
     """Fit selective search (Multi-ProbCut) to MODEL by full-width searches of some of the POSITIONS (Parquet).
 
+    MODEL is a file, or "default" for the evaluation that comes with the positions' game.
+
     A killed run continues where it was when the same command is given again.
     """
     import shutil
     from pathlib import Path
 
     from glem.core.chunked_work import Workers
-    from glem.core.evaluation import LinearEvaluation
     from glem.core.files import check_writable
     from glem.core.positions import PositionSet
     from glem.core.search.probcut_fitting import ProbCutSample, fit_probcut
 
     check_writable(output)
     sample = ProbCutSample(depth=depth, per_phase=per_phase, deepest=deepest, seed=seed)
-    evaluation = LinearEvaluation.load(model)
+    evaluation = named_evaluation(model, positions)
     folder = Path(f"{output}.work")
     with opened_executor(workers, dask) as where:
         probcut = fit_probcut(
@@ -96,3 +98,4 @@ def command(
             for phase, name in enumerate(probcut.phases)
         ],
     )
+    click.echo(f"wrote {output}")

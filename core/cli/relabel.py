@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,8 +75,13 @@ def command(
 ) -> None:
     """Label the positions of game records by the results of all games, propagated by negamax.
 
-    With --by and --again obvious mistakes are searched again, corrected, and propagated anew. Interrupted or killed,
-    the same command continues; what is done so far lies beside the output in a folder that ends in .work.
+    With --by and --again obvious mistakes are searched again, corrected, and propagated anew, round by round. Then is
+    printed how many outcomes were searched for and were wrong, how many positions were searched by --by, and of each
+    round how many were suspicious (searched by --again) and how many of those have more than their label, which was
+    raised.
+
+    Interrupted or killed, the same command continues; what is done so far lies beside the output in a folder that ends
+    in .work.
     """
     import attrs
     import numpy as np
@@ -89,6 +95,9 @@ def command(
     from glem.core.relabelling import RelabelSettings, relabel
     from glem.core.tournament.players import parse_player
 
+    for name, number in (("--threshold", threshold), ("--loss", loss)):
+        if not math.isfinite(number):
+            raise BadInputError(f"{name} must be a finite number of label units, got {number}")
     if (quick is None) != (thorough is None):
         raise BadInputError(
             "--by and --again belong together: the first finds suspicious labels, the second corrects them"
@@ -160,9 +169,9 @@ def _report(
         return
     click.echo(f"{len(tree.number):,} games with {len(tree):,} different positions")
     _print_changes(f"Labels by all games against `{against}`", before or rows)
-    if before is not None:
-        for name, found in searches.items():
-            click.echo(f"{name.replace('_', ' ')}: {found}")
+    if correction is not None:
+        for line in _search_lines(correction):
+            click.echo(line)
         _print_changes(f"Corrected labels against `{against}`", rows)
     if output is not None:
         click.echo(f"wrote {output}")
@@ -171,6 +180,23 @@ def _report(
 def _searches(correction: Correction) -> dict[str, object]:
     names = ("outcomes", "wrong_outcomes", "quick", "suspicious", "raised")
     return {name: getattr(correction, name) for name in names}
+
+
+def _search_lines(correction: Correction) -> list[str]:
+    """Tell what was searched, in words."""
+    lines = [f"{correction.quick:,} positions searched quickly"]
+    if correction.outcomes:
+        lines.insert(0, f"{correction.outcomes:,} outcomes searched for, {correction.wrong_outcomes:,} were wrong")
+    if correction.suspicious:
+        lines += [
+            f"{_in_turn(correction.suspicious)} positions suspicious and searched again, round by round",
+            f"{_in_turn(correction.raised)} of them worth more than their labels",
+        ]
+    return lines
+
+
+def _in_turn(counts: tuple[int, ...]) -> str:
+    return ", then ".join(f"{count:,}" for count in counts)
 
 
 def _print_changes(title: str, rows: list[LabelChanges]) -> None:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from glem.core.evaluation import LinearEvaluation
     from glem.core.game import Game
     from glem.core.search.results import Limits
     from glem.core.tournament.players import PlayerSpec
 
-__all__ = ["opponent_of", "opponent_options", "player_of", "thinking_options"]
+__all__ = ["named_evaluation", "opponent_of", "opponent_options", "player_of", "thinking_options"]
 
 _SOLVE_FROM = 18
 """Moves left from which on opponents solve positions, where the game has a solver: some tenths of a second."""
@@ -144,6 +145,29 @@ def player_of(
         "solve_from": solve or 0,
     }
     return PlayerSpec("glem", **description)
+
+
+def named_evaluation(name: str, positions: str) -> LinearEvaluation:
+    """Load an evaluation file, or for ``default`` the evaluation that comes with the game of a file of positions.
+
+    Raises
+    ------
+    BadInputError
+        There is no such evaluation.
+    """
+    from glem.core.errors import BadInputError
+    from glem.core.evaluation import LinearEvaluation
+    from glem.core.positions import PositionSet
+    from glem.core.tournament.player_data import load_player_evaluation
+    from glem.core.tournament.players import DEFAULT_EVALUATION
+
+    if name != DEFAULT_EVALUATION:
+        return LinearEvaluation.load(name)
+    first = next(iter(PositionSet.stream(positions, chunk=1)), None)
+    if first is None:
+        raise BadInputError(f"{positions} holds no positions")
+    _check_default(first.game)
+    return load_player_evaluation(first.game, name)
 
 
 def _check_default(game: Game) -> None:

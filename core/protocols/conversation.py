@@ -31,7 +31,7 @@ class Interruption(Enum):
     THINKING = "thinking"
     """If it comes while the engine thinks. One that was there before, in a script, waits for its turn."""
     ALL = "all"
-    """Also what earlier commands ask for and has not begun."""
+    """Also what earlier commands ask for and has not begun, unless they are a script: input that has ended already."""
 
 
 class Conversation:
@@ -52,7 +52,7 @@ class Conversation:
         """Set when no further line will come."""
         self._interrupts = interrupts
         # What is there already must have been read before it can be told from what comes while the engine thinks.
-        self._settled = lines.settled if isinstance(lines, DescriptorLines) else None
+        self._descriptor_lines = lines if isinstance(lines, DescriptorLines) else None
         self._waiting: queue.Queue[tuple[str, bool] | None] = queue.Queue(_MOST_WAITING)
         self._lock = threading.Lock()
         self._interruptions = 0
@@ -92,20 +92,22 @@ class Conversation:
         """Run a task that ends soon after :attr:`stop` is set.
 
         The end of the session stops it too if it comes now: the other side has gone. In a script, whose end was there
-        before, the task is finished.
+        before, the task is finished, whatever commands wait.
 
         Parameters
         ----------
         task
-            Called with :attr:`stop`.
+            Called with :attr:`stop`; in a script with an event that no command sets.
 
         Returns
         -------
         finished
             False when it was stopped.
         """
-        if self._settled is not None:
-            self._settled.wait(_SETTLING_SECONDS)
+        if self._is_script():
+            stop = threading.Event()
+            task(stop)
+            return not stop.is_set()
         with self._lock:
             self._thinking = True
         try:
@@ -117,6 +119,14 @@ class Conversation:
                 if not self._interruptions:
                     self.stop.clear()
         return not stopped
+
+    def _is_script(self) -> bool:
+        """Whether all lines have come, with the end of the input behind them."""
+        if self._descriptor_lines is not None:
+            self._descriptor_lines.settled.wait(_SETTLING_SECONDS)
+            if self._descriptor_lines.ended.is_set():
+                return True
+        return self.ended.is_set()
 
 
 class DescriptorLines:
@@ -134,6 +144,8 @@ class DescriptorLines:
     def __init__(self, descriptor: int) -> None:
         self.settled = threading.Event()
         """Set while all that has come was given out."""
+        self.ended = threading.Event()
+        """Set when nothing more will come."""
         self._descriptor = descriptor
         self._lines = self._read()
         self._peeked: list[str] = []
@@ -164,6 +176,7 @@ class DescriptorLines:
                 too_long, rest = True, b""
         if rest or too_long:
             yield _TOO_LONG if too_long else _text(rest)
+        self.ended.set()
         self.settled.set()
 
     def _chunk(self) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from enum import StrEnum
 
 from attrs import define
@@ -10,6 +9,12 @@ from attrs import define
 from glem.core.errors import BadInputError
 
 __all__ = ["Bound", "Clock", "Limits", "Line", "SearchResult"]
+
+_MOST_NODES = 1 << 62
+_MOST_SECONDS = 1e9
+"""Some thirty years; nanoseconds are counted in 64 bits."""
+_MOST_CLOCK_SECONDS = 4e9
+"""More than the longest limit, since increments add to a clock."""
 
 
 class Bound(StrEnum):
@@ -36,8 +41,10 @@ class Clock:
     increment: float = 0.0
 
     def __attrs_post_init__(self) -> None:
-        if not (0 <= self.remaining < math.inf and 0 <= self.increment < math.inf):
-            raise BadInputError(f"a clock cannot hold {self.remaining} + {self.increment} seconds")
+        if not (0 <= self.remaining <= _MOST_CLOCK_SECONDS and 0 <= self.increment <= _MOST_CLOCK_SECONDS):
+            raise BadInputError(
+                f"a clock cannot hold {self.remaining} + {self.increment} seconds, 0 to {_MOST_CLOCK_SECONDS:,.0f} each"
+            )
 
 
 @define(frozen=True)
@@ -65,8 +72,12 @@ class Limits:
         for name, value in (("depth", self.depth), ("nodes", self.nodes)):
             if value is not None and value < 1:
                 raise BadInputError(f"search limit {name} must be at least 1, got {value}")
-        if self.seconds is not None and not 0 < self.seconds < math.inf:
-            raise BadInputError(f"search limit seconds must be positive and finite, got {self.seconds}")
+        if self.nodes is not None and self.nodes > _MOST_NODES:
+            raise BadInputError(f"search limit nodes must be at most {_MOST_NODES}, got {self.nodes}")
+        if self.seconds is not None and not 0 < self.seconds <= _MOST_SECONDS:
+            raise BadInputError(
+                f"search limit seconds must be positive and at most {_MOST_SECONDS:,.0f}, got {self.seconds}"
+            )
 
 
 @define(frozen=True)

@@ -9,6 +9,7 @@ import pty
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from glem.core.cli import main
+from glem.core.engine import Engine
 from glem.core.learning import Learning
 from tests.core.linear_evaluations import mobility_evaluation
 
@@ -259,3 +261,67 @@ def test_an_interrupted_search_shows_what_it_has(model: str) -> None:
         shown = process.stdout.read()
         assert process.wait(timeout=60) == 0
     assert "(stopped), " in shown
+
+
+# ---------------------------------------------------------------------------------------- limits and interruptions
+
+
+@pytest.mark.parametrize("command", ["search", "play", "engine"])
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("seconds", "nan"), ("seconds", "inf"), ("seconds", "1e30"), ("nodes", "9" * 23)],
+)
+def test_limits_without_sense_are_one_line(
+    terminal: _Terminal, model: str, command: str, option: str, value: str
+) -> None:
+    error = terminal(command, "othello", "--evaluation", model, f"--{option}", value, status=2)
+    assert error.startswith(f"glem: search limit {option} must be")
+    assert error.count("\n") == 1
+
+
+def test_hints_take_a_number(terminal: _Terminal) -> None:
+    for wrong in ("-3", "x", "0", "1000", "3 3"):
+        printed = terminal("play", *RANDOM, typed=f"hint {wrong}\nquit\n")
+        assert f"hint takes a number of moves from 1 to 999, as in hint 3, got {wrong!r}" in printed
+
+
+def test_only_commands_that_continue_say_so(terminal: _Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_arguments: object, **_options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("glem.core.game.load_game", interrupted)
+    assert terminal("search", "othello", status=130).strip() == "glem: interrupted"
+    monkeypatch.setattr("glem.core.files.check_writable", interrupted)
+    error = terminal("label", "x.games", "-o", "x.parquet", status=130)
+    assert error.strip() == "glem: interrupted; the same command continues where it can"
+
+
+def test_ctrl_c_makes_glem_move_at_once(terminal: _Terminal, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    choose = Engine.choose
+
+    def interrupted(engine: Engine, *, stop: threading.Event, **others: Any) -> Any:
+        timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        try:
+            return choose(engine, stop=stop, **others)
+        finally:
+            timer.join()
+
+    monkeypatch.setattr(Engine, "choose", interrupted)
+    handler = signal.getsignal(signal.SIGINT)
+    began = time.monotonic()
+    printed = terminal(
+        "play", "othello", "--evaluation", model, "--solve", "0", "--seconds", "600", typed="f5\nline\nquit\n"
+    )
+    assert time.monotonic() - began < 300
+    assert "glem plays " in printed
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+@pytest.mark.parametrize(
+    ("command", "option"), [("label", "--window"), ("relabel", "--threshold"), ("relabel", "--loss")]
+)
+def test_numbers_without_sense_are_one_line(terminal: _Terminal, command: str, option: str) -> None:
+    assert terminal(command, "x.games", "-o", "x.parquet", option, "nan", status=2).startswith(
+        f"glem: {option} must be"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import queue
 import threading
@@ -70,11 +71,34 @@ def test_a_script_is_finished_before_its_stop_is_obeyed() -> None:
 
 
 def test_some_commands_end_what_was_asked_for_before_them_and_nothing_after() -> None:
-    conversation = Conversation(["go", "go", "ping", "go"], interruption)
+    feed = _Feed()
+    for line in ("go", "go", "ping", "go"):
+        feed.say(line)
+    conversation = Conversation(feed, interruption)
+    commands = iter(conversation)
+    assert conversation.stop.wait(10)
+    finished = [conversation.think(lambda stop: None) for command in itertools.islice(commands, 4) if command == "go"]
+    assert finished == [False, False, True]
+    feed.end()
+
+
+def test_nothing_ends_the_thinking_of_a_script() -> None:
+    conversation = Conversation(["go", "ping", "go", "ping"], interruption)
     commands = iter(conversation)
     assert conversation.ended.wait(10)
-    finished = [conversation.think(lambda stop: None) for command in commands if command == "go"]
-    assert finished == [False, False, True]
+    assert [conversation.think(lambda stop: None) for command in commands if command == "go"] == [True, True]
+
+
+def test_a_script_in_a_pipe_is_known_as_such_at_once() -> None:
+    for _ in range(20):
+        reader, writer = os.pipe()
+        os.write(writer, b"go\n" + b"harmless\n" * 500 + b"ping")
+        os.close(writer)
+        conversation = Conversation(DescriptorLines(reader), interruption)
+        assert next(iter(conversation)) == "go"
+        assert conversation.think(lambda stop: None)
+        assert conversation.ended.wait(10)
+        os.close(reader)
 
 
 def test_end_of_input_stops_thinking_if_it_comes_then() -> None:

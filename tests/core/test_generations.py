@@ -141,6 +141,10 @@ def test_command(
     assert "Fitted from the end backwards" in capsys.readouterr().out
     assert LinearEvaluation.load(target).linear == mobility_evaluation(othello_learning).linear
     assert not Path(f"{target}.work").exists()
+    arguments[1] = "default"
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--by", "depth=1", "--positions-per-phase", "5"])
+    assert ended.value.code == 0
     with pytest.raises(SystemExit) as ended:
         main([*arguments, "--by", "other.npz,depth=1"])
     assert ended.value.code == 2

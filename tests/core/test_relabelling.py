@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -180,7 +181,8 @@ def test_command_counts_changes_and_writes_labels(
     arguments = ["relabel", str(games), "--game", "othello", "-o", str(target), "--distinct", "--workers", "1"]
     run([*arguments, "--by", f"{model},depth=1", "--again", f"{model},depth=2", "--plies", "0-30"])
     out = capsys.readouterr().out
-    assert "suspicious: (" in out
+    assert re.search(r"^[\d,]+ positions searched quickly$", out, re.MULTILINE)
+    assert re.search(r"^[\d,]+(, then [\d,]+)* positions suspicious and searched again, ", out, re.MULTILINE)
     assert "Corrected labels" in out
     written = PositionSet.read(target)
     assert written.label_kind == "propagated"

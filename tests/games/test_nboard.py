@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import re
 from collections.abc import Iterable, Iterator
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from glem.core.engine import Engine
 from glem.core.game import Game
 from glem.core.learning import Learning
+from glem.core.protocols.conversation import DescriptorLines
 from glem.core.search.results import Clock, Limits
 from glem.core.tournament.players import PlayerSpec
 from glem.games.othello import OTHELLO
@@ -186,10 +188,32 @@ def test_thinking_ends_when_the_next_command_comes(searching: PlayerSpec, comman
 
 def test_a_ping_ends_what_was_asked_for_before_it(searching: PlayerSpec) -> None:
     engine = Engine(OTHELLO, attrs.evolve(searching, limits=Limits(depth=100)))
-    answers = told(engine, ["nboard 2", "go", "hint 3", "ping 1", "set depth 1", "go"])
-    pong = answers.index("pong 1")
-    assert not any(line.startswith("===") for line in answers[:pong])
-    assert any(line.startswith("===") for line in answers[pong:])
+    engine.prepare()
+    answers: queue.Queue[str] = queue.Queue()
+    written: list[str] = []
+
+    def write(line: str) -> None:
+        written.append(line)
+        answers.put(line)
+
+    def lines() -> Iterator[str]:
+        yield from ("nboard 2", "go", "hint 3", "ping 1", "set depth 1", "go")
+        while not answers.get(timeout=60).startswith("==="):
+            pass
+
+    serve_nboard(engine, lines(), write)
+    pong = written.index("pong 1")
+    assert not any(line.startswith("===") for line in written[:pong])
+    assert any(line.startswith("===") for line in written[pong:])
+
+
+def test_a_script_with_a_ping_gets_its_moves(searching: PlayerSpec) -> None:
+    reader, writer = os.pipe()
+    os.write(writer, b"nboard 2\nset depth 2\ngo\nping 2\nquit\n")
+    os.close(writer)
+    answers = told(Engine(OTHELLO, searching), DescriptorLines(reader))
+    os.close(reader)
+    assert [line[:4] for line in answers if line[:3] in {"===", "pon"}] == ["=== ", "pong"]
 
 
 def test_what_makes_no_sense_is_answered(searching: PlayerSpec) -> None:

@@ -305,7 +305,9 @@ def test_the_command(
     with pytest.raises(SystemExit) as ended:
         main(["probcut", str(model), str(scored), "-o", str(output), *options])
     assert ended.value.code == 0
-    assert "from depth" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "from depth" in printed
+    assert printed.endswith(f"wrote {output}\n")
     loaded = ProbCut.load(output)
     assert (loaded.threshold, loaded.deepest, loaded.unit) == (1.7, 6, "discs")
     assert not Path(f"{output}.work").exists()
