@@ -152,7 +152,7 @@ def test_random_openings_differ_modulo_symmetry(othello: Game) -> None:
 
 def test_a_game_with_too_few_openings(othello: Game) -> None:
     assert len(choose_openings(othello, plies=2, count=3)) == 3
-    with pytest.raises(BadInputError, match="found 3 different openings of 2 plies that .* 4 are wanted"):
+    with pytest.raises(BadInputError, match=r"found 3 different openings of 2 plies that .* 4 are wanted"):
         choose_openings(othello, plies=2, count=4)
 
 
