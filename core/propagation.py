@@ -426,10 +426,10 @@ def label_changes(
         Names of the phases.
     """
     both = ~(np.isnan(before) | np.isnan(after))
-    before, after, phase = before[both].astype(np.float64), after[both].astype(np.float64), phase[both]
+    one, other, phase = before[both].astype(np.float64), after[both].astype(np.float64), phase[both]
     columns = [
         np.bincount(phase, values, len(names))
-        for values in (None, before != after, np.sign(before) != np.sign(after), np.abs(after - before))
+        for values in (None, one != other, np.sign(one) != np.sign(other), np.abs(other - one))
     ]
     rows = [*zip(names, *columns, strict=True), ("all", *(column.sum() for column in columns))]
     return [

@@ -84,7 +84,7 @@ def _leading_zeros(builder: Any, vector: Any) -> Any:
 def _rays_of(builder: Any, square: Any) -> tuple[Any, Any]:
     """Load the rays of a square towards higher and towards lower squares."""
     kind = ir.ArrayType(_WORD, 64 * 2 * _LANES)
-    table = builder.module.globals.get(_RAYS)
+    table: Any = builder.module.globals.get(_RAYS)
     if table is None:
         table = ir.GlobalVariable(builder.module, kind, name=_RAYS)
         # Kernels that are linked together share one copy.

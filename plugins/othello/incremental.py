@@ -245,5 +245,4 @@ def _unfolded(patterns: PatternSet, folded: NDArray[np.int16]) -> tuple[NDArray[
 def _exchanged(squares: int) -> NDArray[np.int64]:
     """Index of a pattern of so many squares after the digits 1 and 2 have changed places, for every index."""
     digits = np.stack(np.unravel_index(np.arange(3**squares), (3,) * squares))
-    exchanged: NDArray[np.int64] = np.ravel_multi_index(tuple((-digits) % 3), (3,) * squares)
-    return exchanged
+    return np.asarray(np.ravel_multi_index(tuple((-digits) % 3), (3,) * squares), np.int64)

@@ -119,6 +119,8 @@ def each_problem(folder: Path, evaluator: Evaluator | None, first: int, last: in
         begun = time.thread_time()
         solution = solver.solve(position)
         seconds = time.thread_time() - begun
+        assert known is not None
+        assert solution.move is not None
         print(
             f"| {number} | {solver.plies_left(position)} | {solution.score:+} | {known.score:+.0f} | "
             f"{game.format_move(solution.move)} | {solution.nodes / MILLION:.1f} | {seconds:.1f} |",

@@ -249,9 +249,10 @@ def test_players_without_chance_play_no_game_twice(othello: Game, othello_learni
     settings = GenerationSettings(
         (parse_player(f"{model},depth=1,solve=4,table=1"),), OpeningPlan.parse(str(file)), games_per_file=1
     )
-    for goal in ({"games": 3}, {"positions": 1000}):
-        with pytest.raises(BadInputError, match="2 different"):
-            generate(othello, tmp_path / "g", settings, **goal)
+    with pytest.raises(BadInputError, match="2 different"):
+        generate(othello, tmp_path / "g", settings, games=3)
+    with pytest.raises(BadInputError, match="2 different"):
+        generate(othello, tmp_path / "g", settings, positions=1000)
     found = generate(othello, tmp_path / "g", settings, games=2)
     records = records_in(othello, found)
     # From where it was known first, the exact score is the result.

@@ -52,7 +52,7 @@ def test_flips_and_mobility_of_random_boards():
     for row in range(own.size):
         assert places[row] == mobility(own[row], opponent[row])
         for square in np.flatnonzero(turned[row] != 0):
-            assert turned[row, square] == flips(own[row], opponent[row], square)
+            assert turned[row, square] == flips(own[row], opponent[row], int(square))
         # A square turns discs exactly where the rules allow a move.
         assert sum(1 << int(square) for square in np.flatnonzero(turned[row])) == places[row]
 

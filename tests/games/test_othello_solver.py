@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -79,9 +80,10 @@ def test_every_move_of_random_endgames():
     for _ in range(60):
         board = played(generator, 5)
         solutions = solver.solve_moves(position_of(board))
-        assert sorted(solution.move for solution in solutions) == legal_moves(board)
+        assert sorted(solution.move for solution in solutions if solution.move is not None) == legal_moves(board)
         assert [solution.score for solution in solutions] == sorted((s.score for s in solutions), reverse=True)
         for solution in solutions:
+            assert solution.move is not None
             assert solution.score == -oracle.solve(play(board, solution.move))
             assert oracle.score_of_play(board, solution.variation) == solution.score
 
@@ -98,6 +100,7 @@ def test_equal_nodes_after_clear(othello: Game):
     solver = EndgameSolver(table_mb=4)
     first = solver.solve(position)
     again = solver.solve(position)
+    assert first.move is not None
     assert (first.score, othello.format_move(first.move)) == (18, "g8")
     assert (again.score, again.move) == (first.score, first.move)
     assert again.nodes < first.nodes / 10
@@ -156,7 +159,7 @@ def test_what_is_refused():
         with pytest.raises(BadInputError, match="limit of seconds"):
             solver.solve(Position(np.uint64(4), np.uint64(3)), seconds=seconds)
     with pytest.raises(BadInputError, match="no score convention 'odd'"):
-        EndgameSolver(convention="odd")
+        EndgameSolver(convention=cast(Any, "odd"))
     with pytest.raises(BadInputError, match="megabytes"):
         EndgameSolver(table_mb=0)
 

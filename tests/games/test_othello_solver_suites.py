@@ -29,6 +29,7 @@ def test_ffo_1_to_19_with_all_their_moves(othello: Game, shared: Path):
         known = known_scores(solved, row)
         position = position_at(solved.positions, row)
         best = solver.solve(position)
+        assert best.move is not None
         assert best.score == max(known.values()) == known[best.move]
         assert {solution.move: solution.score for solution in solver.solve_moves(position)} == known
         assert solver.solve(position, result_only=True).score == np.sign(best.score)

@@ -258,7 +258,7 @@ def _now() -> int:
     return monotonic_nanoseconds()
 
 
-@pytest.mark.parametrize("limits", [Limits(depth=2, nodes=10**30), Limits(depth=2, seconds=1e308)])
+@pytest.mark.parametrize("limits", [Limits(depth=2, nodes=1 << 62), Limits(depth=2, seconds=1e9)])
 def test_limits_beyond_all_counters_are_none(othello, searcher, limits):
     assert searcher.search(othello.initial_position, limits).depth == 2
 
