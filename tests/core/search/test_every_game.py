@@ -1,0 +1,61 @@
+"""The search of every installed game: plain Python and compiled code agree in score, variation and nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glem.core.evaluation import LinearEvaluation
+from glem.core.game import Game, game_names, load_game
+from glem.core.learning import Learning, learning_names, load_learning
+from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.search.probcut import ProbCut
+from glem.core.search.results import Limits
+from glem.core.search.searcher import Searcher, SearchSettings
+
+
+def _evaluation(learning: Learning) -> LinearEvaluation:
+    """The game's own evaluation, or small random weights of all its linear features."""
+    if learning.default_evaluation is not None:
+        return learning.default_evaluation()
+    linear = tuple(learning.features.index(name) for name in learning.linear)
+    weights = np.random.default_rng(0).normal(size=(len(learning.phases), len(linear)))
+    bias = np.zeros(len(learning.phases), np.float32)
+    return LinearEvaluation(learning, bias, linear=linear, linear_weights=weights.astype(np.float32))
+
+
+def _positions(game: Game, count: int) -> list[Any]:
+    """Positions after random moves, each from a game of its own, later and later."""
+    generator = np.random.default_rng(11)
+    found = []
+    for number in range(count):
+        position = game.initial_position
+        for _ in range(4 + 9 * number):
+            moves = np.zeros(game.max_moves, np.int32)
+            legal = game.legal_moves(position, moves, 0)
+            if legal == 0:
+                break
+            position = game.play(position, moves[generator.integers(legal)])
+        found.append(position)
+    return found
+
+
+@pytest.mark.parametrize("name", sorted({*game_names()} & {*learning_names()}))
+@pytest.mark.parametrize("selective", [False, True], ids=["full width", "selective"])
+def test_plain_and_compiled_search_agree(name: str, selective: bool) -> None:
+    game, learning = load_game(name), load_learning(name)
+    probcut: ProbCut | None = None
+    if selective:
+        if learning.default_probcut is None:
+            pytest.skip(f"{name} comes without parameters of selective search")
+        probcut = learning.default_probcut()
+    evaluator = evaluator_of(_evaluation(learning))
+    settings = SearchSettings(table_mb=1, probcut=probcut)
+    plain, compiled = Searcher(game, evaluator, settings, plain=True), Searcher(game, evaluator, settings)
+    limits = Limits(depth=6 if selective else 3)
+    for position in _positions(game, 5):
+        slow, fast = plain.search(position, limits), compiled.search(position, limits)
+        assert (slow.score, slow.variation, slow.nodes) == (fast.score, fast.variation, fast.nodes)
+        assert slow.depth == fast.depth
