@@ -42,7 +42,7 @@ _WORST = np.int64(-99)
 
 _LEAST_LISTED = np.int64(7)
 """Empty squares from which on moves are listed, sorted, and their results kept."""
-_LEAST_GUIDED = np.int64(13)
+_LEAST_GUIDED = np.int64(12)
 """Empty squares from which on the evaluation is asked, and every position looks whether to stop."""
 _LEAST_SELECTIVE = np.int64(13)
 """Empty squares from which on the selective pass trusts shallow searches."""
