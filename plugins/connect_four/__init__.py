@@ -1,0 +1,116 @@
+"""What Connect Four gives to learning: features, phases, patterns. One instance of each pattern is named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from glem.core.features import AtomicFeature, AtomicFeatures
+from glem.core.kernels import popcount
+from glem.core.learning import Learning, Phases
+from glem.games.connect_four import CONNECT_FOUR as GAME
+from glem.games.connect_four import DIRECTIONS, Position, lines_of_four, playable_cells
+
+__all__ = ["CONNECT_FOUR"]
+
+_CELLS = np.uint64(sum(0b111111 << 7 * column for column in range(7)))
+_ODD_ROWS = np.uint64(sum(0b010101 << 7 * column for column in range(7)))
+_ONE = np.uint64(1)
+
+
+def _winning_cells(discs: np.uint64, empty: np.uint64) -> np.uint64:
+    """Empty cells that complete a line of four."""
+    cells = np.uint64(0)
+    for step in DIRECTIONS:
+        two, three = step + step, step + step + step
+        cells |= (discs << step) & (discs << two) & ((discs << three) | (discs >> step))
+        cells |= (discs >> step) & (discs >> two) & ((discs >> three) | (discs << step))
+    return cells & empty
+
+
+def _open_lines(opponent: np.uint64) -> int:
+    """Count the lines of four without an opponent's disc."""
+    lines = 0
+    for step in DIRECTIONS:
+        lines += popcount(lines_of_four(_CELLS & ~opponent, step))
+    return lines
+
+
+def write_values(position: Position, values: Any) -> None:
+    """Write the value of every feature of a position, in the order of the features."""
+    own, opponent = position.own, position.opponent
+    playable = playable_cells(position)
+    empty = _CELLS & ~(own | opponent)
+    for cell in range(42):
+        bit = np.uint64(7 * (cell % 7) + 5 - cell // 7)
+        content = ((own >> bit) & _ONE) | (((opponent >> bit) & _ONE) << _ONE)
+        values[cell] = content + ((playable >> bit) & _ONE) * np.uint64(3)
+    own_wins, opponent_wins = _winning_cells(own, empty), _winning_cells(opponent, empty)
+    values[42] = popcount(own_wins & playable)
+    values[43] = popcount(opponent_wins & playable)
+    values[44] = popcount(own_wins & _ODD_ROWS)
+    values[45] = popcount(opponent_wins & _ODD_ROWS)
+    values[46] = popcount(own_wins & ~_ODD_ROWS)
+    values[47] = popcount(opponent_wins & ~_ODD_ROWS)
+    values[48] = popcount(empty) & 1
+    values[49] = _open_lines(opponent) - _open_lines(own)
+
+
+def phase_of(position: Position) -> int:
+    """Six discs a phase."""
+    return popcount(position.own | position.opponent) // 6
+
+
+_CONTENTS = ("out of reach", "own", "opponent", "playable")
+_NAMES = [f"{column}{row}" for row in "654321" for column in "abcdefg"]
+_FEATURES = (
+    *(
+        AtomicFeature(name, 0, 3, f"Content of {name} from the side to move's view.", _CONTENTS, cell, "cells")
+        for cell, name in enumerate(_NAMES)
+    ),
+    AtomicFeature("wins", 0, 7, "Moves that complete four in a row.", group="threats"),
+    AtomicFeature("opponent_wins", 0, 7, "Moves by which the opponent would complete four in a row.", group="threats"),
+    AtomicFeature("odd_threats", 0, 21, "Empty cells of rows 1, 3, 5 that complete an own four.", group="threats"),
+    AtomicFeature("opponent_odd_threats", 0, 21, "The same for the opponent's fours.", group="threats"),
+    AtomicFeature("even_threats", 0, 21, "Empty cells of rows 2, 4, 6 that complete an own four.", group="threats"),
+    AtomicFeature("opponent_even_threats", 0, 21, "The same for the opponent's fours.", group="threats"),
+    AtomicFeature("parity", 0, 1, "Parity of the number of empty cells.", ("even", "odd"), group="parity"),
+    AtomicFeature("lines", -69, 69, "Possible lines of four through own discs, less the opponent's.", group="lines"),
+)
+_MIRROR = [cell + 6 - 2 * (cell % 7) for cell in range(42)]
+
+CONNECT_FOUR = Learning(
+    game=GAME,
+    features=AtomicFeatures(
+        game=GAME,
+        features=_FEATURES,
+        write=write_values,
+        symmetries=np.array([[*range(50)], [*_MIRROR, *range(42, 50)]]),
+    ),
+    phases=Phases(
+        game=GAME,
+        names=tuple(f"{6 * phase}-{6 * phase + 5}" for phase in range(7)),
+        phase_of=phase_of,
+    ),
+    pattern_sets={
+        "lines": {
+            **{f"row_{row}": tuple(column + row for column in "abcdefg") for row in "123456"},
+            **{f"column_{column}": tuple(column + row for row in "123456") for column in "abcd"},
+            "diagonal_a1": ("a1", "b2", "c3", "d4", "e5", "f6"),
+            "diagonal_a2": ("a2", "b3", "c4", "d5", "e6"),
+            "diagonal_a3": ("a3", "b4", "c5", "d6"),
+            "diagonal_b1": ("b1", "c2", "d3", "e4", "f5", "g6"),
+            "diagonal_c1": ("c1", "d2", "e3", "f4", "g5"),
+            "diagonal_d1": ("d1", "e2", "f3", "g4"),
+        }
+    },
+    linear=tuple(feature.name for feature in _FEATURES if feature.group == "threats"),
+    baselines={
+        "constant": (),
+        "lines": ("lines",),
+        "threats": tuple(feature.name for feature in _FEATURES if feature.group == "threats"),
+    },
+    label_unit="wins",
+)
+"""Registered under the entry-point group ``glem.learning``."""
