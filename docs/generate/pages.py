@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 
 from docs.generate.docstrings import slug, summary, to_markdown
+from docs.generate.game_pages import game_pages
 from docs.generate.sources import ROOT, Member, Module, public_modules
-from glem.core.game import Game, game_names, load_game
-from glem.core.learning import Learning, load_learning
-from glem.core.records import PositionFormat, RecordFormat
 
 __all__ = ["HAND_WRITTEN", "REFERENCE", "pages", "write_pages"]
 
@@ -37,7 +33,10 @@ def pages() -> dict[Path, str]:
     found = {module.page: _module_page(module, targets) for module in modules}
     found[Path("README.md")] = _index_page(modules)
     found[Path("commands.md")] = _commands_page()
-    found[Path("games.md")] = _games_page()
+    for place, text in game_pages(_NOTICE).items():
+        if place in found:
+            raise LookupError(f"{place} is the page of a module and of a game: make the game a package")
+        found[place] = text
     return found
 
 
@@ -197,53 +196,3 @@ def _option_row(parameter: click.Parameter, context: click.Context) -> str:
         return ""
     names, meaning = (" ".join(text.split()).replace("|", "\\|") for text in record)
     return f"| `{names}` | {meaning} |"
-
-
-# Games, from the registry.
-
-
-def _games_page() -> str:
-    parts = [_NOTICE, "# Games", "What `glem games` finds in an installation of glem alone."]
-    for name in game_names():
-        game = load_game(name)
-        facts = {**_game_facts(game), **_learning_facts(load_learning(name)), **game.facts}
-        rows = "\n".join(f"| {fact} | {value} |" for fact, value in facts.items())
-        parts += [f"## {game.title}", f"| | |\n|---|---|\n{rows}"]
-        parts += _formats("game records", game.record_formats) + _formats("scored positions", game.position_formats)
-    return "\n\n".join(parts) + "\n"
-
-
-def _game_facts(game: Game) -> dict[str, Any]:
-    return {
-        "name": f"`{game.name}`",
-        "scores": f"{game.score_bounds[0]} to {game.score_bounds[1]}",
-        "legal moves in a position, at most": game.max_moves,
-        "moves are numbered up to": game.move_count - 1,
-        "plies in a game, at most": game.max_plies,
-        "board symmetries": game.symmetry_count,
-        "board": f"{game.layout.rows} x {game.layout.columns}" if game.layout else "none",
-        "a game that ends early counts in perft": "once" if game.perft_counts_ended else "not at all",
-        "initial position": f"`{game.format_position(game.initial_position)}`",
-    }
-
-
-def _formats(kind: str, formats: Mapping[str, RecordFormat] | Mapping[str, PositionFormat]) -> list[str]:
-    if not formats:
-        return []
-    rows = [
-        f"| `{name}` | {', '.join(f'`{suffix}`' for suffix in form.suffixes) or 'any'} | {form.description} |"
-        for name, form in formats.items()
-    ]
-    table = "\n".join(["| Format | Suffix | |", "|---|---|---|", *rows])
-    return [f"Formats of {kind}, also packed as `.gz` or `.xz`:", table]
-
-
-def _learning_facts(learning: Learning) -> dict[str, Any]:
-    groups = dict.fromkeys(feature.group for feature in learning.features.features)
-    return {
-        "atomic features": f"{len(learning.features)} in the groups {', '.join(f'`{group}`' for group in groups)}",
-        "phases": ", ".join(learning.phases.names),
-        "pattern sets": ", ".join(f"`{name}`" for name in learning.pattern_sets),
-        "baselines": ", ".join(learning.baselines),
-        "labels are in": learning.label_unit,
-    }
