@@ -116,14 +116,9 @@ def null_window(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any)
     total = list_moves(workspace, own, opponent, places, count, first, second)
     stack = count * np.int64(WIDTH)
     if count >= workspace.least_cutoff:
-        for place in range(total):
-            square = workspace.choices[stack + place] & np.int64(63)
-            turned = workspace.flips[stack + square]
-            bound = _known_upper(
-                workspace, opponent ^ turned, own ^ turned ^ (_ONE << np.uint64(square)), count - np.int64(1)
-            )
-            if -bound > alpha:
-                return -bound
+        bound = _known_reply(workspace, own, opponent, alpha, count, total)
+        if bound > alpha:
+            return bound
     best, best_move = _WORST, _NONE
     for done in range(total):
         square = take_best(workspace, stack, np.int64(done), total)
@@ -157,6 +152,21 @@ def _known_upper(workspace: Any, own: Any, opponent: Any, count: Any) -> Any:
     if entry != _ZERO and (entry_pass(entry) == np.int64(0) or entry_pass(entry) == workspace.counters[PASS_NUMBER]):
         return entry_upper(entry)
     return np.int64(64)
+
+
+@kernel(inline=True)
+def _known_reply(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any, total: Any) -> Any:
+    """Lower bound above ``alpha`` that the hash table knows of one of the listed moves; -99 for none."""
+    stack = count * np.int64(WIDTH)
+    for place in range(total):
+        square = workspace.choices[stack + place] & np.int64(63)
+        turned = workspace.flips[stack + square]
+        bound = _known_upper(
+            workspace, opponent ^ turned, own ^ turned ^ (_ONE << np.uint64(square)), count - np.int64(1)
+        )
+        if -bound > alpha:
+            return -bound
+    return _WORST
 
 
 @kernel(inline=True)
@@ -267,14 +277,9 @@ def guided_window(evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha
     total = _list(evaluator, workspace, own, opponent, places, count, ply, first, second)
     stack = count * np.int64(WIDTH)
     if count >= workspace.least_cutoff:
-        for place in range(total):
-            square = workspace.choices[stack + place] & np.int64(63)
-            turned = workspace.flips[stack + square]
-            bound = _known_upper(
-                workspace, opponent ^ turned, own ^ turned ^ (_ONE << np.uint64(square)), count - np.int64(1)
-            )
-            if -bound > alpha:
-                return -bound
+        bound = _known_reply(workspace, own, opponent, alpha, count, total)
+        if bound > alpha:
+            return bound
     best, best_move = _WORST, _NONE
     for done in range(total):
         square = take_best(workspace, stack, np.int64(done), total)
