@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
 
 import click
 
 import glem
 from glem.core.errors import GlemError
+from glem.core.plain_rules import PlainRulesWarning
 
 __all__ = ["command_group", "main"]
 
@@ -25,9 +28,11 @@ _COMMANDS = {
     "fit": "Fit an evaluation to scored positions.",
     "games": "List the installed games.",
     "generate": "Let players play among themselves, as material to learn from.",
+    "grade": "Grade evaluations by how well they predict the results of games.",
     "improve": "Make the next generation of an evaluation, from the end of the game backwards.",
     "label": "Label positions by search and solver.",
     "match": "Play two players against each other.",
+    "new-game": "Write a package for a game of your own.",
     "perft": "Count the move sequences of a game.",
     "play": "Play against an evaluation in the terminal.",
     "positions": "Turn game records into scored positions.",
@@ -51,7 +56,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"glem.core.cli.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"glem.core.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -69,7 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; a :class:`~glem.core.errors.GlemError` becomes one line and exit status 2."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        status = command_group.main(args=words, standalone_mode=False)
+        with _short_warnings():
+            status = command_group.main(args=words, standalone_mode=False)
     except (KeyboardInterrupt, click.exceptions.Abort):
         continues = _RESUMING.intersection(words[:1])
         _stop("interrupted; the same command continues where it can" if continues else "interrupted", 130)
@@ -85,6 +91,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except OSError as error:
         _stop(f"{error.filename or 'input/output'}: {error.strerror or error}", 2)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+@contextlib.contextmanager
+def _short_warnings() -> Iterator[None]:
+    """Show glem's own warnings as one line without a place in its source."""
+    with warnings.catch_warnings():
+        show_others = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any, **named: Any) -> None:
+            if issubclass(category, PlainRulesWarning):
+                click.echo(f"glem: warning: {message}", err=True)
+            else:
+                show_others(message, category, *place, **named)
+
+        warnings.showwarning = show
+        yield
 
 
 def _stop(text: str, status: int) -> NoReturn:

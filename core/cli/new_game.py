@@ -1,0 +1,38 @@
+"""``glem new-game``."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from glem.core.cli.display import print_json
+
+__all__ = ["command"]
+
+
+@click.command("new-game")
+@click.argument("name", metavar="NAME")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder to write; NAME by default."
+)
+@click.option("--title", metavar="TEXT", help="The game's name for people; made from NAME by default.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(name: str, output: Path | None, title: str | None, as_json: bool) -> None:
+    """Write a package for a game of your own, to be installed beside glem.
+
+    NAME is a lower-case identifier such as my_game. The package holds a small game that works, with rules, features and
+    tests, to be replaced part by part. An existing folder must be empty.
+    """
+    from glem.core.new_game import new_game
+
+    folder = Path(name) if output is None else output
+    files = new_game(name, folder, title=title)
+    if as_json:
+        print_json({"name": name, "folder": str(folder), "files": [str(file) for file in files]})
+        return
+    for file in files:
+        click.echo(f"wrote {file}")
+    where = shlex.quote(str(folder) if folder.is_absolute() else f"./{folder}")
+    click.echo(f"Install it with `pip install -e {where}`; then `glem check {name}` looks at it.")
