@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from glem.core.chunked_work import Workers, claim_folder
 from glem.core.configurations import symmetry_classes
+from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.files import check_writable, folder_lock
 from glem.core.position_files import PositionWriter
 from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress
-from glem.core.search_labels import SearchLabelling, label_by_search, positions_digest
+from glem.core.search_labels import SearchLabelling, label_by_search
 from glem.core.training import FitSettings, Terms, train
 
 __all__ = ["Generation", "ImproveSettings", "improve"]
@@ -123,10 +124,8 @@ def improve(
         check_writable(folder)
         folder.mkdir()
     mark = {
-        "positions": positions_digest(positions.positions),
-        "first": positions_digest(
-            (first.bias, first.pattern_weights, first.configuration_weights, first.linear_weights)
-        ),
+        "positions": arrays_digest(positions.positions),
+        "first": arrays_digest((first.bias, first.pattern_weights, first.configuration_weights, first.linear_weights)),
         "labelling": settings.labelling.to_json(),
         "fit": repr(settings.fit),
         "settings": [settings.positions_per_phase, settings.validation, settings.seed],

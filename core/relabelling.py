@@ -27,6 +27,7 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.chunked_work import Arrays, ChunkedWork, Workers
+from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError
 from glem.core.game import Game
 from glem.core.kernels import compiled
@@ -35,7 +36,8 @@ from glem.core.progress import SILENT, Progress
 from glem.core.propagation import GameTree
 from glem.core.replay import FINISHED
 from glem.core.search.choices import plies_left
-from glem.core.search_labels import check_labeller, labeller_of, positions_digest
+from glem.core.search_labels import check_labeller, labeller_of
+from glem.core.solving import can_solve, solver_of
 from glem.core.tournament.players import PlayerSpec
 
 __all__ = ["Correction", "RelabelSettings", "relabel"]
@@ -237,8 +239,8 @@ def relabel(
     before = tree.propagate()
     mark = {
         "game": game.name,
-        "positions": positions_digest(tree.positions),
-        "labels": positions_digest((before, tree.exact, *tree.arcs)),
+        "positions": arrays_digest(tree.positions),
+        "labels": arrays_digest((before, tree.exact, *tree.arcs)),
         "settings": attrs.asdict(settings, filter=lambda entry, _: entry.name not in {"name", "evaluation", "probcut"}),
     }
     steps = _Work(tree, settings, ChunkedWork(work, mark), workers, progress)

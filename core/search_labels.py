@@ -13,10 +13,9 @@ Equal input, settings and seed give equal labels, whatever the number of workers
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,9 +23,9 @@ from typing import Any, NamedTuple
 import attrs
 import numpy as np
 from attrs import define
-from numpy.typing import NDArray
 
 from glem.core.chunked_work import Arrays, ChunkedWork, Workers
+from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError
 from glem.core.fitting.links import LOGISTIC
 from glem.core.game import Game
@@ -50,7 +49,6 @@ __all__ = [
     "check_labeller",
     "label_by_search",
     "labeller_of",
-    "positions_digest",
 ]
 
 _KEPT_LABELLERS = 4
@@ -283,15 +281,6 @@ class _Found:
         }
 
 
-def positions_digest(columns: Iterable[NDArray[Any]]) -> str:
-    """Digest of columns of positions, or of any other arrays, in their order."""
-    digest = hashlib.blake2b(digest_size=16)
-    for column in columns:
-        digest.update(f"{column.dtype} {column.shape};".encode())
-        digest.update(np.ascontiguousarray(column).data)
-    return digest.hexdigest()
-
-
 def label_by_search(
     positions: PositionSet,
     settings: SearchLabelling,
@@ -330,7 +319,7 @@ def label_by_search(
     if len(positions.sources) * len(Origin) > np.iinfo(np.int16).max:
         raise BadInputError(f"positions of {len(positions.sources):,} files are too many sources to label at once")
     settings = attrs.evolve(settings, labeller=settings.labeller.resolved(game))
-    mark = {"game": game.name, "positions": positions_digest(positions.positions), **settings.to_json()}
+    mark = {"game": game.name, "positions": arrays_digest(positions.positions), **settings.to_json()}
     step = settings.positions_per_task
     starts = range(0, len(positions), step)
     tasks = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import zipfile
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError
 from glem.core.files import atomic_path
 from glem.core.mining.mined import Part
@@ -41,12 +41,8 @@ class MiningCheckpoint:
 
     def __init__(self, folder: str | os.PathLike[str], settings: Mapping[str, Any], data: tuple[Any, ...]) -> None:
         self.folder = Path(folder)
-        digest = hashlib.blake2b(digest_size=16)
-        for array in data:
-            digest.update(f"{array.dtype} {array.shape};".encode())
-            digest.update(np.ascontiguousarray(array).data)
         # Through JSON once, so that a tuple equals the list that comes back from the file.
-        wanted = json.loads(json.dumps({**settings, "data": digest.hexdigest()}))
+        wanted = json.loads(json.dumps({**settings, "data": arrays_digest(data)}))
         header = self.folder / _HEADER
         if header.exists():
             self._compare(header, wanted)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,6 +13,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.chunked_work import Arrays, ChunkedWork, Workers
+from glem.core.digests import arrays_digest
 from glem.core.duplicates import position_keys, scatter
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
@@ -224,10 +224,5 @@ def fit_probcut(
 
 
 def _digest(evaluation: LinearEvaluation, columns: Any) -> str:
-    digest = hashlib.blake2b(digest_size=16)
     played = evaluation.in_play()
-    arrays: list[NDArray[Any]] = [played.bias, played.patterns, played.configurations, played.linear, *columns]
-    for array in arrays:
-        digest.update(f"{array.dtype} {array.shape};".encode())
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
+    return arrays_digest((played.bias, played.patterns, played.configurations, played.linear, *columns))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError, PluginError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.game import Game
@@ -21,16 +21,16 @@ from glem.core.tournament.players import DEFAULT_EVALUATION, GREEDY, MOBILITY, R
 __all__ = ["data_digest", "load_player_evaluation", "load_player_probcut"]
 
 _KEPT_EVALUATIONS = 16
-_DIGEST_BYTES = 16
+
+_NO_DEFAULT = "without any, `none,depth=4` plays (a search that sees only how games end), and so does `random`"
 
 
 def data_digest(spec: PlayerSpec, game: Game) -> str:
     """Digest of all that a player reads from files or plugins; "" where it reads nothing."""
     if spec.kind == RANDOM or (spec.kind == GREEDY and spec.evaluation == MOBILITY):
         return ""
-    digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
     evaluation = load_player_evaluation(game, spec.evaluation)
-    digest.update(f"{evaluation.link} {evaluation.most_specific};".encode())
+    text = f"{evaluation.link} {evaluation.most_specific};"
     arrays: list[NDArray[Any]] = [
         evaluation.bias,
         evaluation.pattern_weights,
@@ -42,12 +42,9 @@ def data_digest(spec: PlayerSpec, game: Game) -> str:
         arrays += [evaluation.configurations.relations, evaluation.configurations.offsets]
     probcut = load_player_probcut(game, spec) if spec.kind == SEARCH else None
     if probcut is not None:
-        digest.update(f"{probcut.threshold};".encode())
+        text += f"{probcut.threshold};"
         arrays += [probcut.check_depths, probcut.slopes, probcut.offsets, probcut.deviations]
-    for array in arrays:
-        digest.update(f"{array.dtype} {array.shape};".encode())
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
+    return arrays_digest(arrays, text)
 
 
 def load_player_probcut(game: Game, spec: PlayerSpec) -> ProbCut | None:
