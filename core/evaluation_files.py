@@ -1,16 +1,12 @@
-"""Evaluation files: ``.npz`` archives of plain arrays with a JSON header.
+"""Evaluation files: archives (:mod:`glem.core.archives`) of weights.
 
-The header names the game, the features, phases and patterns that the weights belong to, the link, the
-provenance, and a checksum of the arrays. A file is data: it is read with ``allow_pickle=False``, every size is
-checked before memory is taken, and patterns are rebuilt from feature names.
+The header names the game, the features, phases and patterns that the weights belong to, the link and the provenance.
+Patterns are rebuilt from feature names.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +14,16 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.archives import ArchiveFormat
 from glem.core.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError, GlemError
 from glem.core.evaluation import LinearEvaluation
-from glem.core.files import atomic_path
 from glem.core.fitting.links import Link
 from glem.core.learning import Learning, load_learning
 from glem.core.patterns import PatternSet
 
 __all__ = ["Comparison", "compare_evaluations", "load_evaluation", "save_evaluation"]
 
-FORMAT = "glem evaluation"
-FORMAT_VERSION = 1
-_LARGEST_FILE = 4 << 30
-_LARGEST_HEADER = 16 << 20
 _CONFIGURATION_ARRAYS = {
     "relation_features": np.int32,
     "relation_values": np.int16,
@@ -40,15 +32,14 @@ _CONFIGURATION_ARRAYS = {
     "configuration_match_counts": np.int64,
 }
 _WEIGHT_ARRAYS = ("bias", "pattern_weights", "configuration_weights", "linear_weights")
-
-
-def _checksum(arrays: dict[str, NDArray[Any]]) -> str:
-    digest = hashlib.sha256()
-    for name in sorted(arrays):
-        array = arrays[name]
-        digest.update(f"{name} {array.dtype.str} {array.shape};".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
+_FORMAT = ArchiveFormat(
+    "glem evaluation",
+    version=1,
+    required=_WEIGHT_ARRAYS,
+    optional=tuple(_CONFIGURATION_ARRAYS),
+    largest=4 << 30,
+    foreign={"match_counts": "holds configurations without weights, no evaluation"},
+)
 
 
 def save_evaluation(evaluation: LinearEvaluation, path: str | os.PathLike[str]) -> None:
@@ -72,8 +63,6 @@ def save_evaluation(evaluation: LinearEvaluation, path: str | os.PathLike[str]) 
         arrays["configuration_offsets"] = configurations.offsets
         arrays["configuration_match_counts"] = configurations.match_counts
     header = {
-        "format": FORMAT,
-        "version": FORMAT_VERSION,
         "game": learning.game.name,
         "phases": list(learning.phases.names),
         "features": [[feature.name, feature.low, feature.high] for feature in features.features],
@@ -88,46 +77,8 @@ def save_evaluation(evaluation: LinearEvaluation, path: str | os.PathLike[str]) 
         "most_specific": evaluation.most_specific,
         "position_count": None if configurations is None else configurations.position_count,
         "provenance": dict(evaluation.provenance),
-        "sha256": _checksum(arrays),
     }
-    text = json.dumps(header).encode()
-    with atomic_path(path) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, header=np.frombuffer(text, np.uint8), **arrays)
-
-
-def _read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    allowed = {"header", *_WEIGHT_ARRAYS, *_CONFIGURATION_ARRAYS}
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = {info.filename: info for info in archive.infolist()}
-            if "match_counts.npy" in members:
-                raise BadInputError(f"{path}: holds configurations without weights, no evaluation")
-            unknown = sorted(set(members) - {f"{name}.npy" for name in allowed})
-            if unknown or "header.npy" not in members:
-                raise BadInputError(f"{path}: no glem evaluation ({unknown[0] if unknown else 'no header'})")
-            if members["header.npy"].file_size > _LARGEST_HEADER:
-                raise BadInputError(f"{path}: the header is larger than {_LARGEST_HEADER} bytes")
-            if sum(info.file_size for info in members.values()) > _LARGEST_FILE:
-                raise BadInputError(f"{path}: more than {_LARGEST_FILE} bytes when unpacked")
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-        header = json.loads(arrays.pop("header").tobytes())
-    except GlemError:
-        raise
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, NotImplementedError, MemoryError) as error:
-        if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
-            raise BadInputError(f"{path}: {error.strerror}") from None
-        raise BadInputError(f"{path}: no glem evaluation ({type(error).__name__}: {error})") from error
-    except Exception as error:
-        # zlib.error derives from Exception alone.
-        raise BadInputError(f"{path}: damaged ({type(error).__name__}: {error})") from error
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise BadInputError(f"{path}: its header is not one of a glem evaluation")
-    if header.get("version") != FORMAT_VERSION:
-        raise BadInputError(f"{path}: format version {header.get('version')}, this glem reads {FORMAT_VERSION}")
-    if header.get("sha256") != _checksum(arrays):
-        raise BadInputError(f"{path}: damaged, its checksum does not agree")
-    return header, arrays
+    _FORMAT.write(path, header, arrays)
 
 
 def _check_learning(path: Path, header: dict[str, Any], learning: Learning) -> None:
@@ -149,7 +100,7 @@ def load_evaluation(path: str | os.PathLike[str]) -> LinearEvaluation:
         The file is missing, damaged, no evaluation, or made for other features or phases.
     """
     source = Path(path)
-    header, arrays = _read_arrays(source)
+    header, arrays = _FORMAT.read(source)
     try:
         learning = load_learning(header["game"])
         _check_learning(source, header, learning)
@@ -180,7 +131,7 @@ def load_evaluation(path: str | os.PathLike[str]) -> LinearEvaluation:
             provenance={str(name): str(text) for name, text in header["provenance"].items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise BadInputError(f"{source}: its header is not one of a glem evaluation ({error})") from error
+        raise BadInputError(f"{source}: its header is not that of a glem evaluation file ({error})") from error
     except GlemError as error:
         raise BadInputError(f"{source}: {error}" if str(source) not in str(error) else str(error)) from error
 

@@ -192,7 +192,7 @@ def _with_header(path: Path, change: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"format": "another"}, "not one of a glem evaluation"),
+        ({"format": "another"}, "not that of a glem evaluation"),
         ({"version": 99}, "version 99"),
         ({"game": "no such game"}, "no such game"),
         ({"phases": ["one"]}, "other phases"),
