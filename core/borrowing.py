@@ -94,6 +94,11 @@ class Borrowed:
             self.block[slot : slot + 1].view(value.dtype)[0] = value
         self.address = self.block.ctypes.data
 
+    @property
+    def plain_form(self) -> Any:
+        """What plain Python takes in its place: the NamedTuple."""
+        return self.fields
+
 
 def _pack(fields: Any, name: str, slots: list[Any]) -> None:
     """Append one scalar per slot: the value, or the address of an array's first item."""

@@ -12,6 +12,9 @@ Nothing else in glem calls :func:`numba.njit`. Two doors lead in:
 Both keep their machine code on disk, in a folder named by a digest of everything that the kernel can reach
 (:func:`glem.core.sources.code_digest`). An edit anywhere in there leads to another folder, so stale code is
 never loaded.
+
+Generic code that reaches a game's function which numba cannot compile runs as plain Python instead, and
+:class:`PlainRulesWarning` says so once.
 """
 
 from __future__ import annotations
@@ -25,9 +28,9 @@ import tempfile
 import threading
 import time
 import types as python_types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, NamedTuple, NoReturn, TypeVar, overload
 
 import numba
 import numpy as np
@@ -39,10 +42,12 @@ from numba.extending import overload as numba_overload
 
 from glem.core.cache_index import forgive_unreadable_index
 from glem.core.errors import PluginError
+from glem.core.plain_rules import CarriesFunctions, PlainRulesWarning, warn_of_plain_rules
 from glem.core.sources import code_digest, named_globals, plain
 
 __all__ = [
     "HAS_FAST_PEXT",
+    "PlainRulesWarning",
     "UncompilableError",
     "cache_folder",
     "compiled",
@@ -56,7 +61,9 @@ __all__ = [
     "plain",
     "popcount",
     "primitive",
+    "refuse_function",
     "trailing_zeros",
+    "uncompilable_reason",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -65,11 +72,17 @@ _lock = threading.RLock()
 _compiled: dict[Callable[..., Any], Any] = {}
 _inlined: set[Callable[..., Any]] = set()
 _primitives: set[Callable[..., Any]] = set()
+_uncompilable: dict[Callable[..., Any], str] = {}
+_plain_forms: dict[tuple[Any, ...], Callable[..., Any]] = {}
+_attempt = threading.local()
+_attempts = threading.RLock()
 
 _CACHE_ENTRY = re.compile(r"\w+-[0-9a-f]{16}(-[a-z]+)*")
 _UNUSED_CACHE_DAYS = 30
 _SECONDS_PER_DAY = 86400
 
+
+_CORE = __name__.rpartition(".")[0]
 
 # Parts of numba's accounts of a failed compilation.
 _CALLEE = re.compile(r"type\(CPUDispatcher\(<function (\w+) at")
@@ -190,6 +203,102 @@ def _explaining(dispatcher: Any) -> Any:
     return dispatcher
 
 
+# ------------------------------------------------------------------------- functions that cannot be compiled
+
+
+class _Failure(NamedTuple):
+    function: Callable[..., Any]
+    error: Exception
+
+
+def _noting_failures(dispatcher: Any, function: Callable[..., Any]) -> None:
+    """Note when a twin cannot be compiled for the code that calls it; the innermost of them is noted first."""
+    call_template = dispatcher.get_call_template
+
+    def noting(arguments: Any, named: Any) -> Any:
+        failures = _failures()
+        before = len(failures)
+        try:
+            return call_template(arguments, named)
+        except Exception as error:
+            if len(failures) == before:
+                # numba remembers failures: the second time it raises the same error without looking further in.
+                failures.extend(getattr(error, "glem_failures", []))
+            failures.append(_Failure(function, error))
+            error.glem_failures = tuple(failures[before:])  # type: ignore[attr-defined]  # an attribute of our own
+            raise
+
+    dispatcher.get_call_template = noting
+
+
+def _failures() -> list[_Failure]:
+    """Failures of the compilation under way in this thread."""
+    if not hasattr(_attempt, "failures"):
+        _attempt.failures = []
+    return _attempt.failures  # type: ignore[no-any-return]
+
+
+def _giving_way(dispatcher: Any, function: Callable[..., Any]) -> None:
+    """Let a twin that reaches a stranger's function which cannot be compiled run as the plain function."""
+    compile_or_explain = dispatcher._compile_for_args
+
+    def plain_form(*arguments: Any) -> Any:
+        # Compiled code wraps around and divides by zero without a word.
+        with np.errstate(all="ignore"):
+            return function(*(getattr(argument, "plain_form", argument) for argument in arguments))
+
+    def compile_or_give_way(*arguments: Any, **named: Any) -> Any:
+        carried = [argument for argument in arguments if isinstance(argument, CarriesFunctions)]
+        if not carried:
+            return compile_or_explain(*arguments, **named)
+        key = (function, *(numba.typeof(value) for value in carried))
+        if key in _plain_forms:
+            return _plain_forms[key]
+        # One at a time: numba raises a failure that it remembers without saying again where it lies.
+        with _attempts:
+            known = _plain_forms.get(key)
+            if known is not None:
+                return known
+            failures = _failures()
+            failures.clear()
+            try:
+                return compile_or_explain(*arguments, **named)
+            except Exception as error:
+                found: Sequence[_Failure] = failures or getattr(error.__cause__, "glem_failures", [])
+                # What fails inside glem alone is a mistake of glem: to hide it would make everything slow.
+                culprit = next((failure for failure in found if not _is_core(failure.function)), None)
+                if culprit is None:
+                    raise
+                for failed, its_error in found:
+                    _uncompilable.setdefault(failed, _explanation(failed, str(its_error)))
+                reason = _uncompilable[culprit.function]
+                chain = {failure.function for failure in found}
+                owner = next((value for value in carried if value.carries(chain)), carried[0])
+                _plain_forms[key] = plain_form
+        warn_of_plain_rules([(owner.subject, reason)])
+        # numba calls whatever callable it is given here.
+        return plain_form
+
+    dispatcher._compile_for_args = compile_or_give_way
+
+
+def _is_core(function: Callable[..., Any]) -> bool:
+    return function.__module__ == _CORE or function.__module__.startswith(f"{_CORE}.")
+
+
+def refuse_function(function: Callable[..., Any], reason: str) -> NoReturn:
+    """Say, while code that calls it is being compiled, that a function cannot be."""
+    _uncompilable.setdefault(function, reason)
+    error = numba.TypingError(reason)
+    _failures().append(_Failure(function, error))
+    raise error
+
+
+def uncompilable_reason(function: Callable[..., Any]) -> str | None:
+    """Why a dual function could not be compiled; None as long as nothing is known against it."""
+    return _uncompilable.get(function)
+
+
 def _explanation(function: Callable[..., Any], account: str) -> str:
     """One line out of numba's account, which tells of the callers first and of the innermost place last."""
     inner = _CALLEE.search(account)
@@ -253,7 +362,9 @@ def compiled(function: F) -> F:
     -------
     function
         A callable of the same arguments. Its first call raises :class:`UncompilableError` when numba cannot
-        compile the function or one that it reaches. Under ``NUMBA_DISABLE_JIT=1`` it is the plain function.
+        compile the function or one that it reaches. Where the fault lies in a function that came in with an
+        :class:`~glem.core.operations.Operations` value, the plain function runs instead, with one
+        :class:`PlainRulesWarning`. Under ``NUMBA_DISABLE_JIT=1`` it is the plain function.
     """
     if not isinstance(function, python_types.FunctionType) or numba.config.DISABLE_JIT:
         return function  # pyright: ignore[reportReturnType]  # narrowed to what it cannot name
@@ -270,6 +381,8 @@ def compiled(function: F) -> F:
         twin_source.__doc__ = function.__doc__
         twin_source.__kwdefaults__ = function.__kwdefaults__
         twin = _jit(twin_source, inline=function in _inlined)
+        _noting_failures(twin, function)
+        _giving_way(twin, function)
         _compiled[function] = twin
         for name in named_globals(function.__code__):
             value = function.__globals__.get(name)

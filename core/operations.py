@@ -10,7 +10,8 @@ second process and an edited source compiles anew.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
+from types import FunctionType
 from typing import Any
 
 import numba
@@ -19,8 +20,9 @@ from numba.core.datamodel import models
 from numba.extending import NativeValue, intrinsic, register_model, typeof_impl, unbox
 
 from glem.core.errors import PluginError
-from glem.core.kernels import compiled, overload_of
-from glem.core.sources import code_digest
+from glem.core.kernels import compiled, overload_of, refuse_function, uncompilable_reason
+from glem.core.plain_rules import CarriesFunctions
+from glem.core.sources import code_digest, plain
 
 __all__ = ["Operations", "generic_operation", "has_operation", "position_at", "store_position"]
 
@@ -43,13 +45,15 @@ class OperationsType(types.Opaque):  # type: ignore[misc]
 register_model(OperationsType)(models.OpaqueModel)
 
 
-class Operations:
+class Operations(CarriesFunctions):
     """A named set of plain functions, callable from generic code in plain Python and compiled.
+
+    Generic code that reaches a function which numba cannot compile runs as plain Python.
 
     Parameters
     ----------
     name
-        Unique name, a game's for its rules.
+        Unique name: a game's for its rules, with a hyphen and a word behind it for others of the game's functions.
     functions
         Operation name to plain module-level function. ``None`` means that the operation is absent.
     """
@@ -79,13 +83,35 @@ class Operations:
         return (Operations, (self.name, self.functions))
 
     @property
+    def subject(self) -> str:
+        """Name of the game whose functions they are."""
+        game, _, purpose = self.name.rpartition("-")
+        return game if game and purpose.isalpha() else self.name
+
+    def carries(self, functions: Container[Callable[..., Any]]) -> bool:
+        """Whether one of some functions is one of these."""
+        return any(function in functions for function in self.functions.values())
+
+    @property
+    def plain_reasons(self) -> dict[str, str]:
+        """Operation name to the reason why numba could not compile its function, as far as it has been tried."""
+        reasons = {operation: uncompilable_reason(function) for operation, function in self.functions.items()}
+        return {operation: reason for operation, reason in reasons.items() if reason is not None}
+
+    @property
+    def plain_reason(self) -> str | None:
+        """Why code that calls some of the functions runs as plain Python; None as far as all compile."""
+        return next(iter(self.plain_reasons.values()), None)
+
+    @property
     def numba_type(self) -> OperationsType:
         """The type that numba sees; equal names and sources give equal types in every process."""
         if self._type is None:
             names = sorted(self.functions)
-            code = code_digest(*(self.functions[name] for name in names))
+            # What is no Python function is never compiled.
+            code = code_digest(*(self.functions[name] for name in names if _is_python(self.functions[name])))
             # One function may stand for two operations, and two may change places.
-            places = ",".join(f"{name}:{self.functions[name].__qualname__}" for name in names)
+            places = ",".join(f"{name}:{getattr(self.functions[name], '__qualname__', '')}" for name in names)
             digest = hashlib.sha256(f"{code}|{places}".encode()).hexdigest()[:16]
             self._type = OperationsType(self.name, digest)
             _live[self._type.key] = self
@@ -108,7 +134,15 @@ def _function_of(operations_type: Any, operation: str) -> Any:
     operations = _live[operations_type.key]
     if operation not in operations:
         raise numba.TypingError(f"{operations.name} has no operation {operation!r}")
-    return compiled(operations[operation])
+    function = operations[operation]
+    if not _is_python(function):
+        kind = type(function).__name__
+        refuse_function(function, f"{operation} cannot be compiled: it is a {kind}, no function of a Python module")
+    return compiled(function)
+
+
+def _is_python(function: Any) -> bool:
+    return isinstance(plain(function), FunctionType)
 
 
 def has_operation(operations_type: Any, operation: str) -> bool:

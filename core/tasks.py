@@ -21,6 +21,7 @@ from typing import Any, Generic, TypeVar
 from attrs import define
 
 from glem.core.errors import BadInputError, GlemError
+from glem.core.plain_rules import PlainReason, collected_reasons, warn_of_plain_rules
 
 __all__ = ["LocalWorkers", "run_tasks"]
 
@@ -131,6 +132,12 @@ def _local_workers(workers: int) -> Callable[[], Executor]:
     return lambda: LocalWorkers(workers)
 
 
+def _call(function: Callable[[T], R], task: T) -> tuple[R, list[PlainReason]]:
+    """Call the function in a worker; what it would warn of is for the process that asked to say, once for all."""
+    with collected_reasons() as reasons:
+        return function(task), reasons
+
+
 @define
 class _Attempt(Generic[T]):
     index: int
@@ -155,7 +162,7 @@ class _Distribution(Generic[T, R]):
         self._function = function
         self._fresh = enumerate(tasks)
         self._again: deque[_Attempt[T]] = deque()
-        self._running: dict[Future[R], _Attempt[T]] = {}
+        self._running: dict[Future[tuple[R, list[PlainReason]]], _Attempt[T]] = {}
         self._executor = executor
         self._owned: Executor | None = None
         self._make_executor = make_executor
@@ -172,7 +179,7 @@ class _Distribution(Generic[T, R]):
                 for future in sorted(done, key=lambda future: self._running[future].index):
                     attempt = self._running.pop(future)
                     try:
-                        result = future.result()
+                        result, reasons = future.result()
                     except (BrokenExecutor, CancelledError) as error:
                         self._lose(attempt, error)
                     except Exception as error:
@@ -180,6 +187,7 @@ class _Distribution(Generic[T, R]):
                             raise
                         raise _too_many_deaths(attempt) from error
                     else:
+                        warn_of_plain_rules(reasons)
                         yield attempt.index, result
         finally:
             self._close()
@@ -191,7 +199,7 @@ class _Distribution(Generic[T, R]):
                 return
             attempt.executor = self._current_executor()
             try:
-                future = attempt.executor.submit(self._function, attempt.task)
+                future = attempt.executor.submit(_call, self._function, attempt.task)
             except BrokenExecutor as error:
                 self._again.appendleft(attempt)
                 self._replace(attempt.executor, error)

@@ -1,0 +1,70 @@
+"""A stranger's functions that numba cannot compile: they run as plain Python, and one warning says so.
+
+Nothing here imports numba: the command line and its workers use it before they know whether anything is compiled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Container, Iterable, Iterator
+from typing import Any
+
+__all__ = ["CarriesFunctions", "PlainReason", "PlainRulesWarning", "collected_reasons", "warn_of_plain_rules"]
+
+PlainReason = tuple[str, str]
+"""Whose functions run as plain Python, and why."""
+
+_warned: set[str] = set()
+_lock = threading.Lock()
+_collecting = threading.local()
+
+
+class PlainRulesWarning(UserWarning):
+    """Functions of a game run as plain Python, slowly, because numba cannot compile one of them."""
+
+
+class CarriesFunctions(ABC):
+    """Base of values that carry a stranger's functions into compiled code.
+
+    Where one of them cannot be compiled, the code that got the value runs as plain Python.
+    """
+
+    @property
+    @abstractmethod
+    def subject(self) -> str:
+        """Whose functions they are, for the warning: a game's name."""
+
+    @abstractmethod
+    def carries(self, functions: Container[Callable[..., Any]]) -> bool:
+        """Whether one of some functions is among them."""
+
+
+def warn_of_plain_rules(reasons: Iterable[PlainReason]) -> None:
+    """Warn once in a process of each subject with :class:`PlainRulesWarning`, or note it for who collects."""
+    for subject, reason in reasons:
+        with _lock:
+            if subject in _warned:
+                continue
+            _warned.add(subject)
+        collected: list[PlainReason] | None = getattr(_collecting, "reasons", None)
+        if collected is not None:
+            collected.append((subject, reason))
+        else:
+            warnings.warn(
+                f"{subject} runs as plain Python, many times slower: {reason}", PlainRulesWarning, stacklevel=2
+            )
+
+
+@contextlib.contextmanager
+def collected_reasons() -> Iterator[list[PlainReason]]:
+    """Collect what this thread would warn of, for the process that warns in this one's place."""
+    reasons: list[PlainReason] = []
+    before = getattr(_collecting, "reasons", None)
+    _collecting.reasons = reasons
+    try:
+        yield reasons
+    finally:
+        _collecting.reasons = before
