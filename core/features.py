@@ -9,7 +9,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, PluginError
 from glem.core.game import Game
 from glem.core.kernels import compiled
 from glem.core.operations import Operations, generic_operation, position_at
@@ -115,6 +115,8 @@ class AtomicFeatures:
     _index: dict[str, int] = field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
+        if not callable(self.write):
+            raise PluginError(f"features of {self.game.name!r}: write is {self.write!r}, expected a function")
         index = {feature.name: place for place, feature in enumerate(self.features)}
         if len(index) != len(self.features):
             raise BadInputError("two atomic features have one name")

@@ -9,16 +9,17 @@ debugger, the first draft) and compiled. Generic code calls :func:`play`, :func:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from attrs import define, field
 
 from glem.core.errors import PluginError
+from glem.core.interface import INTERFACE_VERSION, explain_arguments, game_problems, refuse, versions
 from glem.core.operations import Operations, generic_operation
 from glem.core.protocols import Protocol
 from glem.core.records import PositionFormat, RecordFormat
+from glem.core.registry import GAMES_GROUP, load_plugin, plugin_names, plugin_owner
 from glem.core.solving import Solver
 
 __all__ = [
@@ -32,16 +33,9 @@ __all__ = [
     "is_over",
     "legal_moves",
     "load_game",
-    "load_plugin",
     "play",
-    "plugin_names",
     "transform",
 ]
-
-INTERFACE_VERSION = 1
-"""Version of the game interface; a plugin states the one that it was written for."""
-
-GAMES_GROUP = "glem.games"
 
 
 class BoardLayout(NamedTuple):
@@ -120,6 +114,11 @@ class Game:
         Further facts about the game for its page in the documentation.
     interface_version
         The version of this interface that the plugin was written for.
+
+    Raises
+    ------
+    PluginError
+        A field is missing, unknown or not what it should be; the text says what would be right.
     """
 
     name: str
@@ -157,7 +156,13 @@ class Game:
     search_rules: Operations = field(init=False, repr=False)
     """The rules as the search uses them: :attr:`rules`, replaced and extended by :attr:`search_functions`."""
 
+    def __new__(cls, *arguments: Any, **named: Any) -> Self:
+        """Refuse arguments that do not fit before Python does, in words for the author of a plugin."""
+        explain_arguments(cls, f"game {named.get('name', arguments[0] if arguments else '')!r}", arguments, named)
+        return object.__new__(cls)
+
     def __attrs_post_init__(self) -> None:
+        refuse(f"game {self.name!r}", game_problems(self))
         functions = {
             "legal_moves": self.legal_moves,
             "play": self.play,
@@ -230,56 +235,6 @@ def transform(rules: Operations, position: Any, symmetry: int) -> Any:
 # ------------------------------------------------------------------------------------------- registry
 
 
-def _entry_points(group: str) -> dict[str, list[EntryPoint]]:
-    found: dict[str, list[EntryPoint]] = {}
-    for entry in entry_points(group=group):
-        known = found.setdefault(entry.name, [])
-        # The same distribution can be seen twice on sys.path (a checkout and its installation).
-        if all(other.value != entry.value or _distribution(other) != _distribution(entry) for other in known):
-            known.append(entry)
-    return found
-
-
-def _distribution(entry: EntryPoint) -> str:
-    return entry.dist.name if entry.dist is not None else "an unknown distribution"
-
-
-def load_plugin(group: str, name: str, kind: type[Any]) -> Any:
-    """Load one entry point; only the named one is imported.
-
-    Raises
-    ------
-    PluginError
-        No such name, two distributions claim it, its import fails, or it is not a ``kind``. The text names
-        the distribution.
-    """
-    known = _entry_points(group)
-    if name not in known:
-        available = ", ".join(sorted(known)) or "none"
-        raise PluginError(f"no game {name!r} in the entry points {group!r}; available: {available}")
-    claims = known[name]
-    if len(claims) > 1:
-        owners = ", ".join(sorted(_distribution(entry) for entry in claims))
-        raise PluginError(f"{group!r} has {len(claims)} entries named {name!r}, from: {owners}; uninstall all but one")
-    entry = claims[0]
-    try:
-        value = entry.load()
-    except Exception as error:
-        raise PluginError(
-            f"{name!r} of {_distribution(entry)} ({entry.value}) failed to load: {type(error).__name__}: {error}"
-        ) from error
-    if not isinstance(value, kind):
-        raise PluginError(
-            f"{name!r} of {_distribution(entry)}: {entry.value} is a {type(value).__name__}, not a {kind.__name__}"
-        )
-    return value
-
-
-def plugin_names(group: str) -> list[str]:
-    """Names in an entry-point group, sorted; nothing is imported."""
-    return sorted(_entry_points(group))
-
-
 def game_names() -> list[str]:
     """Names of all installed games, sorted; nothing is imported."""
     return plugin_names(GAMES_GROUP)
@@ -291,12 +246,17 @@ def load_game(name: str) -> Game:
     Raises
     ------
     PluginError
-        See :func:`load_plugin`; also when the game was written for another interface version.
+        See :func:`~glem.core.registry.load_plugin`; also when the game was written for another interface version or has
+        another name than its entry point.
     """
     game: Game = load_plugin(GAMES_GROUP, name, Game)
     if game.interface_version != INTERFACE_VERSION:
         raise PluginError(
-            f"game {name!r} was written for interface version {game.interface_version}, "
-            f"this is glem with version {INTERFACE_VERSION}"
+            f"{plugin_owner(GAMES_GROUP, name)} was written for interface version {game.interface_version}, this is "
+            f"{versions()}: install a version of the two that fit together"
+        )
+    if game.name != name:
+        raise PluginError(
+            f"{plugin_owner(GAMES_GROUP, name)} calls itself {game.name!r}: give the entry point and the Game one name"
         )
     return game

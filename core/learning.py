@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
+from glem.core.errors import PluginError
 from glem.core.features import AtomicFeatures
-from glem.core.game import Game, load_plugin, plugin_names
+from glem.core.game import Game, load_game
+from glem.core.interface import explain_arguments, learning_problems, phases_problems, refuse
 from glem.core.kernels import compiled
 from glem.core.operations import Operations, generic_operation, position_at
+from glem.core.registry import GAMES_GROUP, LEARNING_GROUP, load_plugin, plugin_names, plugin_owner
 from glem.core.search.evaluators import Evaluator
 
-__all__ = ["LEARNING_GROUP", "Learning", "Phases", "learning_names", "load_learning"]
-
-LEARNING_GROUP = "glem.learning"
+__all__ = ["Learning", "Phases", "learning_names", "load_learning"]
 
 
 @generic_operation
@@ -43,6 +44,11 @@ class Phases:
         One short name per phase, in order.
     phase_of
         Dual function ``(position) -> int`` in ``range(len(names))``.
+
+    Raises
+    ------
+    PluginError
+        A field is not what it should be.
     """
 
     game: Game
@@ -51,6 +57,7 @@ class Phases:
     operations: Operations = field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
+        refuse("phases", phases_problems(self, Game))
         object.__setattr__(self, "operations", Operations(f"{self.game.name}-phases", {"phase_of": self.phase_of}))
 
     def __len__(self) -> int:
@@ -98,6 +105,11 @@ class Learning:
     sample
         Optional function that returns a small set of scored positions that the plugin ships
         (:class:`~glem.core.positions.PositionSet`).
+
+    Raises
+    ------
+    PluginError
+        A field is missing, unknown or not what it should be.
     """
 
     game: Game
@@ -112,6 +124,15 @@ class Learning:
     default_probcut: Callable[[], Any] | None = None
     sample: Callable[[], Any] | None = None
 
+    def __new__(cls, *arguments: Any, **named: Any) -> Self:
+        """Refuse arguments that do not fit before Python does, in words for the author of a plugin."""
+        explain_arguments(cls, "learning", arguments, named)
+        return object.__new__(cls)
+
+    def __attrs_post_init__(self) -> None:
+        label = f"learning of {self.game.name!r}" if isinstance(self.game, Game) else "learning"
+        refuse(label, learning_problems(self, {"game": Game, "features": AtomicFeatures, "phases": Phases}))
+
 
 def learning_names() -> list[str]:
     """Names of all installed games that give something to learning, sorted; nothing is imported."""
@@ -119,6 +140,22 @@ def learning_names() -> list[str]:
 
 
 def load_learning(name: str) -> Learning:
-    """Load what the game of that name gives to learning; :class:`PluginError` when there is nothing."""
+    """Load what the game of that name gives to learning.
+
+    Raises
+    ------
+    PluginError
+        There is nothing, it cannot be loaded, or it belongs to another game than the one installed under the name.
+    """
     learning: Learning = load_plugin(LEARNING_GROUP, name, Learning)
+    owner = plugin_owner(LEARNING_GROUP, name)
+    try:
+        game = load_game(name)
+    except PluginError as error:
+        raise PluginError(f"{owner} is of no use without its game: {error}") from error
+    if learning.game is not game:
+        other = "another object of the same name" if learning.game.name == name else f"the game {learning.game.name!r}"
+        raise PluginError(
+            f"{owner} is for {other}, not for {plugin_owner(GAMES_GROUP, name)}: let it import the Game from there"
+        )
     return learning

@@ -20,15 +20,13 @@ def command(game_name: str, games: int, seed: int, plain: bool, as_json: bool) -
 
     The exit status is 1 when a promise is broken.
     """
-    from importlib.metadata import entry_points
-
     from glem.core.conformance import check_game, check_learning
     from glem.core.game import load_game
-    from glem.core.learning import LEARNING_GROUP, load_learning
+    from glem.core.learning import learning_names, load_learning
 
     game = load_game(game_name)
     reports = [check_game(game, games=games, seed=seed, plain=plain, progress=display_progress(quiet=as_json))]
-    if reports[0].passed and not plain and entry_points(group=LEARNING_GROUP, name=game_name):
+    if reports[0].passed and not plain and game_name in learning_names():
         reports.append(check_learning(load_learning(game_name), games=games, seed=seed))
     if as_json:
         print_json(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,48 +21,70 @@ __all__ = ["command"]
 def command(game_name: str | None, as_json: bool) -> None:
     """List the installed games, with their record formats, features and pattern sets; or print all facts about GAME.
 
-    A game whose plugin fails to load is listed with the reason.
+    A plugin that cannot be loaded is listed with the reason.
     """
     if game_name is not None:
         _print_facts(game_name, as_json=as_json)
         return
+    listing, unreadable = _list_games()
+    if as_json:
+        print_json([*listing, *({"distribution": name, "error": reason} for name, reason in unreadable.items())])
+        return
+    if listing:
+        header = ("name", "title", "record formats", "features", "phases", "pattern sets")
+        print_table("Installed games", header, [_row(entry) for entry in listing])
+    else:
+        click.echo("No games are installed. Install glem anew, or a package that has entry points in glem.games.")
+    for entry in listing:
+        for kind in ("error", "learning_error"):
+            if kind in entry:
+                click.echo(f"{entry['name']}: {entry[kind]}")
+    for name, reason in unreadable.items():
+        click.echo(f"{name}: {reason}")
+
+
+def _list_games() -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Describe every installed game, and every distribution that cannot be read."""
     from glem.core.errors import GlemError
     from glem.core.game import game_names, load_game
-    from glem.core.learning import load_learning
+    from glem.core.learning import learning_names, load_learning
+    from glem.core.registry import unreadable_distributions
 
-    listing = []
-    for name in game_names():
-        entry: dict[str, object] = {"name": name}
+    listing: list[dict[str, Any]] = []
+    learners = learning_names()
+    # What is given to learning for a game that is not there is listed too: its error says so.
+    for name in sorted({*game_names(), *learners}):
+        entry: dict[str, Any] = {"name": name}
         listing.append(entry)
         try:
-            game = load_game(name)
+            game = load_game(name) if name in game_names() else load_learning(name).game
         except GlemError as error:
-            entry["error"] = str(error)
+            entry["error"] = " ".join(str(error).split())
             continue
         entry.update(title=game.title, symmetries=game.symmetry_count, record_formats=sorted(game.record_formats))
+        if name not in learners:
+            continue
         try:
             learning = load_learning(name)
         except GlemError as error:
-            entry["learning_error"] = str(error)
+            entry["learning_error"] = " ".join(str(error).split())
             continue
         entry.update(
             features=len(learning.features), phases=len(learning.phases), pattern_sets=list(learning.pattern_sets)
         )
-    if as_json:
-        print_json(listing)
-        return
-    rows = [
-        (
-            str(entry["name"]),
-            str(entry.get("title", entry.get("error"))),
-            ", ".join(entry.get("record_formats", ())),  # type: ignore[arg-type]
-            str(entry.get("features", entry.get("learning_error", ""))),
-            str(entry.get("phases", "")),
-            ", ".join(entry.get("pattern_sets", ())),  # type: ignore[arg-type]
-        )
-        for entry in listing
-    ]
-    print_table("Installed games", ("name", "title", "record formats", "features", "phases", "pattern sets"), rows)
+    return listing, unreadable_distributions()
+
+
+def _row(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    broken = "cannot be loaded, see below"
+    return (
+        entry["name"],
+        entry.get("title", broken),
+        ", ".join(entry.get("record_formats", ())),
+        broken if "learning_error" in entry else str(entry.get("features", "")),
+        str(entry.get("phases", "")),
+        ", ".join(entry.get("pattern_sets", ())),
+    )
 
 
 def _print_facts(name: str, *, as_json: bool) -> None:

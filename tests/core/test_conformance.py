@@ -121,10 +121,6 @@ def gives_python_numbers(position, move):
     return Position(int(sound.play(position, move).stones))  # pyright: ignore[reportArgumentType]  # the defect
 
 
-def nine_as_python_number():
-    return Position(9)  # pyright: ignore[reportArgumentType]  # the defect
-
-
 def plays_with_a_memory(position, move):
     following = sound.play(position, move)
     return Position(np.uint8(0)) if next(_calls) % 7 == 0 else following
@@ -223,9 +219,6 @@ PLAIN_MUTANTS: list[tuple[dict[str, Any], str, str]] = [
     ({"format_move": formats_moves_alike}, "text", "as 'take1'"),
     ({"hash_key": lambda position: sound.hash_key(position)}, "facts", "lambda"),
     ({"hash_key": lambda position: sound.hash_key(position)}, "pickling", "lambda"),
-    ({"initial_position": nine_as_python_number()}, "facts", "field 'stones' of the initial position is a int"),
-    ({"symmetry_count": 2}, "facts", "go together"),
-    ({"score_bounds": (1, -1)}, "facts", "the least first"),
     ({"interface_version": 0}, "facts", "interface_version is 0"),
 ]
 
@@ -305,7 +298,7 @@ def hashes_by_exclusive_or(position):
         ({"hash_key": hashes_weakly}, "hash", "scatters badly: in bits 16 to 31"),
         ({"hash_key": hashes_by_exclusive_or}, "hash", "stands for two positions"),
         ({"max_moves": 8}, "play", "expected 0 to max_moves = 8"),
-        ({"move_count": 64}, "play", "move 64 is not in range"),
+        ({"move_count": 64, "pass_move": None}, "play", "move 64 is not in range"),
     ],
 )
 def test_broken_boards_are_caught(othello: Game, change, check, text):

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import pickle
 from importlib.metadata import EntryPoint, EntryPoints
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from attrs import evolve
 
-from glem.core import game as module
+from glem.core import registry as module
 from glem.core.errors import PluginError
 from glem.core.game import INTERFACE_VERSION, Game, game_names, load_game
-from tests.core.countdown_game import COUNTDOWN
+from glem.core.learning import Learning
+from tests.core.countdown_game import COUNTDOWN, FACTS
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
 
 
 class _Distribution:
@@ -25,7 +32,7 @@ class _Entry:
 
     def __init__(self, name: str, value: object, distribution: str = "somebody") -> None:
         self.name = name
-        self.value = "a.module:VALUE"
+        self.value = f"{distribution.replace('-', '_')}.module:VALUE"
         self.dist = _Distribution(distribution)
         self._loaded = value
 
@@ -38,7 +45,7 @@ class _Entry:
 @pytest.fixture
 def installed(monkeypatch):
     def install(*entries: _Entry) -> None:
-        monkeypatch.setattr(module, "entry_points", lambda group: entries)
+        monkeypatch.setattr(module, "entry_points", lambda group: list(entries))
 
     return install
 
@@ -77,7 +84,9 @@ def test_a_game_that_is_none(installed):
 
 def test_two_distributions_that_claim_a_name(installed):
     installed(_Entry("ant", COUNTDOWN, "ant-games"), _Entry("ant", COUNTDOWN, "bug-games"))
-    with pytest.raises(PluginError, match="from: ant-games, bug-games"):
+    with pytest.raises(
+        PluginError, match=r"in 2 installed distributions: ant-games \(.*\), bug-games \(.*; uninstall all but one"
+    ):
         load_game("ant")
 
 
@@ -88,8 +97,86 @@ def test_one_distribution_seen_twice_is_one(installed):
 
 def test_a_game_for_another_interface(installed):
     installed(_Entry("ant", evolve(COUNTDOWN, interface_version=INTERFACE_VERSION + 1)))
-    with pytest.raises(PluginError, match=f"interface version {INTERFACE_VERSION + 1}"):
+    with pytest.raises(
+        PluginError, match=f"'ant' of somebody was written for interface version {INTERFACE_VERSION + 1}"
+    ):
         load_game("ant")
+
+
+def test_a_game_of_another_name_than_its_entry_point(installed):
+    installed(_Entry("ant", COUNTDOWN))
+    with pytest.raises(PluginError, match="'ant' of somebody calls itself 'countdown'"):
+        load_game("ant")
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"hash_key": None}, "hash_key is None, expected a function"),
+        ({"parse_move": "take1"}, "parse_move is a str, expected a function"),
+        ({"count_moves": 3}, "count_moves is a int, expected a function"),
+        ({"search_functions": {"play": None}}, r"search_functions\['play'\] is None"),
+        ({"search_functions": None}, "search_functions is None, expected a mapping"),
+        ({"max_moves": 0}, "max_moves is 0, expected a whole number of at least 1"),
+        ({"move_count": -3}, "move_count is -3"),
+        ({"max_plies": 2.5}, "max_plies is 2.5"),
+        ({"score_bounds": (1, -1)}, "the least first"),
+        ({"score_bounds": 1}, "score_bounds is 1, expected two whole numbers"),
+        ({"symmetry_count": 2}, "there is no transform and no transform_move: they"),
+        ({"pass_move": 3}, "pass_move is 3, expected None or a move below move_count = 3"),
+        ({"name": ""}, "name is '', expected a text"),
+        ({"initial_position": (np.uint8(9),)}, "initial_position is a tuple, expected a NamedTuple"),
+        ({"initial_position": Pair(9, np.uint8(0))}, "'first' of the initial position is a int"),
+        ({"initial_position": Pair((np.uint8(9),), np.uint8(0))}, "'first' of the initial position is a tuple"),
+        ({"initial_position": Pair(np.array([9]), np.uint8(0))}, "'first' of the initial position is a ndarray"),
+        ({"initial_position": Pair(np.str_("nine"), np.uint8(0))}, "'first' of the initial position is a numpy <U4"),
+    ],
+)
+def test_a_declaration_that_cannot_be_right(change, text):
+    with pytest.raises(PluginError, match=text):
+        Game(**{**FACTS, **change})
+
+
+def test_all_that_is_wrong_is_told_at_once():
+    with pytest.raises(PluginError, match="game 'countdown': play is None, expected a function; max_moves is 0"):
+        Game(**{**FACTS, "play": None, "max_moves": 0})
+
+
+def test_arguments_that_a_game_does_not_have():
+    declare: Any = Game
+    missing = {name: value for name, value in FACTS.items() if name not in {"play", "hash_key"}}
+    with pytest.raises(PluginError, match="game 'countdown': Game needs play, hash_key, which it was not given"):
+        declare(**missing)
+    with pytest.raises(PluginError, match=r"Game has no hashkey in glem .*; did you mean 'hash_key'"):
+        declare(**FACTS, hashkey=None)
+    with pytest.raises(PluginError, match=r"Game has no komi in glem .* interface version 1; the plugin may have been"):
+        declare(**FACTS, komi=7)
+    with pytest.raises(PluginError, match="interface version 1; it was written for interface version 2"):
+        declare(**FACTS, komi=7, interface_version=2)
+    with pytest.raises(PluginError, match="game 'countdown': Game got name twice"):
+        declare("ant", **FACTS)
+    with pytest.raises(PluginError, match="60 arguments without names"):
+        declare(*range(60))
+
+
+def test_declarations_for_learning(othello_learning: Learning):
+    declare: Any = Learning
+    with pytest.raises(PluginError, match="learning: Learning needs features, phases, pattern_sets"):
+        declare(game=COUNTDOWN)
+    for change, text in (
+        ({"features": None}, "features is None, expected AtomicFeatures"),
+        ({"pattern_sets": {"small": ("a1", "b1")}}, r"pattern_sets\['small'\] is a tuple, expected a mapping"),
+        ({"linear": "mobility"}, "linear is the text 'mobility', expected a tuple"),
+        ({"make_evaluator": 3}, "make_evaluator is a int, expected a function"),
+    ):
+        with pytest.raises(PluginError, match=text):
+            evolve(othello_learning, **change)
+    with pytest.raises(PluginError, match=r"phases: names are \(\), expected a tuple of 1 to 256"):
+        evolve(othello_learning.phases, names=())
+    with pytest.raises(PluginError, match="phase_of is None"):
+        evolve(othello_learning.phases, phase_of=None)
+    with pytest.raises(PluginError, match="write is None, expected a function"):
+        evolve(othello_learning.features, write=None)
 
 
 def test_empty_columns_have_the_fields_types(othello: Game):
