@@ -26,7 +26,9 @@ def _learning_with_sample(name: str | None) -> Any:
         learning = load_learning(candidate)
         if learning.sample is not None:
             return learning
-    raise BadInputError(f"no sample of positions comes with {', '.join(names) or 'any installed game'}")
+    if not names:
+        raise BadInputError("no games that learn are installed; install glem anew, or a package that brings one")
+    raise BadInputError(f"no sample of positions comes with {', '.join(names)}")
 
 
 @click.command("demo")

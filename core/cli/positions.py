@@ -112,8 +112,10 @@ def chosen_game(name: str | None) -> Game:
 
     if name is None:
         installed = game_names()
+        if not installed:
+            raise BadInputError("no games are installed; install glem anew, or a package that brings one")
         if len(installed) != 1:
-            raise BadInputError(f"name the game of the files: --game with one of {', '.join(installed) or 'none'}")
+            raise BadInputError(f"name the game: --game with one of {', '.join(installed)}")
         name = installed[0]
     return load_game(name)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 
 import pytest
 
 from glem.core.game import game_names, load_game
-from tests.house.tree import ROOT, Module, imports, modules, project
+from tests.house.removed_games import built_in_games
+from tests.house.tree import ROOT, Module, imports, modules, project, text_files
 
 MAY_IMPORT = {"core": {"core"}, "games": {"core", "games"}, "plugins": {"core", "games", "plugins"}}
 """Room to the rooms that its modules may import from."""
@@ -44,18 +46,33 @@ def test_core_holds_no_path_into_another_room(module: Module) -> None:
     assert not paths, f"{module.path} reaches into another room: {paths}"
 
 
+def game_word(names: Iterable[str]) -> re.Pattern[str]:
+    """Any of the names as a word or part of an identifier, its own parts joined in any way."""
+    spelled = ("[ _-]?".join(map(re.escape, re.split(r"[ _-]", name))) for name in sorted(names))
+    return re.compile(rf"(?<![a-z])({'|'.join(spelled)})(?![a-z])", re.IGNORECASE)
+
+
 def test_core_names_no_game() -> None:
+    """Not in sources, docstrings, help texts, templates or styles."""
     folders = {path.parent.name for path in (ROOT / "games").glob("*/__init__.py")}
-    names = {*game_names(), *folders, *(load_game(name).title for name in game_names())}
-    word = re.compile(rf"\b({'|'.join(re.escape(name) for name in sorted(names))})\b", re.IGNORECASE)
+    built_in = built_in_games()
+    titles = {load_game(name).title for name in game_names() if name in built_in}
+    word = game_word({*folders, *built_in, *titles})
     mentions = [
-        f"{module.path}:{number}: {line.strip()}"
-        for module in modules()
-        if module.room == "core"
-        for number, line in enumerate(module.text.splitlines(), 1)
+        f"{path}:{number}: {line.strip()}"
+        for path in text_files()
+        if path.parts[0] == "core"
+        for number, line in enumerate((ROOT / path).read_text(encoding="utf-8").splitlines(), 1)
         if word.search(line)
     ]
     assert not mentions, "core knows no game:\n" + "\n".join(mentions)
+
+
+def test_names_of_games_are_found_as_words_and_in_identifiers() -> None:
+    word = game_word(["hex", "tic_tac_toe", "Nine Men's Morris"])
+    found = ["hex", "HEX_RULES", "play_hex(", "Tic-Tac-Toe", "tictactoe.py", "nine men's morris", "(hex)"]
+    assert all(word.search(text) for text in found)
+    assert not any(word.search(text) for text in ["hexadecimal", "vertexhex", "tic tac", "nine men"])
 
 
 @pytest.mark.parametrize(("group", "home"), ENTRY_POINT_HOMES.items())
