@@ -6,11 +6,13 @@ import math
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
+from glem.core.cli.search_labels import labelling_options, search_labelling
 from glem.core.cli.thinking import named_evaluation
 
 __all__ = ["command"]
@@ -31,23 +33,7 @@ __all__ = ["command"]
 @click.option(
     "--positions-per-phase", type=click.IntRange(1), default=100_000, show_default=True, help="Given ones at most."
 )
-@click.option(
-    "--sampled", type=click.IntRange(0, 1000), default=0, show_default=True, metavar="N",
-    help="Add N positions that the search of each position evaluates.",
-)  # fmt: skip
-@click.option(
-    "--even", type=click.IntRange(0, 1000), default=0, show_default=True, metavar="N",
-    help="Add N near-even ones of those.",
-)  # fmt: skip
-@click.option(
-    "--window",
-    type=click.FloatRange(0),
-    default=4.0,
-    show_default=True,
-    help="Greatest static score of near-even ones.",
-)
-@click.option("--sample-depth", type=click.IntRange(1), help="Depth of the searches that positions are drawn from.")
-@click.option("--successors/--no-successors", default=True, show_default=True, help="Add successors, as `glem label`.")
+@labelling_options
 @click.option("--l2", type=click.FloatRange(0, 1e9), default=25.0, show_default=True, help="Penalty, in positions.")
 @click.option(
     "--smoothing", type=click.FloatRange(0, 1), default=0.25, show_default=True,
@@ -70,11 +56,6 @@ def command(
     output: str,
     labeller: str,
     positions_per_phase: int,
-    sampled: int,
-    even: int,
-    window: float,
-    sample_depth: int | None,
-    successors: bool,
     l2: float,
     smoothing: float,
     validation: float,
@@ -83,6 +64,7 @@ def command(
     workers: int,
     dask: str | None,
     as_json: bool,
+    **added: Any,
 ) -> None:
     """Make the next generation of EVALUATION from POSITIONS (Parquet files), whose own labels are not looked at.
 
@@ -99,9 +81,6 @@ def command(
     from glem.core.fitting import ConjugateGradient
     from glem.core.generations import ImproveSettings, improve
     from glem.core.positions import PositionSet
-    from glem.core.search.results import Limits
-    from glem.core.search_labels import SearchLabelling
-    from glem.core.tournament.players import parse_player
     from glem.core.training import FitSettings
 
     check_writable(output)
@@ -111,15 +90,7 @@ def command(
     sets = [PositionSet.read(file, first.learning.game) for file in positions]
     given = PositionSet.concatenate([attrs.evolve(part, label_kind="given") for part in sets]).merge_duplicates()
     settings = ImproveSettings(
-        SearchLabelling(
-            parse_player(labeller),
-            sampled=sampled,
-            even=even,
-            window=window,
-            sampling=None if sample_depth is None else Limits(depth=sample_depth),
-            successors=successors,
-            seed=seed,
-        ),
+        search_labelling(labeller, seed=seed, **added),
         FitSettings(
             ConjugateGradient(iterations=60, patience=5 if validation else None),
             link=first.link,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
+from glem.core.cli.search_labels import labelling_options, search_labelling
 
 if TYPE_CHECKING:
     from glem.core.game import Game
@@ -37,26 +37,7 @@ __all__ = ["command"]
 @click.option(
     "--given/--no-given", default=True, show_default=True, help="Label the positions of the files themselves."
 )
-@click.option(
-    "--sampled", type=click.IntRange(0, 1000), default=0, show_default=True, metavar="N",
-    help="Add N positions that the search of each position evaluates.",
-)  # fmt: skip
-@click.option(
-    "--even", type=click.IntRange(0, 1000), default=0, show_default=True, metavar="N",
-    help="Add N near-even ones of those.",
-)  # fmt: skip
-@click.option(
-    "--window",
-    type=click.FloatRange(0),
-    default=4.0,
-    show_default=True,
-    help="Greatest static score of near-even ones.",
-)
-@click.option("--sample-depth", type=click.IntRange(1), help="Depth of the searches that positions are drawn from.")
-@click.option(
-    "--successors/--no-successors", default=True, show_default=True,
-    help="Add the successor by the principal variation with the negated label.",
-)  # fmt: skip
+@labelling_options
 @click.option("--merge", is_flag=True, help="Merge equal positions of the result; labels are averaged.")
 @click.option("--skip-bad", is_flag=True, help="Leave bad records out instead of stopping.")
 @click.option("--seed", type=click.IntRange(0, (1 << 31) - 1), default=0, show_default=True, help="Of what is drawn.")
@@ -71,17 +52,13 @@ def command(
     plies: str | None,
     per_game: int | None,
     given: bool,
-    sampled: int,
-    even: int,
-    window: float,
-    sample_depth: int | None,
-    successors: bool,
     merge: bool,
     skip_bad: bool,
     seed: int,
     workers: int,
     dask: str | None,
     as_json: bool,
+    **added: Any,
 ) -> None:
     """Label the positions of FILES, game records or Parquet, by search and solver.
 
@@ -89,26 +66,12 @@ def command(
     beside the output in a folder that ends in .work.
     """
     from glem.core.chunked_work import Workers
-    from glem.core.errors import BadInputError
     from glem.core.files import check_writable
     from glem.core.position_files import PositionWriter, merge_file
-    from glem.core.search.results import Limits
-    from glem.core.search_labels import SearchCounts, SearchLabelling, label_by_search
-    from glem.core.tournament.players import parse_player
+    from glem.core.search_labels import SearchCounts, label_by_search
 
-    if not math.isfinite(window):
-        raise BadInputError(f"--window must be a finite score, got {window}")
     check_writable(output)
-    settings = SearchLabelling(
-        labeller=parse_player(labeller),
-        given=given,
-        sampled=sampled,
-        even=even,
-        window=window,
-        sampling=None if sample_depth is None else Limits(depth=sample_depth),
-        successors=successors,
-        seed=seed,
-    )
+    settings = search_labelling(labeller, given=given, seed=seed, **added)
     game, positions = _given_positions(files, game_name, file_format, plies, per_game, skip_bad, seed)
     work = Path(f"{output}.work")
     counts = SearchCounts()

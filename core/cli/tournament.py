@@ -98,6 +98,7 @@ def play_tournament(
     **openings: Any,
 ) -> None:
     """Play a tournament as the options say and print what it has shown."""
+    from glem.core.cli.positions import chosen_game
     from glem.core.files import check_writable
     from glem.core.tournament.games import Adjudication
     from glem.core.tournament.openings import write_openings
@@ -112,7 +113,7 @@ def play_tournament(
         from glem.core.errors import BadInputError
 
         raise BadInputError("--transcripts are written from the record; name one with -o")
-    game = _chosen_game(game_name)
+    game = chosen_game(game_name)
     limits = None if limit is None else _limits(limit)
     specs = tuple(parse_player(text, limits=limits).resolved(game) for text in players)
     test = None if sprt is None else _sprt(sprt, alpha, beta, sprt_model)
@@ -131,18 +132,6 @@ def play_tournament(
         print_json(result.to_json())
     else:
         _print(result)
-
-
-def _chosen_game(name: str | None) -> Game:
-    from glem.core.errors import BadInputError
-    from glem.core.game import game_names, load_game
-
-    if name is None:
-        installed = game_names()
-        if len(installed) != 1:
-            raise BadInputError(f"name the game: --game with one of {', '.join(installed) or 'none'}")
-        name = installed[0]
-    return load_game(name)
 
 
 def _limits(text: str) -> Limits:

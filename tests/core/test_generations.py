@@ -148,3 +148,9 @@ def test_command(
     with pytest.raises(SystemExit) as ended:
         main([*arguments, "--by", "other.npz,depth=1"])
     assert ended.value.code == 2
+
+    for window in ("inf", "nan"):
+        with pytest.raises(SystemExit) as ended:
+            main([*arguments, "--window", window])
+        assert ended.value.code == 2
+        assert "--window must be a finite score" in capsys.readouterr().err
