@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 
-__all__ = ["slug", "summary", "to_markdown"]
+__all__ = ["Link", "parameters", "slug", "summary", "to_markdown"]
 
 Link = Callable[[str], str | None]
 """Gives the link target of a name that a docstring mentions, or None where it has no page."""
@@ -38,6 +38,17 @@ def to_markdown(docstring: str | None, link: Link) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def parameters(docstring: str | None) -> dict[str, str]:
+    """Find the description of every parameter of a docstring; names that share one are parted."""
+    found = {}
+    for title, lines in _sections(inspect.cleandoc(docstring or "").splitlines()):
+        if title == "Parameters":
+            for names, body in _definitions(lines):
+                text = inspect.cleandoc("\n".join(["", *body]))
+                found |= {name.strip(): text for name in names.partition(" : ")[0].split(",")}
+    return found
+
+
 def _sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
     starts = [
         place for place in range(len(lines) - 1) if lines[place].strip() and _UNDERLINE.match(lines[place + 1].strip())
@@ -48,15 +59,20 @@ def _sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
         yield lines[start].strip(), lines[start + 2 : end]
 
 
-def _items(title: str, lines: list[str], link: Link) -> str:
-    """Definition list: a name at the margin, its description indented below; exceptions are linked."""
+def _definitions(lines: list[str]) -> list[tuple[str, list[str]]]:
+    """Parse a definition list: a name at the margin, its description indented below."""
     items: list[tuple[str, list[str]]] = []
     for line in lines:
         if line.strip() and not line.startswith(" "):
             items.append((line.strip(), []))
         elif items:
             items[-1][1].append(line)
-    return "\n".join(_item(term, body, link, linked=title == "Raises") for term, body in items)
+    return items
+
+
+def _items(title: str, lines: list[str], link: Link) -> str:
+    """Definition list as Markdown; exceptions are linked."""
+    return "\n".join(_item(term, body, link, linked=title == "Raises") for term, body in _definitions(lines))
 
 
 def _item(term: str, body: list[str], link: Link, *, linked: bool) -> str:

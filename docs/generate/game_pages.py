@@ -70,5 +70,5 @@ def _cell(column: str, entry: object, table: FactTable) -> str:
 
 
 def _table(header: list[str], rows: list[list[str]]) -> str:
-    lines = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in (header, *rows)]
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in (header, *rows)]
     return "\n".join([lines[0], "|---" * len(header) + "|", *lines[1:]])

@@ -9,6 +9,7 @@ import click
 
 from docs.generate.docstrings import slug, summary, to_markdown
 from docs.generate.game_pages import game_pages
+from docs.generate.interface_page import INTERFACE_PAGE, interface_page
 from docs.generate.sources import ROOT, Member, Module, public_modules
 
 __all__ = ["HAND_WRITTEN", "REFERENCE", "pages", "write_pages"]
@@ -33,6 +34,7 @@ def pages() -> dict[Path, str]:
     found = {module.page: _module_page(module, targets) for module in modules}
     found[Path("README.md")] = _index_page(modules)
     found[Path("commands.md")] = _commands_page()
+    found[INTERFACE_PAGE] = interface_page(modules, lambda module: _Linker(module, targets), _NOTICE)
     for place, text in game_pages(_NOTICE).items():
         if place in found:
             raise LookupError(f"{place} is the page of a module and of a game: make the game a package")
@@ -140,6 +142,7 @@ def _index_page(modules: list[Module]) -> str:
         "# Reference",
         "- [Commands](commands.md): every command of `glem` and its options\n"
         "- [Games](games.md): the installed games and the facts that glem knows of them\n"
+        "- [The interface of games](interface.md): what a plugin gives, in types, units and contracts\n"
         "- [File formats](file-formats.md): what glem reads and writes",
         f"- [`glem`](glem.md): {summary(modules[0].docstring)}",
     ]
