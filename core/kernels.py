@@ -270,7 +270,8 @@ def _giving_way(dispatcher: Any, function: Callable[..., Any]) -> None:
                 if culprit is None:
                     raise
                 for failed, its_error in found:
-                    _uncompilable.setdefault(failed, _explanation(failed, str(its_error)))
+                    if failed not in _uncompilable:
+                        _uncompilable[failed] = _explanation(failed, str(its_error) or repr(its_error))
                 reason = _uncompilable[culprit.function]
                 chain = {failure.function for failure in found}
                 owner = next((value for value in carried if value.carries(chain)), carried[0])

@@ -126,7 +126,9 @@ class Learning:
 
     def __new__(cls, *arguments: Any, **named: Any) -> Self:
         """Refuse arguments that do not fit before Python does, in words for the author of a plugin."""
-        explain_arguments(cls, "learning", arguments, named)
+        # Unpickling makes an empty value first and fills it.
+        if arguments or named:
+            explain_arguments(cls, "learning", arguments, named)
         return object.__new__(cls)
 
     def __attrs_post_init__(self) -> None:

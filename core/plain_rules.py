@@ -19,7 +19,7 @@ PlainReason = tuple[str, str]
 
 _warned: set[str] = set()
 _lock = threading.Lock()
-_collecting = threading.local()
+_collectors: list[list[PlainReason]] = []
 
 
 class PlainRulesWarning(UserWarning):
@@ -49,22 +49,20 @@ def warn_of_plain_rules(reasons: Iterable[PlainReason]) -> None:
             if subject in _warned:
                 continue
             _warned.add(subject)
-        collected: list[PlainReason] | None = getattr(_collecting, "reasons", None)
-        if collected is not None:
-            collected.append((subject, reason))
-        else:
-            warnings.warn(
-                f"{subject} runs as plain Python, many times slower: {reason}", PlainRulesWarning, stacklevel=2
-            )
+            if _collectors:
+                _collectors[-1].append((subject, reason))
+                continue
+        warnings.warn(f"{subject} runs as plain Python, many times slower: {reason}", PlainRulesWarning, stacklevel=2)
 
 
 @contextlib.contextmanager
 def collected_reasons() -> Iterator[list[PlainReason]]:
-    """Collect what this thread would warn of, for the process that warns in this one's place."""
+    """Collect what this process would warn of, for the one that warns in its place."""
     reasons: list[PlainReason] = []
-    before = getattr(_collecting, "reasons", None)
-    _collecting.reasons = reasons
+    with _lock:
+        _collectors.append(reasons)
     try:
         yield reasons
     finally:
-        _collecting.reasons = before
+        with _lock:
+            _collectors[:] = [others for others in _collectors if others is not reasons]

@@ -117,7 +117,7 @@ def plain_is_over(position: Position) -> bool:
 
 
 def plain_final_score(position: Position) -> int:
-    return {"lost": -1}["lost"]
+    return -len({str(position)})
 
 
 def plain_hash_key(position: Position) -> np.uint64:
