@@ -9,9 +9,7 @@ notes on the way some of the positions that it was asked about.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import attrs
@@ -22,6 +20,7 @@ from numba.core import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from glem.core.binding import bound
 from glem.core.borrowing import BorrowedType
 from glem.core.errors import BadInputError
 from glem.core.game import Game
@@ -140,23 +139,15 @@ def _static_score(position: Any, data: SampleRoom, accumulators: Any, ply: int) 
     return score
 
 
-def _bound(function: Callable[..., Any], **named: Callable[..., Any]) -> Callable[..., Any]:
-    """Copy of a dual function in which some global names stand for other functions."""
-    assert isinstance(function, FunctionType)
-    copy = FunctionType(function.__code__, {**function.__globals__, **named}, function.__name__)
-    copy.__module__, copy.__qualname__, copy.__doc__ = function.__module__, function.__qualname__, function.__doc__
-    return copy
-
-
 @cache
 def _operations(inner: Operations) -> Operations:
     """Functions of a sampling evaluator; a copy of each for every evaluator behind it."""
     return Operations(
         f"{inner.name}-sampling",
         {
-            "start": _bound(_start, inner_start=inner["start"]),
-            "update": _bound(_update, inner_update=inner["update"]),
-            "static_score": _bound(_static_score, inner_score=inner["static_score"]),
+            "start": bound(_start, inner_start=inner["start"]),
+            "update": bound(_update, inner_update=inner["update"]),
+            "static_score": bound(_static_score, inner_score=inner["static_score"]),
             "search_phase": inner["search_phase"],
         },
     )

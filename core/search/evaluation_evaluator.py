@@ -1,7 +1,7 @@
 """Evaluations for the search: the game's own fast form where it has one, else one that works for every game.
 
-The general form keeps no accumulator. It computes all feature values of a position, then adds up the 16-bit weights of
-what is active: the bias, patterns, configurations, linear features.
+The general form keeps nothing from move to move. It computes all feature values of a position, then adds up the 16-bit
+weights of what is active: the bias, patterns, configurations, linear features.
 """
 
 from __future__ import annotations
@@ -9,18 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.binding import bound
 from glem.core.evaluation import LinearEvaluation, PlayWeights
 from glem.core.fitting.links import LOGISTIC
 from glem.core.operations import Operations
 from glem.core.patterns import PatternSet
 from glem.core.search.configuration_sums import ActiveTables, build_active_tables, sum_of_active
 from glem.core.search.evaluators import Evaluator
+from glem.core.search.pattern_sums import BLOCK, PatternTables, build_pattern_tables, sum_of_patterns, values_in
 
 __all__ = ["evaluator_of", "recomputing_evaluator", "score_limit", "search_unit"]
 
@@ -81,23 +82,17 @@ def _is_graded(evaluation: LinearEvaluation) -> bool:
 
 
 class WeightTables(NamedTuple):
-    """An evaluation as :func:`_static_score` reads it; F features, K phases, I pattern instances, L linear features.
+    """An evaluation as :func:`_static_score` reads it; F features, K phases, L linear features.
 
     Parameters
     ----------
-    features, instances, linear_count
-        int64: F, I and L.
-    weights_per_phase
-        int64: weights of all patterns together.
-    members, member_starts
-        int32: instance ``i`` has the features ``members[member_starts[i] : member_starts[i + 1]]``, that of the most
-        significant digit of its index first.
-    lows, cardinalities
-        int32 [F]: ranges of the features.
-    folds, fold_starts
-        int32: entry ``e`` of instance ``i`` has the weight ``folds[fold_starts[i] + e]``.
-    weights
-        int16 [K * weights_per_phase].
+    width, index_start
+        int64: words of a row of the accumulators, which is room for feature values, and from ``index_start`` on for
+        indices of patterns.
+    features, linear_count
+        int64: F and L.
+    patterns
+        The patterns.
     linear, linear_weights
         int32 [L] features; int16 [K * L].
     bias
@@ -110,17 +105,11 @@ class WeightTables(NamedTuple):
         int64: greatest absolute score.
     """
 
+    width: np.int64
+    index_start: np.int64
     features: np.int64
-    instances: np.int64
     linear_count: np.int64
-    weights_per_phase: np.int64
-    members: NDArray[np.int32]
-    member_starts: NDArray[np.int32]
-    lows: NDArray[np.int32]
-    cardinalities: NDArray[np.int32]
-    folds: NDArray[np.int32]
-    fold_starts: NDArray[np.int32]
-    weights: NDArray[np.int16]
+    patterns: PatternTables
     linear: NDArray[np.int32]
     linear_weights: NDArray[np.int16]
     bias: NDArray[np.int64]
@@ -132,12 +121,12 @@ class WeightTables(NamedTuple):
 
 
 def write_values(position: Any, values: Any) -> None:
-    """Stand-in for the game's function of this name; see :func:`_bound`."""
+    """Stand-in for the game's function of this name; see :func:`~glem.core.binding.bound`."""
     raise NotImplementedError
 
 
 def phase_of(position: Any) -> int:
-    """Stand-in for the game's function of this name; see :func:`_bound`."""
+    """Stand-in for the game's function of this name; see :func:`~glem.core.binding.bound`."""
     raise NotImplementedError
 
 
@@ -149,24 +138,14 @@ def _update(before: Any, move: int, after: Any, data: WeightTables, accumulators
     """Nothing is kept."""
 
 
-def _pattern_sum(values: Any, data: WeightTables, phase: np.int64) -> np.int64:
-    total = np.int64(0)
-    row = phase * data.weights_per_phase
-    for instance in range(data.instances):
-        entry = np.int64(0)
-        for place in range(data.member_starts[instance], data.member_starts[instance + 1]):
-            feature = data.members[place]
-            digit = np.int64(values[feature]) - np.int64(data.lows[feature])
-            entry = entry * np.int64(data.cardinalities[feature]) + digit
-        total += np.int64(data.weights[row + np.int64(data.folds[np.int64(data.fold_starts[instance]) + entry])])
-    return total
-
-
 def _static_score(position: Any, data: WeightTables, accumulators: Any, ply: int) -> np.int64:
-    values = np.zeros(data.features, np.int16)
+    row = np.int64(ply) * data.width
+    values = values_in(accumulators, row, data.features)
     write_values(position, values)
     phase = np.int64(phase_of(position))
-    total: np.int64 = data.bias[phase] + _pattern_sum(values, data, phase)
+    total: np.int64 = data.bias[phase]
+    if data.patterns.instances > np.int64(0):
+        total += sum_of_patterns(values, data.patterns, phase, accumulators, row + data.index_start)
     for place in range(data.linear_count):
         weight = np.int64(data.linear_weights[phase * data.linear_count + place])
         total += weight * np.int64(values[data.linear[place]])
@@ -182,22 +161,9 @@ def _static_score(position: Any, data: WeightTables, accumulators: Any, ply: int
 # -------------------------------------------------------------------------------------------- the tables
 
 
-def _bound(function: Callable[..., Any], **named: Callable[..., Any]) -> Callable[..., Any]:
-    """Copy of a dual function in which some global names stand for other functions.
-
-    So one text serves every game: each copy compiles with its own game's functions inside, under a digest of its own.
-    """
-    assert isinstance(function, FunctionType)
-    copy = FunctionType(function.__code__, {**function.__globals__, **named}, function.__name__)
-    copy.__module__ = function.__module__
-    copy.__qualname__ = function.__qualname__
-    copy.__doc__ = function.__doc__
-    return copy
-
-
 @cache
 def _operations(game: str, write: Callable[..., None], phase: Callable[..., int]) -> Operations:
-    static_score = _bound(_static_score, write_values=write, phase_of=phase)
+    static_score = bound(_static_score, write_values=write, phase_of=phase)
     functions: dict[str, Callable[..., Any]] = {
         "start": _start,
         "update": _update,
@@ -215,11 +181,12 @@ def recomputing_evaluator(evaluation: LinearEvaluation) -> Evaluator:
     learning = evaluation.learning
     played = evaluation.in_play()
     limit = score_limit(evaluation, played.scale)
+    data = _weight_tables(evaluation, played, limit)
     return Evaluator(
         name="linear evaluation",
         operations=_operations(learning.game.name, learning.features.write, learning.phases.phase_of),
-        data=_weight_tables(evaluation, played, limit),
-        width=0,
+        data=data,
+        width=int(data.width),
         phase_count=len(learning.phases),
         steps_per_unit=played.scale,
         limit=limit,
@@ -229,26 +196,17 @@ def recomputing_evaluator(evaluation: LinearEvaluation) -> Evaluator:
 
 
 def _weight_tables(evaluation: LinearEvaluation, played: PlayWeights, limit: int) -> WeightTables:
-    features = evaluation.learning.features.features
-    patterns = evaluation.patterns
-    if patterns is None:
-        patterns = PatternSet(evaluation.learning.features, ())
-    instances = patterns.instances
-    folds = [patterns.fold(place) + patterns.weight_starts[place] for place in range(len(patterns))]
-    table_starts = np.concatenate([[0], np.cumsum(patterns.table_sizes)])
+    features = evaluation.learning.features
+    patterns = PatternSet(features, ()) if evaluation.patterns is None else evaluation.patterns
+    tables = build_pattern_tables(patterns, played.patterns)
+    index_start = -(-len(features) // BLOCK) * BLOCK
     is_sigmoid = evaluation.link.span != 0.0 and evaluation.link != LOGISTIC
     return WeightTables(
+        width=np.int64(index_start + BLOCK * int(tables.blocks)),
+        index_start=np.int64(index_start),
         features=np.int64(len(features)),
-        instances=np.int64(len(instances)),
         linear_count=np.int64(len(evaluation.linear)),
-        weights_per_phase=np.int64(patterns.weight_count),
-        members=np.array([feature for instance in instances for feature in instance.features], np.int32),
-        member_starts=np.cumsum([0, *(len(instance.features) for instance in instances)]).astype(np.int32),
-        lows=np.array([feature.low for feature in features], np.int32),
-        cardinalities=np.array([feature.cardinality for feature in features], np.int32),
-        folds=np.concatenate([np.zeros(0, np.int64), *folds]).astype(np.int32),
-        fold_starts=table_starts[[instance.pattern for instance in instances]].astype(np.int32),
-        weights=played.patterns.ravel(),
+        patterns=tables,
         linear=np.array(evaluation.linear, np.int32),
         linear_weights=played.linear.ravel(),
         bias=played.bias.astype(np.int64),

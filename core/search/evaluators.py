@@ -14,6 +14,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.operations import Operations, generic_operation
+from glem.core.vectors import aligned_words
 
 __all__ = ["Evaluator", "search_phase", "start", "static_score", "update"]
 
@@ -81,5 +82,6 @@ class Evaluator:
     result_only: bool = False
 
     def empty_accumulators(self, plies: int) -> NDArray[np.uint16]:
-        """Room for the accumulators of so many plies: uint16 [plies * width], at least one word."""
-        return np.zeros(max(1, plies * self.width), np.uint16)
+        """Room for the accumulators of so many plies, aligned: uint16 [plies * width], at least one word."""
+        words = max(1, plies * self.width)
+        return aligned_words(-(-words // 4)).view(np.uint16)[:words]

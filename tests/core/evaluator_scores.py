@@ -55,6 +55,50 @@ def line_scores(
     return scores
 
 
+def _update(operations: Any, before: Any, move: Any, after: Any, memory: Any, ply: Any) -> None:
+    update(operations, before, move, after, memory.data, memory.accumulators, ply)
+
+
+def _score(operations: Any, position: Any, memory: Any, ply: Any) -> Any:
+    return static_score(operations, position, memory.data, memory.accumulators, ply)
+
+
+def tree_scores(
+    evaluator: Evaluator, game: Game, root: Any, generator: np.random.Generator, depth: int, *, plain: bool
+) -> tuple[list[Any], list[int]]:
+    """Positions of a random tree and their scores, in the order of a search.
+
+    Up to three moves of every position are made and taken back. Some positions are scored before their moves are made
+    (to sort moves, say), some after all of them were taken back, some twice, some never.
+    """
+    fields = Memory(evaluator.data, evaluator.empty_accumulators(depth + 1))
+    memory: Any = fields if plain else Borrowed(fields)
+    change, score = (_update, _score) if plain else (compiled(_update), compiled(_score))
+    begin = _begin if plain else compiled(_begin)
+    operations = evaluator.operations
+    positions, scores = [root], [int(begin(operations, root, memory, np.int64(0)))]
+
+    def note(position: Any, ply: int) -> None:
+        positions.append(position)
+        scores.append(int(score(operations, position, memory, np.int64(ply))))
+
+    def visit(before: Any, ply: int) -> None:
+        first, last = generator.integers(2, size=2)
+        if first:
+            note(before, ply)
+        if ply < depth:
+            moves = np.zeros(game.max_moves, np.int32)
+            for move in generator.permutation(moves[: game.legal_moves(before, moves, 0)])[:3]:
+                after = game.play(before, int(move))
+                change(operations, before, np.int64(move), after, memory, np.int64(ply))
+                visit(after, ply + 1)
+        if last:
+            note(before, ply)
+
+    visit(root, 0)
+    return positions, scores
+
+
 def integer_sums(evaluation: LinearEvaluation, positions: Sequence[Any]) -> list[int]:
     """Sums of the 16-bit weights by the oracle of evaluations."""
     played = evaluation.as_played()

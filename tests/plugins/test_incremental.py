@@ -146,7 +146,6 @@ def test_evaluations_that_are_not_covered(othello_learning: Learning, whole: Lin
         whole, patterns=patterns, pattern_weights=np.zeros((phases, patterns.weight_count), np.float32)
     )
     assert incremental_evaluator(beyond_squares) is None
-    assert evaluator_of(beyond_squares).width == 0
 
 
 def test_linear_features_alone_are_covered(othello_learning: Learning) -> None:

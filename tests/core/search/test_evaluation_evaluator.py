@@ -9,15 +9,16 @@ import pytest
 from attrs import evolve
 
 from glem.core.configurations import ConfigurationSet, RelationTable
+from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features import AtomicFeature, AtomicFeatures
-from glem.core.fitting.links import LOGISTIC, Link, scaled_sigmoid
-from glem.core.learning import Learning, Phases
-from glem.core.patterns import PatternSet
+from glem.core.fitting.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
+from glem.core.learning import Learning, Phases, learning_names, load_learning
+from glem.core.patterns import MAX_TABLE_SIZE, Pattern, PatternSet
 from glem.core.search.evaluation_evaluator import evaluator_of, recomputing_evaluator
 from glem.core.search.evaluators import Evaluator
 from tests.core.countdown_game import COUNTDOWN
-from tests.core.evaluator_scores import integer_sums, line_scores, random_line
+from tests.core.evaluator_scores import integer_sums, line_scores, random_line, tree_scores
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +78,6 @@ def test_scores_equal_the_oracle(
     chosen = evolve(evaluation, most_specific=most_specific)
     evaluator = evaluator_of(chosen)
     expected = clipped(chosen, evaluator, line[0])
-    assert evaluator.width == 0
     assert len(set(expected)) > 30
     np.testing.assert_array_equal(line_scores(evaluator, *line, plain=plain), expected)
 
@@ -90,7 +90,7 @@ def test_the_fast_form_and_the_general_one_agree(
     weights = np.random.default_rng(1).normal(size=(len(learning.phases), patterns.weight_count)).astype(np.float32)
     covered = LinearEvaluation(learning, evaluation.bias, patterns=patterns, pattern_weights=weights)
     fast, general = evaluator_of(covered), recomputing_evaluator(covered)
-    assert fast.width > 0
+    assert fast.operations is not general.operations
     assert (fast.limit, fast.steps_per_unit, fast.unit) == (general.limit, general.steps_per_unit, general.unit)
     assert line_scores(fast, *line, plain=False) == line_scores(general, *line, plain=False)
 
@@ -105,6 +105,80 @@ def test_links(evaluation: LinearEvaluation, line: tuple[list[Any], list[int]], 
     values = [chosen.as_played().evaluate(position) for position in line[0]]
     assert evaluator.result_only == (link == LOGISTIC)
     np.testing.assert_allclose(link(scores) if link == LOGISTIC else scores, values, atol=1 / evaluator.steps_per_unit)
+
+
+def random_evaluation(learning: Learning, generator: np.random.Generator, **options: Any) -> LinearEvaluation:
+    """Random patterns, configurations and linear features of any kind, with random weights."""
+    features, phases = learning.features, len(learning.phases)
+
+    def some(count: int) -> list[int]:
+        return [int(feature) for feature in generator.permutation(len(features))[:count]]
+
+    def weights(*shape: int) -> Any:
+        return generator.normal(size=shape).astype(np.float32)
+
+    patterns = []
+    for number in range(int(generator.integers(1, 9))):
+        members: list[int] = []
+        for feature in some(6):
+            size = np.prod([features[member].cardinality for member in (*members, feature)], dtype=object)
+            if size <= MAX_TABLE_SIZE and can_be_pattern(features, (*members, feature)):
+                members.append(feature)
+        if members:
+            patterns.append(Pattern(f"pattern {number}", tuple(members)))
+    pattern_set = PatternSet(features, tuple(patterns))
+    # Relations that hold in some position, so that configurations are active.
+    positions, _ = random_line(learning.game, generator)
+    holding = [features.values_of(position) for position in positions]
+    relations = sorted({(feature, int(values[feature])) for values in holding for feature in some(5)})
+    table = RelationTable(
+        np.array([feature for feature, _ in relations], np.int32), np.array([value for _, value in relations], np.int16)
+    )
+    known = {relation: place for place, relation in enumerate(relations)}
+    chosen = set()
+    for values in holding:
+        active = [
+            known[(feature, int(value))] for feature, value in enumerate(values) if (feature, int(value)) in known
+        ]
+        for size in (1, 2, 3):
+            chosen.add(tuple(sorted(int(place) for place in generator.permutation(active)[:size])))
+    configurations = ConfigurationSet.from_relations(table, sorted(chosen - {()}))
+    linear = tuple(some(3))
+    return LinearEvaluation(
+        learning=learning,
+        bias=weights(phases),
+        patterns=pattern_set,
+        pattern_weights=weights(phases, pattern_set.weight_count),
+        configurations=configurations,
+        configuration_weights=weights(phases, len(configurations)),
+        linear=linear,
+        linear_weights=weights(phases, len(linear)),
+        **options,
+    )
+
+
+def can_be_pattern(features: AtomicFeatures, members: tuple[int, ...]) -> bool:
+    """Whether the symmetries leave the features' ranges as they are."""
+    try:
+        PatternSet(features, (Pattern("tried", members),))
+    except BadInputError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", learning_names())
+@pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])
+def test_any_evaluation_of_any_game_in_the_order_of_a_search(name: str, plain: bool) -> None:
+    learning = load_learning(name)
+    for seed in range(4):
+        generator = np.random.default_rng(seed)
+        options = {"most_specific": bool(seed % 2), "link": LOGISTIC if seed // 2 else IDENTITY}
+        chosen = random_evaluation(learning, generator, **options)
+        evaluator = recomputing_evaluator(chosen)
+        positions, _ = random_line(learning.game, generator)
+        root = positions[int(generator.integers(max(1, len(positions) - 3)))]
+        found, scores = tree_scores(evaluator, learning.game, root, generator, 3, plain=plain)
+        np.testing.assert_array_equal(scores, clipped(chosen, evaluator, found))
 
 
 def write_stones(position: Any, values: Any) -> None:
