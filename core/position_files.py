@@ -17,7 +17,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -34,11 +34,13 @@ from glem.core.positions import PositionSet
 __all__ = [
     "PositionHeader",
     "PositionWriter",
+    "Provenance",
     "keep_unseen",
     "merge_file",
     "read_header",
     "read_positions",
     "stream_positions",
+    "stream_provenance",
 ]
 
 _KEY = b"glem.positions"
@@ -288,6 +290,32 @@ def stream_positions(
         if done == 0:
             columns = {field.name: np.zeros(0, field.type.to_pandas_dtype()) for field in file.schema_arrow}
             yield PositionSet.from_columns(owner, columns, header.sources, header.label_kind)
+
+
+class Provenance(NamedTuple):
+    """Which game each of N positions comes from, without the positions; see :class:`PositionSet`."""
+
+    record: NDArray[np.int32]
+    ply: NDArray[np.int16]
+    game_key: NDArray[np.uint64]
+
+
+def stream_provenance(
+    path: str | os.PathLike[str], chunk: int = _ROW_GROUP, game: Game | None = None
+) -> Iterator[Provenance]:
+    """Read where the positions of a file come from, chunk by chunk, several times as fast as the positions.
+
+    The arguments and errors are those of :func:`stream_positions`.
+    """
+    with _opened(path, game) as (file, _header, _game):
+        batches = file.iter_batches(batch_size=chunk, columns=list(Provenance._fields))
+        while True:
+            with _explained(path):
+                batch = next(batches, None)
+                if batch is None:
+                    break
+                columns = _numpy_columns(batch)
+            yield Provenance(*(columns[name] for name in Provenance._fields))
 
 
 def _numpy_columns(batch: Any) -> dict[str, NDArray[Any]]:

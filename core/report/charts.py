@@ -11,7 +11,7 @@ import io
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as Tree
 
@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["ModelStyle", "calibration_chart", "error_chart", "learning_chart", "line_swatch", "model_styles"]
+__all__ = [
+    "ModelStyle",
+    "calibration_chart",
+    "error_chart",
+    "grade_chart",
+    "learning_chart",
+    "line_swatch",
+    "model_styles",
+    "styles_of",
+]
 
 _ROLES = (
     "ink",
@@ -94,10 +103,15 @@ class ModelStyle(NamedTuple):
 
 def model_styles(errors: PhaseErrors) -> dict[str, ModelStyle]:
     """Give every model a style: colours and markers, greys and dashes for the baselines."""
+    return styles_of(tuple(errors.models), errors.baselines)
+
+
+def styles_of(models: Sequence[str], baselines: Sequence[str]) -> dict[str, ModelStyle]:
+    """Give each of some names a style; see :func:`model_styles`."""
     styles: dict[str, ModelStyle] = {}
     shown = quiet = 0
-    for name in errors.models:
-        if name in errors.baselines:
+    for name in models:
+        if name in baselines:
             styles[name] = ModelStyle("quiet", None, _DASHES[quiet % len(_DASHES)])
             quiet += 1
         else:
@@ -136,39 +150,86 @@ def error_chart(errors: PhaseErrors, *, width: int, height: int) -> Tree.Element
     width, height
         Size in CSS pixels at which the letters have their natural size; also tells this chart from its other sizes.
     """
-    places = range(len(errors.phases))
 
     def draw(figure: Figure) -> None:
-        upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[5, 1])
+        upper = _phase_axes(figure, errors.phases, errors.counts, width)
         for name, style in model_styles(errors).items():
-            upper.plot(
-                places,
-                errors.models[name],
-                color=_STAND_IN[style.role],
-                linestyle=(0, style.dashes) if style.dashes else "solid",
-                marker=style.marker or "None",
-                markersize=5.5,
-                markeredgecolor=_STAND_IN["paper"],
-                markeredgewidth=0.8,
-                clip_on=False,
-            )
+            _draw_line(upper, errors.models[name], style)
         upper.set_ylabel(f"error, {_label(errors.unit)}")
         upper.set_ylim(bottom=0)
-        upper.tick_params(axis="x", length=0, labelbottom=False)
         upper.locator_params(axis="y", nbins=6)
-        lower.bar(places, errors.counts, width=0.66, color=_STAND_IN["bar"])
-        lower.set_ylabel("positions")
-        lower.set_ylim(bottom=0)
-        lower.locator_params(axis="y", nbins=2)
-        _short_numbers(lower)
-        room = (width - 70) / max(len(places), 1)
-        letters = max((len(_label(phase)) for phase in errors.phases), default=1)
-        step = max(1, math.ceil(letters * _FONT_SIZE * 0.66 / room))
-        lower.set_xticks(list(places)[::step], [_label(phase) for phase in errors.phases[::step]])
-        lower.set_xlim(-0.5, max(len(places), 1) - 0.5)
         figure.align_ylabels()
 
     return _chart(f"errors-{width}", width, height, draw, f"Line chart: error by phase of {', '.join(errors.models)}")
+
+
+def grade_chart(
+    phases: Sequence[str],
+    counts: Sequence[int],
+    grades: Mapping[str, Sequence[tuple[float, float, float]]],
+    baselines: Sequence[str],
+    *,
+    width: int,
+    height: int,
+) -> Tree.Element:
+    """Draw the grade of every evaluation by phase, its interval as a band, above the number of positions.
+
+    Parameters
+    ----------
+    phases, counts
+        Names of the phases, and positions in each.
+    grades
+        Name of an evaluation to grade, lower and upper limit in each phase; nan where it has none.
+    baselines
+        Names of those that are there to be beaten.
+    width, height
+        As for :func:`error_chart`.
+    """
+
+    def draw(figure: Figure) -> None:
+        upper = _phase_axes(figure, phases, counts, width)
+        for name, style in styles_of(tuple(grades), baselines).items():
+            middle, low, high = zip(*grades[name], strict=True)
+            upper.fill_between(range(len(phases)), low, high, color=_STAND_IN[style.role], alpha=0.18, linewidth=0)
+            _draw_line(upper, middle, style)
+        upper.set_ylabel("grade")
+        upper.locator_params(axis="y", nbins=6)
+        figure.align_ylabels()
+
+    return _chart(f"grades-{width}", width, height, draw, f"Line chart: grade by phase of {', '.join(grades)}")
+
+
+def _draw_line(axes: Axes, values: Sequence[float], style: ModelStyle) -> None:
+    axes.plot(
+        range(len(values)),
+        values,
+        color=_STAND_IN[style.role],
+        linestyle=(0, style.dashes) if style.dashes else "solid",
+        marker=style.marker or "None",
+        markersize=5.5,
+        markeredgecolor=_STAND_IN["paper"],
+        markeredgewidth=0.8,
+        clip_on=False,
+    )
+
+
+def _phase_axes(figure: Figure, phases: Sequence[str], counts: Sequence[int], width: int) -> Axes:
+    """Return axes for curves over phases, above bars of the number of positions in each."""
+    places = range(len(phases))
+    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[5, 1])
+    upper.tick_params(axis="x", length=0, labelbottom=False)
+    lower.bar(places, counts, width=0.66, color=_STAND_IN["bar"])
+    lower.set_ylabel("positions")
+    lower.set_ylim(bottom=0)
+    lower.locator_params(axis="y", nbins=2)
+    _short_numbers(lower)
+    room = (width - 70) / max(len(places), 1)
+    letters = max((len(_label(phase)) for phase in phases), default=1)
+    step = max(1, math.ceil(letters * _FONT_SIZE * 0.66 / room))
+    lower.set_xticks(list(places)[::step], [_label(phase) for phase in phases[::step]])
+    lower.set_xlim(-0.5, max(len(places), 1) - 0.5)
+    axes: Axes = upper
+    return axes
 
 
 def learning_chart(curve: LearningCurve, key: str, *, width: int = 330, height: int = 180) -> Tree.Element:

@@ -5,22 +5,19 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from importlib.resources import files
 from xml.etree.ElementTree import Element
 
 from glem.core.files import atomic_path
 from glem.core.report.boards import board_legend, draw_cell_map, greatest_value, map_legend
 from glem.core.report.charts import calibration_chart, error_chart, learning_chart, line_swatch, model_styles
 from glem.core.report.data import DiscoveryReport, Item, PhaseErrors
+from glem.core.report.frame import details, paragraph, section, whole_page
 from glem.core.report.items import draw_item, weight_table
-from glem.core.report.markup import Child, aligned, data_table, document, element, number, signed, whole
+from glem.core.report.markup import aligned, data_table, element, number, signed, whole
 
 __all__ = ["render", "write_report"]
 
 _SHOWN_AT_ONCE = 12
-
-# Nothing may be fetched and no script may run, whatever a name in a stranger's file says.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def write_report(report: DiscoveryReport, path: str | os.PathLike[str]) -> None:
@@ -33,8 +30,8 @@ def write_report(report: DiscoveryReport, path: str | os.PathLike[str]) -> None:
 def render(report: DiscoveryReport) -> str:
     """HTML text of the report; equal reports give equal texts."""
     sections = [
-        section
-        for section in (
+        part
+        for part in (
             _errors(report),
             _cell_maps(report),
             _items(report, report.configurations, "configurations", "Configurations"),
@@ -44,54 +41,16 @@ def render(report: DiscoveryReport) -> str:
             _facts(report),
             _how_to_read(report),
         )
-        if section is not None
+        if part is not None
     ]
-    links = [element("li", element("a", _heading(section), href=f"#{section.get('id')}")) for section in sections]
-    body = element(
-        "body",
-        element(
-            "header",
-            element("p", f"{report.game_title} · discovery report", class_="kicker"),
-            element("h1", report.title),
-            element("p", report.summary, class_="summary"),
-            _key_figures(report.errors),
-            element("nav", element("ul", *links), aria_label="Sections"),
-            class_="page-head",
-        ),
-        element("main", *sections),
-        element("footer", "Written by glem. This file stands alone: it loads nothing and runs no script."),
+    return whole_page(
+        report.title,
+        f"{report.game_title} · discovery report",
+        f"{report.title} – {report.game_title}",
+        report.summary,
+        _key_figures(report.errors),
+        sections,
     )
-    return document(element("html", _head(report), body, lang="en"))
-
-
-def _head(report: DiscoveryReport) -> Element:
-    return element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("title", f"{report.title} – {report.game_title}"),
-        # Browsers ask a server for an icon unless the page names one.
-        element("link", rel="icon", href="data:,"),
-        element("style", (files("glem.core.report") / "report.css").read_text(encoding="utf-8")),
-    )
-
-
-def _section(name: str, title: str, *children: Child) -> Element:
-    return element("section", element("h2", title), *children, id=name)
-
-
-def _heading(section: Element) -> str:
-    return section[0].text or ""
-
-
-def _paragraph(text: str) -> Element:
-    return element("p", text, class_="lead")
-
-
-def _details(summary: str, *children: Child) -> Element:
-    return element("details", element("summary", summary), *children)
 
 
 def _key_figures(errors: PhaseErrors) -> Element | None:
@@ -128,7 +87,7 @@ def _errors(report: DiscoveryReport) -> Element | None:
         f"Root mean square error in {errors.unit} by phase; lower is better. Beside each name: its error over all "
         "phases. Below: positions in each phase."
     )
-    return _section(
+    return section(
         "errors",
         "How well it predicts",
         element(
@@ -138,7 +97,7 @@ def _errors(report: DiscoveryReport) -> Element | None:
             wide,
             narrow,
         ),
-        _details("The same as a table", _error_table(errors)),
+        details("The same as a table", _error_table(errors)),
     )
 
 
@@ -173,10 +132,10 @@ def _cell_maps(report: DiscoveryReport) -> Element | None:
         element("figure", element("figcaption", one.name), draw_cell_map(one, layout, greatest, report.unit))
         for one in report.cell_maps
     ]
-    return _section(
+    return section(
         "maps",
         "The board, cell by cell",
-        _paragraph(report.cell_map_title) if report.cell_map_title else None,
+        paragraph(report.cell_map_title) if report.cell_map_title else None,
         map_legend(greatest, report.unit),
         element("div", *maps, class_="maps"),
     )
@@ -194,14 +153,14 @@ def _items(report: DiscoveryReport, items: Sequence[Item], name: str, title: str
     legend = board_legend(items, report.glyphs) if report.layout is not None else None
     cards = [draw_item(item, rank + 1, report) for rank, item in enumerate(items)]
     shown, more = cards[:_SHOWN_AT_ONCE], cards[_SHOWN_AT_ONCE:]
-    return _section(
+    return section(
         name,
         title,
-        _paragraph(lead),
+        paragraph(lead),
         legend,
         element("ol", *shown, class_="items"),
-        _details(f"{len(more)} more {name}", element("ol", *more, class_="items")) if more else None,
-        _details("All numbers as a table", weight_table(items, report, f"{title}: weight and matches by phase")),
+        details(f"{len(more)} more {name}", element("ol", *more, class_="items")) if more else None,
+        details("All numbers as a table", weight_table(items, report, f"{title}: weight and matches by phase")),
     )
 
 
@@ -221,16 +180,16 @@ def _calibration(report: DiscoveryReport) -> Element | None:
         rows = [element("tr", *(element("td", text) for text in row)) for row in zip(*columns, strict=True)]
         caption = f"Calibration of {one.model}, in {one.unit}"
         tables.append(data_table(caption, element("thead", head), element("tbody", *rows)))
-    return _section(
+    return section(
         "calibration",
         "Calibration",
-        _paragraph(
+        paragraph(
             "Positions are put into bins by what the model predicts; a dot compares a bin's mean prediction with the "
             "mean label observed there, and its area grows with the number of positions. On the line, the model means "
             "what it says."
         ),
         element("div", *figures, class_="multiples"),
-        _details("The same as tables", element("div", *tables, class_="tables")),
+        details("The same as tables", element("div", *tables, class_="tables")),
     )
 
 
@@ -245,10 +204,10 @@ def _learning(report: DiscoveryReport) -> Element | None:
         figures.append(element("figure", caption, learning_chart(curve, f"curve-{place}")))
     solid = element("svg", _stroke("series-1", None), viewBox="0 0 32 12", class_="swatch", aria_hidden="true")
     dashed = element("svg", _stroke("quiet", "6 3"), viewBox="0 0 32 12", class_="swatch", aria_hidden="true")
-    return _section(
+    return section(
         "learning",
         "Learning curves",
-        _paragraph(
+        paragraph(
             f"Root mean square error in {report.unit} after each iteration of the fit. Each chart has its own vertical "
             "scale; the dot is the iteration with the least validation error."
         ),
@@ -265,7 +224,7 @@ def _facts(report: DiscoveryReport) -> Element | None:
     if not report.facts:
         return None
     rows = [element("tr", element("th", name, scope="row"), element("td", text)) for name, text in report.facts.items()]
-    return _section(
+    return section(
         "facts", "Facts", data_table("What this report was made from", element("tbody", *rows), class_="facts")
     )
 
@@ -274,4 +233,4 @@ def _how_to_read(report: DiscoveryReport) -> Element | None:
     if not report.how_to_read:
         return None
     paragraphs = [element("p", part) for part in report.how_to_read.split("\n\n") if part.strip()]
-    return _section("reading", "How to read this", element("div", *paragraphs, class_="prose"))
+    return section("reading", "How to read this", element("div", *paragraphs, class_="prose"))

@@ -1,0 +1,239 @@
+"""``glem grade``."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.executors import executor_options, opened_executor
+
+if TYPE_CHECKING:
+    from glem.core.grading.collection import CollectionGrading
+    from glem.core.grading.correctness import Grade
+    from glem.core.grading.grading import EvaluationGrade
+
+__all__ = ["command"]
+
+_FIT = "fit"
+
+
+@click.command("grade")
+@click.argument("game_name", metavar="GAME")
+@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="POSITIONS...")
+@click.option(
+    "--evaluation", "evaluations", multiple=True, required=True, metavar="TEXT",
+    help="Evaluation file or `default`; with depth=, nodes= or seconds= after a search. May be repeated.",
+)  # fmt: skip
+@click.option(
+    "--scale", "scales", multiple=True, default=(_FIT,), show_default=True, metavar="B",
+    help="Scale b of the expectation, in units of the evaluation; once for all, or once for each.",
+)  # fmt: skip
+@click.option(
+    "--drawishness", multiple=True, default=(_FIT,), show_default=True, metavar="ALPHA",
+    help="Constant drawishness, 0 to 1; once for all, or once for each.",
+)  # fmt: skip
+@click.option(
+    "--select", default="random", show_default=True, metavar="RULE",
+    help="Positions of each game: random (one), last (one), all, or every:N.",
+)  # fmt: skip
+@click.option(
+    "--skip-moves",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    help="Leave out the first moves of each side.",
+)
+@click.option(
+    "--skip-end",
+    type=click.FloatRange(0, 0.99),
+    default=0.1,
+    show_default=True,
+    help="Leave out this share of each game, at its end.",
+)
+@click.option("--floor", type=float, default=1e-12, show_default=True, help="A correctness below this counts as this.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals and verdicts.")
+@click.option(
+    "--resamples",
+    type=click.IntRange(100),
+    default=10_000,
+    show_default=True,
+    help="Samples of each test.",
+)
+@click.option("--bins", type=click.IntRange(1), default=20, show_default=True, help="Bins of the reliability curves.")
+@click.option("--seed", default=0, show_default=True, help="Chooses positions and resamples.")
+@click.option("--skip-bad", is_flag=True, help="Leave bad game records out instead of stopping.")
+@click.option("--report", type=click.Path(dir_okay=False), help="Write an HTML report.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="processors", help="Threads.")
+@executor_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    game_name: str,
+    files: tuple[str, ...],
+    evaluations: tuple[str, ...],
+    scales: tuple[str, ...],
+    drawishness: tuple[str, ...],
+    select: str,
+    skip_moves: int,
+    skip_end: float,
+    floor: float,
+    confidence: float,
+    resamples: int,
+    bins: int,
+    seed: int,
+    skip_bad: bool,
+    report: str | None,
+    jobs: int,
+    workers: int,
+    dask: str | None,
+    as_json: bool,
+) -> None:
+    """Grade evaluations of GAME by how well they predict the results of games (Ban 2012).
+
+    POSITIONS are Parquet files of `glem positions --label result`, or game records. The grade is the geometric mean of
+    the probabilities that the evaluation gave to what happened; 1/3 is that of knowing nothing. Every two evaluations
+    are compared on the same positions.
+    """
+    from glem.core.chunked_work import Workers
+    from glem.core.files import check_writable
+    from glem.core.game import load_game
+    from glem.core.grading.collection import grade_collection
+    from glem.core.grading.grading import GradingSettings
+    from glem.core.grading.scorers import scorer_of
+    from glem.core.grading.selection import SelectionRule
+
+    game = load_game(game_name)
+    rule = SelectionRule.parse(select, skip_moves=skip_moves, skip_end=skip_end, seed=seed)
+    settings = GradingSettings(floor=floor, confidence=confidence, resamples=resamples, seed=seed, bins=bins)
+    if report is not None:
+        check_writable(report)
+    with opened_executor(workers, dask) as where:
+        scorers = [scorer_of(game, text, jobs=jobs, workers=Workers(**where)) for text in evaluations]
+        found = grade_collection(
+            game,
+            files,
+            scorers,
+            rule=rule,
+            settings=settings,
+            scales=[_number(text, "--scale") for text in scales],
+            drawishness=[_number(text, "--drawishness") for text in drawishness],
+            skip_bad=skip_bad,
+            progress=display_progress(quiet=as_json),
+        )
+    if report is not None:
+        from glem.core.report.grading_page import write_grading_report
+
+        write_grading_report(found, report, game_title=game.title)
+    if as_json:
+        print_json(_as_json(found))
+        return
+    _print_grades(found)
+    for remark in found.remarks:
+        click.echo(f"note: {remark}")
+    if report is not None:
+        click.echo(f"wrote {report}")
+
+
+def _number(text: str, option: str) -> float | None:
+    from glem.core.errors import BadInputError
+
+    if text == _FIT:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise BadInputError(f"{option} must be a number or `{_FIT}`, got {text!r}") from None
+
+
+# ------------------------------------------------------------------------------------------------- tables
+
+
+def _print_grades(found: CollectionGrading) -> None:
+    grading, counts = found.grading, found.counts
+    first = grading.baselines[0].grade
+    click.echo(f"{first.positions:,} positions of {first.games:,} games: {found.rule}")
+    won, drawn, lost = grading.results
+    click.echo(f"the side to move won {won:,}, drew {drawn:,} and lost {lost:,}; {counts.positions:,} positions read\n")
+    confidence = f"{grading.settings.confidence:.3g}"
+    graded = (*grading.baselines, *grading.evaluations)
+    print_table(
+        "Grades: geometric mean of the probability given to the result",
+        ("evaluation", "grade", "error", f"{float(confidence):.1%} interval", "b", "drawishness", "below floor"),
+        [_grade_row(one) for one in graded],
+    )
+    for one in grading.evaluations:
+        if one.fit is not None and one.fit.message:
+            click.echo(f"{one.name}: {one.fit.message}")
+    for grouping, names in grading.groups.items():
+        _print_groups(graded, grouping, names)
+    if grading.comparisons:
+        print_table(
+            "Comparisons on the same positions: mean log probability of the first less the second",
+            ("first - second", "difference", "error", "interval", "ratio", "p"),
+            [
+                (
+                    f"{one.first} - {one.second}",
+                    f"{one.difference:+.5f}",
+                    f"{one.error:.5f}",
+                    f"{one.low:+.5f} to {one.high:+.5f}",
+                    f"{one.ratio:.4f}",
+                    f"{one.p_value:.2g}",
+                )
+                for one in grading.comparisons
+            ],
+        )
+        for comparison in grading.comparisons:
+            click.echo(comparison.verdict)
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{low:.4f}-{high:.4f}" if math.isfinite(low) and math.isfinite(high) else ""
+
+
+def _with_error(value: float | None, error: float) -> str:
+    if value is None:
+        return "its own"
+    return f"{value:.4g}" + (f" ± {error:.2g}" if math.isfinite(error) else "")
+
+
+def _grade_row(one: EvaluationGrade) -> tuple[str, ...]:
+    grade, fit = one.grade, one.fit
+    error = f"{grade.error:.4f}" if math.isfinite(grade.error) else ""
+    figures = (one.name, f"{grade.grade:.4f}", error, _interval(grade.low, grade.high))
+    if fit is None:
+        return (*figures, "", "", "")
+    scale = f"{_with_error(fit.scale, fit.scale_error)} {one.unit}".strip()
+    return (*figures, scale, _with_error(fit.drawishness, fit.drawishness_error), f"{grade.floored:,}")
+
+
+def _print_groups(graded: Sequence[EvaluationGrade], grouping: str, names: Sequence[str]) -> None:
+    rows = []
+    for place, name in enumerate(names):
+        grades: list[Grade | None] = [one.by_group[grouping][place] for one in graded]
+        counted = grades[0]
+        if counted is not None:
+            cells = (_with_error(grade.grade, grade.error) if grade is not None else "" for grade in grades)
+            rows.append((name, f"{counted.positions:,}", *cells))
+    print_table(f"By {grouping}", (grouping, "positions", *(one.name for one in graded)), rows)
+
+
+def _as_json(found: CollectionGrading) -> dict[str, Any]:
+    import attrs
+
+    grading = found.grading
+    plain = attrs.asdict(grading, recurse=True)
+    return {
+        "selection": {**attrs.asdict(found.rule), "text": str(found.rule)},
+        "counts": attrs.asdict(found.counts),
+        "label_kinds": found.label_kinds,
+        "remarks": found.remarks,
+        **plain,
+        "comparisons": [
+            {**attrs.asdict(one), "is_significant": one.is_significant, "verdict": one.verdict}
+            for one in grading.comparisons
+        ],
+    }

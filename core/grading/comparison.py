@@ -1,0 +1,228 @@
+"""Two evaluations on the same positions: which is better, by how much, and whether that could be chance.
+
+What is compared is the mean of the logarithms of correctness, whose difference is the logarithm of the ratio of the two
+grades. The positions are the same, so that what makes a game hard to predict cancels out of the difference, which is
+known far better than either grade.
+
+Two tests by resampling, both by game. The *bootstrap* draws as many games as there are with replacement and gives the
+interval of the difference. The *sign-flip test* asks how often a difference as large arises when in every game a coin
+decides which of the two evaluations is which: under "no evaluation is better" all of these are as likely.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+from glem.core.grading.correctness import LEAST_CORRECTNESS, checked_games, floored, mean_by_game, student_quantile
+from glem.core.kernels import kernel, mix
+
+__all__ = ["Comparison", "bootstrap_means", "compare", "sign_flip_sums"]
+
+Floats = NDArray[np.float64]
+
+_FEWEST_GAMES = 6
+"""With five games even a difference in the same direction in each has a two-sided p-value of 2 / 32 > 0.05."""
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""Step of splitmix64 (Steele et al. 2014): the odd number nearest to 2^64 divided by the golden ratio."""
+
+
+@kernel
+def _write_bootstrap_means(sums: Any, counts: Any, salt: Any, means: Any) -> None:
+    games = np.uint64(len(sums))
+    for sample in range(len(means)):
+        key = mix(salt + np.uint64(sample))
+        total = 0.0
+        positions = 0
+        for draw in range(len(sums)):
+            # The upper half of 32 random bits times the number of games is a uniform number below it.
+            drawn = (mix(key + np.uint64(draw) * _GOLDEN) >> np.uint64(32)) * games >> np.uint64(32)
+            total += sums[drawn]
+            positions += counts[drawn]
+        means[sample] = total / positions
+
+
+@kernel
+def _write_sign_flips(sums: Any, salt: Any, flipped: Any) -> None:
+    for sample in range(len(flipped)):
+        key = mix(salt + np.uint64(sample))
+        total = 0.0
+        bits = np.uint64(0)
+        for game in range(len(sums)):
+            if game & 63 == 0:
+                bits = mix(key + np.uint64(game) * _GOLDEN)
+            total += sums[game] if bits & np.uint64(1) else -sums[game]
+            bits >>= np.uint64(1)
+        flipped[sample] = total
+
+
+def _salt(seed: int, purpose: int) -> np.uint64:
+    return mix(np.uint64(seed % (1 << 64))) ^ np.uint64(purpose)
+
+
+def bootstrap_means(sums: Floats, counts: NDArray[np.int64], resamples: int, seed: int) -> Floats:
+    """Means of samples of games drawn with replacement: float64 [resamples].
+
+    Parameters
+    ----------
+    sums, counts
+        Sum of the values of each game's positions, and their number [G], G below 2**32.
+    resamples
+        Number of samples.
+    seed
+        Equal seeds give equal samples.
+    """
+    means = np.empty(resamples)
+    _write_bootstrap_means(np.ascontiguousarray(sums, np.float64), counts.astype(np.int64), _salt(seed, 1), means)
+    return means
+
+
+def sign_flip_sums(sums: Floats, resamples: int, seed: int) -> Floats:
+    """Add up games [G] with random signs: float64 [resamples]; equal seeds give equal signs."""
+    flipped = np.empty(resamples)
+    _write_sign_flips(np.ascontiguousarray(sums, np.float64), _salt(seed, 2), flipped)
+    return flipped
+
+
+@define(frozen=True)
+class Comparison:
+    """How a first evaluation compares with a second on the same positions.
+
+    Parameters
+    ----------
+    first, second
+        Their names.
+    difference
+        Mean log correctness of the first less that of the second; positive where the first is better.
+    error
+        Its standard error by game.
+    low, high
+        Bootstrap interval of the difference.
+    p_value
+        Two-sided, of the sign-flip test.
+    ratio
+        Grade of the first divided by that of the second: the exponential of the difference.
+    confidence
+        Of the interval; a p-value below 1 less this is significant.
+    positions, games
+        What both were graded on.
+    resamples
+        Samples of each test; no p-value is below 1 / (resamples + 1).
+    """
+
+    first: str
+    second: str
+    difference: float
+    error: float
+    low: float
+    high: float
+    p_value: float
+    ratio: float
+    confidence: float
+    positions: int
+    games: int
+    resamples: int
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the difference is unlikely to be chance: both tests say so."""
+        apart = self.low > 0 or self.high < 0
+        return self.games >= _FEWEST_GAMES and apart and self.p_value < 1 - self.confidence
+
+    @property
+    def verdict(self) -> str:
+        """One sentence for people."""
+        if self.difference == 0 and self.error == 0:
+            return f"{self.first} and {self.second} grade alike in every game"
+        if self.games < _FEWEST_GAMES:
+            return f"{self.games} games cannot tell {self.first} from {self.second}"
+        better, worse = (self.first, self.second) if self.difference > 0 else (self.second, self.first)
+        size = math.expm1(abs(self.difference))
+        if not self.is_significant:
+            return (
+                f"no significant difference: {better} grades {size:.2%} higher than {worse}, p = {self.p_value:.2g}; "
+                f"about {self._games_needed():,} games would tell a difference of this size"
+            )
+        return f"{better} is better than {worse}: it grades {size:.2%} higher, p = {self.p_value:.2g}"
+
+    def _games_needed(self) -> int:
+        """Games with which the observed difference would lie two standard errors from 0."""
+        if self.difference == 0 or not math.isfinite(self.error):
+            return self.games
+        return math.ceil(self.games * (2 * self.error / abs(self.difference)) ** 2)
+
+
+def compare(
+    first: NDArray[Any],
+    second: NDArray[Any],
+    game: NDArray[Any] | None = None,
+    *,
+    names: tuple[str, str] = ("first", "second"),
+    floor: float = LEAST_CORRECTNESS,
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Comparison:
+    """Compare two evaluations by the logarithms of their correctness on the same positions.
+
+    Parameters
+    ----------
+    first, second
+        Logarithms [N] of the correctness of each.
+    game
+        Number of each position's game [N]; None where each position is from a game of its own.
+    names
+        For the verdict.
+    floor
+        A correctness below it counts as it.
+    confidence
+        Of the interval, and of the verdict.
+    resamples
+        Samples of the bootstrap and of the sign-flip test.
+    seed
+        Equal seeds give equal results.
+
+    Raises
+    ------
+    BadInputError
+        No positions, different positions, or an argument out of range.
+    """
+    if len(first) != len(second):
+        raise BadInputError(f"{names[0]} graded {len(first)} positions, {names[1]} {len(second)}: not the same ones")
+    if len(first) == 0:
+        raise BadInputError("no positions to compare on")
+    if not 100 <= resamples <= 10_000_000:
+        raise BadInputError(f"resampling needs 100 to 10,000,000 samples, got {resamples}")
+    differences = floored(first, floor)[0] - floored(second, floor)[0]
+    numbers = checked_games(game, len(differences))
+    mean, error, games = mean_by_game(differences, numbers)
+    student_quantile(confidence, games)
+    counts = np.bincount(numbers)
+    sums: Floats = np.bincount(numbers, differences)[counts > 0].astype(np.float64)
+    counts = counts[counts > 0]
+    tail = 50 * (1 - confidence)
+    low, high = np.percentile(bootstrap_means(sums, counts, resamples, seed), [tail, 100 - tail])
+    observed = abs(float(sums.sum()))
+    # Sums in another order differ in the last digits; those that are equal but for that count as equal.
+    slack = 1e-12 * float(np.abs(sums).sum())
+    as_large = int((np.abs(sign_flip_sums(sums, resamples, seed)) >= observed - slack).sum())
+    return Comparison(
+        first=names[0],
+        second=names[1],
+        difference=mean,
+        error=error,
+        low=float(low),
+        high=float(high),
+        p_value=(as_large + 1) / (resamples + 1),
+        ratio=math.exp(mean),
+        confidence=confidence,
+        positions=len(differences),
+        games=games,
+        resamples=resamples,
+    )

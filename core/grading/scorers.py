@@ -1,0 +1,189 @@
+"""What gives the values that are graded: evaluations as they are, or after a search."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import attrs
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.chunked_work import Workers
+from glem.core.errors import BadInputError
+from glem.core.evaluation import LinearEvaluation
+from glem.core.fitting.links import IDENTITY, LOGISTIC
+from glem.core.game import Game
+from glem.core.grading.grading import Prediction
+from glem.core.operations import position_at
+from glem.core.progress import SILENT, Progress
+from glem.core.search.evaluation_evaluator import evaluator_of, search_unit
+from glem.core.search.results import Limits
+from glem.core.search.searcher import Searcher, SearchSettings
+from glem.core.solving import Solver
+from glem.core.tasks import run_tasks
+from glem.core.tournament.player_data import load_player_evaluation, load_player_probcut
+from glem.core.tournament.players import SEARCH, PlayerSpec, parse_player
+
+__all__ = ["Scorer", "SearchScorer", "StaticScorer", "scorer_of"]
+
+_POSITIONS_PER_TASK = 250
+_STATIC = Limits(depth=1)
+"""Stands for no limit in the text of a player; it is told from the same limit in the text by identity."""
+
+
+class Scorer(Protocol):
+    """Gives values to positions."""
+
+    name: str
+    is_search: bool
+    """Whether it takes long, so that it is called once with all positions."""
+
+    def predict(self, positions: Any, *, progress: Progress = SILENT) -> Prediction:
+        """Values of a position of columns [N] that are not over, from the side to move."""
+        ...
+
+
+class StaticScorer:
+    """An evaluation as it is. Under the logistic link its values are log odds, else label units.
+
+    Parameters
+    ----------
+    name
+        For people.
+    evaluation
+        The evaluation.
+    jobs
+        Threads.
+    """
+
+    is_search = False
+
+    def __init__(self, name: str, evaluation: LinearEvaluation, *, jobs: int = 1) -> None:
+        self.name = name
+        self._unit = search_unit(evaluation)
+        # The sum before the logistic link: a winning chance of almost 1 has few digits left.
+        self._evaluation = attrs.evolve(evaluation, link=IDENTITY) if evaluation.link == LOGISTIC else evaluation
+        self._jobs = jobs
+
+    def predict(self, positions: Any, *, progress: Progress = SILENT) -> Prediction:
+        """Evaluate positions."""
+        return Prediction(self._evaluation.predict(positions, jobs=self._jobs, progress=progress), unit=self._unit)
+
+
+class SearchScorer:
+    """An evaluation after a search of each position by itself.
+
+    A value lies within the game's final scores, or within the greatest log odds of the search under the logistic link:
+    a win that the search has proved, or the solver, is worth the greatest value, and the exact score where scores tell
+    by how much.
+
+    Parameters
+    ----------
+    game
+        The game.
+    spec
+        The searching player. By depth or nodes the values depend on nothing else; by seconds, also on the machine.
+    workers
+        Where the searches run.
+    """
+
+    is_search = True
+
+    def __init__(self, game: Game, spec: PlayerSpec, *, workers: Workers | None = None) -> None:
+        if spec.limits.clock is not None:
+            raise BadInputError(f"{spec.name!r}: a clock is for games; limit the search by depth=, nodes= or seconds=")
+        if spec.result_from:
+            raise BadInputError(f"{spec.name!r}: positions are graded by their scores; use solve=, not result=")
+        self.name = spec.name
+        self._game = game
+        self._spec = spec.resolved(game)
+        self._unit = search_unit(load_player_evaluation(game, spec.evaluation))
+        self._workers = Workers() if workers is None else workers
+
+    def predict(self, positions: Any, *, progress: Progress = SILENT) -> Prediction:
+        """Search each position with an empty table."""
+        count = len(positions[0])
+        kind = type(positions)
+        tasks = [
+            _SearchTask(
+                self._game,
+                self._spec,
+                kind(*(column[first : first + _POSITIONS_PER_TASK] for column in positions)),
+            )
+            for first in range(0, count, _POSITIONS_PER_TASK)
+        ]
+        found: dict[int, NDArray[np.float64]] = {}
+        with progress(f"Searching: {self.name}", count) as bar:
+            workers = self._workers
+            results = run_tasks(
+                _search_values, tasks, executor=workers.executor, workers=workers.workers, in_flight=workers.in_flight
+            )
+            for place, values in results:
+                found[place] = values
+                bar.advance(len(values))
+        return Prediction(np.concatenate([found[place] for place in range(len(tasks))]), unit=self._unit)
+
+
+@define(frozen=True)
+class _SearchTask:
+    game: Game
+    spec: PlayerSpec
+    positions: Any
+
+
+def _search_values(task: _SearchTask) -> NDArray[np.float64]:
+    game, spec = task.game, task.spec
+    spec.check_data(game)
+    evaluation = load_player_evaluation(game, spec.evaluation)
+    evaluator = evaluator_of(evaluation)
+    searcher = Searcher(
+        game, evaluator, SearchSettings(table_mb=spec.table_mb, probcut=load_player_probcut(game, spec))
+    )
+    solver: Solver | None = None
+    if spec.solve_from and game.make_solver is not None:
+        solver = game.make_solver(evaluator=evaluator, table_mb=spec.table_mb)
+    is_odds = evaluation.link == LOGISTIC
+    limit = evaluator.limit / evaluator.steps_per_unit
+    low, high = (-limit, limit) if is_odds else game.score_bounds
+    values = np.empty(len(task.positions[0]))
+    for row in range(len(values)):
+        position = position_at(task.positions, row)
+        if solver is not None and solver.plies_left(position) <= spec.solve_from:
+            solver.clear()
+            score = float(solver.solve(position).score)
+            value = np.sign(score) * limit if is_odds else score
+        else:
+            searcher.clear()
+            value = searcher.search(position, spec.limits).value
+        values[row] = min(max(value, low), high)
+    return values
+
+
+def scorer_of(game: Game, text: str, *, jobs: int = 1, workers: Workers | None = None) -> Scorer:
+    """Scorer for the text of a player: an evaluation file or ``default``, static unless it names a limit.
+
+    Parameters
+    ----------
+    game
+        The game.
+    text
+        As for :func:`~glem.core.tournament.players.parse_player`.
+    jobs
+        Threads of a static evaluation.
+    workers
+        Where searches run.
+
+    Raises
+    ------
+    BadInputError
+        The text describes no evaluation of this game.
+    """
+    spec = parse_player(text, limits=_STATIC)
+    if spec.kind != SEARCH:
+        raise BadInputError(f"{text!r} is a {spec.kind} player and gives no values; name an evaluation file or default")
+    if spec.limits is not _STATIC:
+        return SearchScorer(game, spec, workers=workers)
+    if spec.solve_from or spec.result_from:
+        raise BadInputError(f"{text!r} solves positions but has no limit for those before: add depth= or nodes=")
+    return StaticScorer(spec.name, load_player_evaluation(game, spec.evaluation), jobs=jobs)

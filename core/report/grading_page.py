@@ -1,0 +1,265 @@
+"""The report of a grading: grades, comparisons, curves by phase, reliability, as one self-contained HTML file."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from xml.etree.ElementTree import Element
+
+from glem.core.assessment import CalibrationBins
+from glem.core.files import atomic_path
+from glem.core.grading.collection import CollectionGrading
+from glem.core.grading.correctness import Grade
+from glem.core.grading.grading import EvaluationGrade
+from glem.core.report.charts import calibration_chart, grade_chart, line_swatch, styles_of
+from glem.core.report.data import Calibration
+from glem.core.report.frame import details, paragraph, section, whole_page
+from glem.core.report.markup import Child, aligned, data_table, element, number, signed, whole
+
+__all__ = ["render_grading", "write_grading_report"]
+
+_PHASE = "phase"
+
+
+def write_grading_report(found: CollectionGrading, path: str | os.PathLike[str], *, game_title: str) -> None:
+    """Write the report as one HTML file, which replaces an older one only when it is whole."""
+    text = render_grading(found, game_title=game_title)
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def render_grading(found: CollectionGrading, *, game_title: str) -> str:
+    """HTML text of the report; equal gradings give equal texts.
+
+    Parameters
+    ----------
+    found
+        The grading.
+    game_title
+        Name of the game for people.
+    """
+    title = "Grades by the results of games"
+    sections = [
+        part
+        for part in (_grades(found), _comparisons(found), _phases(found), *_groups(found), _reliability(found))
+        if part is not None
+    ]
+    sections += [_facts(found), _how_to_read()]
+    return whole_page(
+        title,
+        f"{game_title} · grading report",
+        f"{title} – {game_title}",
+        _summary(found),
+        _key_figures(found),
+        sections,
+    )
+
+
+def _summary(found: CollectionGrading) -> str:
+    grading = found.grading
+    grade = grading.baselines[0].grade
+    best = max(grading.evaluations, key=lambda one: one.grade.grade)
+    sentences = [
+        f"{whole(grade.positions)} positions of {whole(grade.games)} games.",
+        f"{best.name} gave the results a probability of {number(best.grade.grade)} on average (geometric mean).",
+        *(f"{comparison.verdict}." for comparison in grading.comparisons[:3]),
+    ]
+    return " ".join(sentences)
+
+
+def _key_figures(found: CollectionGrading) -> Element:
+    grading = found.grading
+    best = max(grading.evaluations, key=lambda one: one.grade.grade)
+    frequencies = grading.baselines[-1]
+    gain = 100 * (best.grade.grade / frequencies.grade.grade - 1)
+    figures = (
+        (number(best.grade.grade, 4), f"grade of {best.name}"),
+        (f"{signed(gain)} %", f"against {frequencies.name}"),
+        (whole(best.grade.games), "games"),
+    )
+    return element(
+        "dl",
+        *(element("div", element("dt", label), element("dd", value)) for value, label in figures),
+        class_="key-figures",
+    )
+
+
+def _rows(header: Sequence[str], rows: Sequence[Sequence[Child]], caption: str) -> Element:
+    head = element("tr", *(element("th", text, scope="col") for text in header))
+    body = [
+        element("tr", element("th", row[0], scope="row"), *(element("td", cell) for cell in row[1:])) for row in rows
+    ]
+    return data_table(caption, element("thead", head), element("tbody", *body))
+
+
+def _graded(found: CollectionGrading) -> tuple[EvaluationGrade, ...]:
+    return (*found.grading.evaluations, *found.grading.baselines)
+
+
+def _with_error(value: float | None, error: float) -> str:
+    if value is None:
+        return "its own"
+    return number(value, 4) + (f" ± {number(error, 2)}" if math.isfinite(error) else "")
+
+
+def _grades(found: CollectionGrading) -> Element:
+    rows = []
+    for one in _graded(found):
+        grade, fit = one.grade, one.fit
+        scale = "" if fit is None else f"{_with_error(fit.scale, fit.scale_error)} {one.unit}"
+        drawishness = "" if fit is None else _with_error(fit.drawishness, fit.drawishness_error)
+        interval = f"{number(grade.low, 4)}–{number(grade.high, 4)}"
+        rows.append((one.name, number(grade.grade, 4), interval, scale, drawishness, whole(grade.floored)))
+    header = ("evaluation", "grade", f"{found.grading.settings.confidence:.4g} interval", "b", "drawishness", "floored")
+    remarks = [f"{one.name}: {one.fit.message}." for one in found.grading.evaluations if one.fit and one.fit.message]
+    return section(
+        "grades",
+        "Grades",
+        _rows(header, rows, "Geometric mean of the probability given to the result"),
+        *(element("p", remark) for remark in remarks),
+    )
+
+
+def _comparisons(found: CollectionGrading) -> Element | None:
+    if not found.grading.comparisons:
+        return None
+    rows = [
+        (
+            f"{one.first} against {one.second}",
+            signed(one.difference, 3),
+            f"{signed(one.low, 3)} to {signed(one.high, 3)}",
+            f"{one.p_value:.2g}",
+            one.verdict,
+        )
+        for one in found.grading.comparisons
+    ]
+    header = ("pair", "difference", "interval", "p", "verdict")
+    return section(
+        "comparisons",
+        "Which is better",
+        paragraph("Difference of the mean logarithms of the correctness on the same positions."),
+        _rows(header, rows, "Comparisons: bootstrap intervals and sign-flip tests by game"),
+    )
+
+
+def _phases(found: CollectionGrading) -> Element | None:
+    grading = found.grading
+    names = grading.groups.get(_PHASE)
+    if names is None:
+        return None
+    filled = [place for place in range(len(names)) if grading.baselines[0].by_group[_PHASE][place] is not None]
+    curves = {one.name: [_limits(one.by_group[_PHASE][place]) for place in filled] for one in _graded(found)}
+    counts = [_count(grading.baselines[0].by_group[_PHASE][place]) for place in filled]
+    baselines = [one.name for one in grading.baselines]
+    shown = [names[place] for place in filled]
+    entries = [element("li", line_swatch(style), name) for name, style in styles_of(tuple(curves), baselines).items()]
+    sizes = (("wide-only", 1040, 380), ("narrow-only", 350, 320))
+    charts = [
+        element("div", grade_chart(shown, counts, curves, baselines, width=width, height=height), class_=kind)
+        for kind, width, height in sizes
+    ]
+    return section(
+        "phases",
+        "By phase",
+        element(
+            "figure",
+            element("figcaption", "Grade by phase with its interval; higher is better. Below: positions by phase."),
+            element("ul", *entries, class_="legend", aria_label="Evaluations"),
+            *charts,
+        ),
+        details("The same as a table", _group_table(found, _PHASE, names)),
+    )
+
+
+def _limits(grade: Grade | None) -> tuple[float, float, float]:
+    return (math.nan, math.nan, math.nan) if grade is None else (grade.grade, grade.low, grade.high)
+
+
+def _count(grade: Grade | None) -> int:
+    return 0 if grade is None else grade.positions
+
+
+def _groups(found: CollectionGrading) -> list[Element]:
+    return [
+        section(f"by-{place}", f"By {name}", _group_table(found, name, names))
+        for place, (name, names) in enumerate(found.grading.groups.items())
+        if name != _PHASE
+    ]
+
+
+def _group_table(found: CollectionGrading, grouping: str, names: Sequence[str]) -> Element:
+    graded = _graded(found)
+    rows = []
+    for place, name in enumerate(names):
+        count = _count(graded[0].by_group[grouping][place])
+        if count:
+            grades = [_limits(one.by_group[grouping][place])[0] for one in graded]
+            rows.append((name, whole(count), *(number(grade, 4) for grade in grades)))
+    return _rows((grouping, "positions", *(one.name for one in graded)), rows, f"Grade by {grouping}")
+
+
+def _calibration(name: str, bins: CalibrationBins, unit: str) -> Calibration:
+    return Calibration(name, bins.predicted.tolist(), bins.observed.tolist(), bins.counts.tolist(), unit)
+
+
+def _reliability(found: CollectionGrading) -> Element | None:
+    curves = []
+    for one in found.grading.evaluations:
+        if one.scores is not None and one.draws is not None:
+            curves.append(_calibration(f"{one.name}: expected score", one.scores, "points"))
+            curves.append(_calibration(f"{one.name}: draws", one.draws, "probability"))
+    if not curves:
+        return None
+    figures = [
+        element("figure", element("figcaption", curve.model), calibration_chart(curve, f"reliability-{place}"))
+        for place, curve in enumerate(curves)
+    ]
+    tables = []
+    for curve in curves:
+        predicted, observed, counts = zip(*curve.filled, strict=True)
+        columns = (aligned(predicted), aligned(observed), [whole(count) for count in counts])
+        tables.append(_rows(("predicted", "observed", "positions"), list(zip(*columns, strict=True)), curve.model))
+    return section(
+        "reliability",
+        "Reliability",
+        paragraph(
+            "Positions are put into bins by what the evaluation predicts: the score to be expected (a win 1, a draw "
+            "one half), and the probability of a draw. On the line, the evaluation means what it says."
+        ),
+        element("div", *figures, class_="multiples"),
+        details("The same as tables", element("div", *tables, class_="tables")),
+    )
+
+
+def _facts(found: CollectionGrading) -> Element:
+    counts, settings = found.counts, found.grading.settings
+    won, drawn, lost = found.grading.results
+    facts = {
+        "selection": str(found.rule),
+        "positions read": whole(counts.positions),
+        "results for the side to move": f"{whole(won)} won, {whole(drawn)} drawn, {whole(lost)} lost",
+        "labels": ", ".join(found.label_kinds),
+        "least correctness": f"{settings.floor:g}",
+        "resamples": f"{whole(settings.resamples)}, seed {settings.seed}",
+        **{f"note {place}": remark for place, remark in enumerate(found.remarks, 1)},
+    }
+    body = [element("tr", element("th", name, scope="row"), element("td", text)) for name, text in facts.items()]
+    return section(
+        "facts", "Facts", data_table("What this report was made from", element("tbody", *body), class_="facts")
+    )
+
+
+def _how_to_read() -> Element:
+    paragraphs = (
+        "An evaluation v is read as the expected score 1 / (1 + exp(-v / b)) and, with a drawishness between 0 and 1, "
+        "as probabilities of a win, a draw and a loss (A. Ban, 2012). Its correctness in a position is the probability "
+        "that it gave to what then happened; the grade is the geometric mean over positions.",
+        "Equal probabilities grade 1/3. The result frequencies grade what can be known without looking at the board. "
+        "What an evaluation adds to them is what it knows.",
+        "Errors and intervals are by game. Two evaluations are compared on the same positions, which tells them apart "
+        "far better than their own intervals do.",
+    )
+    return section(
+        "reading", "How to read this", element("div", *(element("p", text) for text in paragraphs), class_="prose")
+    )

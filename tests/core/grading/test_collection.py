@@ -1,0 +1,245 @@
+"""Gradings of files, and the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from glem.core.cli import command_group
+from glem.core.errors import BadInputError
+from glem.core.evaluation import LinearEvaluation
+from glem.core.game import Game, load_game
+from glem.core.grading.collection import CollectionGrading, grade_collection
+from glem.core.grading.distribution import log_correctness
+from glem.core.grading.grading import GradingSettings
+from glem.core.grading.scorers import SearchScorer, StaticScorer, scorer_of
+from glem.core.grading.selection import SelectionRule
+from glem.core.learning import Learning, load_learning
+from glem.core.positions import PositionSet
+from glem.core.report.grading_page import render_grading
+from tests.core.linear_evaluations import mobility_evaluation
+
+QUICK = GradingSettings(resamples=200, bins=5)
+
+
+@pytest.fixture(scope="module")
+def games(othello_learning: Learning) -> PositionSet:
+    """All positions of 400 games of self-play."""
+    assert othello_learning.sample is not None
+    sample: PositionSet = othello_learning.sample()
+    return sample.select(sample.record < 400)
+
+
+@pytest.fixture(scope="module")
+def file(games: PositionSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("grading") / "games.parquet"
+    games.write(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("grading") / "mobility.npz"
+    mobility_evaluation(othello_learning).save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def found(othello: Game, othello_learning: Learning, file: Path) -> CollectionGrading:
+    scorers = [
+        StaticScorer("mobility", mobility_evaluation(othello_learning)),
+        StaticScorer("odds", mobility_evaluation(othello_learning, logistic=True)),
+    ]
+    return grade_collection(othello, [file], scorers, settings=QUICK)
+
+
+def test_one_position_of_each_game_is_graded(found: CollectionGrading, games: PositionSet) -> None:
+    assert found.counts.games == found.counts.chosen == 400
+    assert found.counts.positions == len(games)
+    assert found.remarks == ()
+    mobility = found.grading.evaluations[0]
+    assert (mobility.grade.positions, mobility.grade.games) == (400, 400)
+    assert found.grading.groups["phase"] == mobility_phases(found)
+    assert found.grading.groups["margin"][:2] == ("drawn", "won by 1-4")
+
+
+def mobility_phases(found: CollectionGrading) -> tuple[str, ...]:
+    counted = found.grading.evaluations[0].by_group["phase"]
+    assert counted[0] is None  # the first ten moves of either side
+    assert sum(one.positions for one in counted if one is not None) == 400
+    return found.grading.groups["phase"]
+
+
+def test_log_odds_grade_as_the_values_that_they_are_proportional_to(found: CollectionGrading) -> None:
+    mobility, odds = found.grading.evaluations
+    assert mobility.fit is not None
+    assert odds.fit is not None
+    assert odds.unit == "log odds"
+    assert mobility.fit.scale == pytest.approx(10 * odds.fit.scale, rel=1e-3)
+    assert mobility.grade.grade == pytest.approx(odds.grade.grade, rel=1e-6)
+    assert not found.grading.comparisons[0].is_significant
+
+
+def test_all_positions_are_graded_by_game(
+    othello: Game, othello_learning: Learning, games: PositionSet, file: Path
+) -> None:
+    """Against the arrays themselves, without selection and files."""
+    evaluation = mobility_evaluation(othello_learning)
+    rule = SelectionRule("all", skip_moves=0, skip_end=0.0)
+    found = grade_collection(
+        othello,
+        [file],
+        [StaticScorer("mobility", evaluation)],
+        rule=rule,
+        settings=QUICK,
+        scales=[5.0],
+        drawishness=[0.1],
+    )
+    logs = log_correctness(evaluation.predict(games.positions), np.sign(games.label), 5.0, 0.1)
+    grade = found.grading.evaluations[0].grade
+    assert grade.mean_log == pytest.approx(logs.mean())
+    assert (grade.positions, grade.games) == (len(games), 400)
+
+
+def test_two_files_hold_different_games(
+    othello: Game, othello_learning: Learning, games: PositionSet, tmp_path: Path, found: CollectionGrading
+) -> None:
+    first, second = tmp_path / "first.parquet", tmp_path / "second.parquet"
+    games.select(games.record < 150).write(first)
+    games.select(games.record >= 150).write(second)
+    parts = grade_collection(
+        othello, [first, second], [StaticScorer("mobility", mobility_evaluation(othello_learning))], settings=QUICK
+    )
+    assert parts.counts == found.counts
+    assert parts.grading.evaluations[0].grade == found.grading.evaluations[0].grade
+
+
+def test_a_search_grades_the_same_positions(othello: Game, model: Path, games: PositionSet, tmp_path: Path) -> None:
+    path = tmp_path / "few.parquet"
+    games.select(games.record < 60).write(path)
+    scorers = [scorer_of(othello, str(model)), scorer_of(othello, f"{model},depth=2")]
+    assert isinstance(scorers[0], StaticScorer)
+    assert isinstance(scorers[1], SearchScorer)
+    rule = SelectionRule("every", step=10)
+    once, again = (grade_collection(othello, [path], scorers, rule=rule, settings=QUICK) for _ in range(2))
+    static, searched = once.grading.evaluations
+    assert static.grade.positions == searched.grade.positions > 100
+    assert static.grade.grade != searched.grade.grade
+    assert again.grading.evaluations[1].grade == searched.grade
+
+
+def test_merged_positions_have_no_result(
+    othello: Game, othello_learning: Learning, games: PositionSet, tmp_path: Path
+) -> None:
+    path = tmp_path / "merged.parquet"
+    games.merge_duplicates().write(path)
+    scorer = StaticScorer("mobility", mobility_evaluation(othello_learning))
+    with pytest.raises(BadInputError, match="without --merge"):
+        grade_collection(othello, [path], [scorer], rule=SelectionRule("all", 0, 0.0))
+
+
+def test_labels_of_other_kinds_are_remarked(
+    othello: Game, othello_learning: Learning, games: PositionSet, tmp_path: Path
+) -> None:
+    path = tmp_path / "scores.parquet"
+    some = games.select(slice(0, 600))
+    PositionSet.from_positions(othello, some.positions, some.label).write(path)
+    scorer = StaticScorer("mobility", mobility_evaluation(othello_learning))
+    found = grade_collection(othello, [path], [scorer], settings=QUICK)
+    assert found.grading.evaluations[0].grade.games == 600
+    assert "kind score" in found.remarks[0]
+    assert "do not tell their ply" in found.remarks[1]
+
+
+def test_too_short_games_leave_nothing(othello: Game, othello_learning: Learning, file: Path) -> None:
+    scorer = StaticScorer("mobility", mobility_evaluation(othello_learning))
+    with pytest.raises(BadInputError, match="too short"):
+        grade_collection(othello, [file], [scorer], rule=SelectionRule(skip_moves=40))
+    with pytest.raises(BadInputError, match="names of their own"):
+        grade_collection(othello, [file], [scorer, scorer])
+    with pytest.raises(BadInputError, match="2 values of scale"):
+        grade_collection(othello, [file], [scorer], scales=[1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("random", "gives no values"),
+        ("default,solve=10", "no limit"),
+        ("default,clock=10", "a clock is for games"),
+        ("default,depth=2,result=10", "use solve="),
+        ("missing.npz", "no such file"),
+    ],
+)
+def test_what_gives_no_values_is_refused(othello: Game, text: str, reason: str) -> None:
+    with pytest.raises(BadInputError, match=reason):
+        scorer_of(othello, text)
+
+
+def test_games_in_text_files_of_any_game(tmp_path: Path) -> None:
+    """A game that is won, drawn and lost, and has nothing of its own for grading."""
+    game = load_game("connect_four")
+    generator = np.random.default_rng(1)
+    lines = ["# glem games 1 connect_four"]
+    for _ in range(40):
+        position, moves = game.initial_position, []
+        while not game.is_over(position):
+            legal = np.zeros(game.max_moves, np.int32)
+            count = game.legal_moves(position, legal, 0)
+            move = int(legal[generator.integers(count)])
+            moves.append(game.format_move(move))
+            position = game.play(position, move)
+        lines.append(" ".join(moves) + "\t\t\t")
+    path = tmp_path / "random.games"
+    path.write_text("\n".join(lines) + "\n")
+    learning = load_learning("connect_four")
+    phases = len(learning.phases)
+    blank = LinearEvaluation(learning, np.zeros(phases, np.float32))
+    blank.save(tmp_path / "blank.npz")
+    # After three plies it knows the wins and losses that lie so near.
+    scorer = scorer_of(game, f"{tmp_path / 'blank.npz'},depth=3")
+    found = grade_collection(game, [path], [scorer], rule=SelectionRule(skip_moves=2), settings=QUICK)
+    assert found.grading.evaluations[0].grade.games > 30
+    assert "margin" not in found.grading.groups
+
+
+def run(*arguments: object) -> str:
+    result = CliRunner().invoke(command_group, [str(word) for word in arguments])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_the_command_prints_tables_and_a_verdict(file: Path, model: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    text = run(
+        "grade", "othello", file, "--evaluation", "default", "--evaluation", f"name=mobility,evaluation={model}",
+        "--resamples", 500, "--report", page,
+    )  # fmt: skip
+    assert "equal probabilities" in text
+    assert "default is better than mobility" in text
+    html = page.read_text(encoding="utf-8")
+    assert "default is better than mobility" in html
+    assert html.count("<svg") >= 6
+    assert "<script" not in html
+
+
+def test_the_command_prints_json(file: Path, model: Path) -> None:
+    found = json.loads(
+        run("grade", "othello", file, "--evaluation", model, "--evaluation", "default", "--resamples", 100, "--json",
+            "--scale", "5", "--scale", "fit", "--drawishness", "0.2")
+    )  # fmt: skip
+    first, second = found["evaluations"]
+    assert (first["fit"]["scale"], first["fit"]["drawishness"], first["fit"]["fitted"]) == (5.0, 0.2, [])
+    assert second["fit"]["fitted"] == ["scale"]
+    assert len(first["by_group"]["phase"]) == len(found["groups"]["phase"])
+    assert found["comparisons"][0]["verdict"]
+    assert found["selection"]["kind"] == "random"
+    assert found["evaluations"][0]["scores"]["counts"]
+
+
+def test_equal_gradings_make_equal_reports(found: CollectionGrading) -> None:
+    assert render_grading(found, game_title="Othello") == render_grading(found, game_title="Othello")
