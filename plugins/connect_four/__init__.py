@@ -17,6 +17,8 @@ __all__ = ["CONNECT_FOUR"]
 _CELLS = np.uint64(sum(0b111111 << 7 * column for column in range(7)))
 _ODD_ROWS = np.uint64(sum(0b010101 << 7 * column for column in range(7)))
 _ONE = np.uint64(1)
+_BITS = np.array([7 * (cell % 7) + 5 - cell // 7 for cell in range(42)], np.uint64)
+"""Bit of each cell, row by row from the top; a table, because divisions would make the loop five times as slow."""
 
 
 def _winning_cells(discs: np.uint64, empty: np.uint64) -> np.uint64:
@@ -43,9 +45,9 @@ def write_values(position: Position, values: Any) -> None:
     playable = playable_cells(position)
     empty = _CELLS & ~(own | opponent)
     for cell in range(42):
-        bit = np.uint64(7 * (cell % 7) + 5 - cell // 7)
-        content = ((own >> bit) & _ONE) | (((opponent >> bit) & _ONE) << _ONE)
-        values[cell] = content + ((playable >> bit) & _ONE) * np.uint64(3)
+        # 1 for an own disc, 2 for an opponent's, 3 for a playable cell.
+        low, high = (own | playable) >> _BITS[cell], (opponent | playable) >> _BITS[cell]
+        values[cell] = (low & _ONE) | ((high & _ONE) << _ONE)
     own_wins, opponent_wins = _winning_cells(own, empty), _winning_cells(opponent, empty)
     values[42] = popcount(own_wins & playable)
     values[43] = popcount(opponent_wins & playable)
