@@ -31,6 +31,9 @@ Cell = str | int
 MOST_SEQUENCES = 1_000_000
 """Perft goes no deeper once this many move sequences are to be expected."""
 
+MOST_PLAIN_SEQUENCES = 20_000
+"""The same for rules that run as plain Python."""
+
 MOST_PLIES = 8
 """Nor deeper than this, in a game with few moves."""
 
@@ -193,6 +196,7 @@ def _rule_facts(game: Game) -> Iterator[tuple[str, Cell]]:
     yield "board symmetries, identity included", game.symmetry_count
     yield "board", f"{game.layout.rows} rows, {game.layout.columns} columns" if game.layout else "none"
     yield "interface version", game.interface_version
+    yield "rules run", "compiled" if game.rules.plain_reason is None else f"as plain Python: {game.rules.plain_reason}"
 
 
 def _fields(game: Game) -> Iterator[tuple[Cell, ...]]:
@@ -217,9 +221,12 @@ def _sequence_counts(game: Game) -> list[int]:
     """Move sequences of 1, 2, ... plies, as long as the next number is expected to be small."""
     counts = [perft(game, 1)]
     expected = counts[0] * counts[0]
-    while 0 < expected <= MOST_SEQUENCES and len(counts) < min(MOST_PLIES, game.max_plies):
+    most = MOST_SEQUENCES
+    while 0 < expected <= most and len(counts) < min(MOST_PLIES, game.max_plies):
         counts.append(perft(game, len(counts) + 1))
         expected = counts[-1] * counts[-1] // max(1, counts[-2])
+        # Known only once they have been compiled, which counting one ply does not need.
+        most = MOST_SEQUENCES if game.rules.plain_reason is None else MOST_PLAIN_SEQUENCES
     return counts
 
 

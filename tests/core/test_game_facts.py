@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 import click
+import numpy as np
 import pytest
 
 from glem.core import game_facts as module
@@ -14,6 +15,7 @@ from glem.core.errors import PluginError
 from glem.core.game import Game, game_names, load_game
 from glem.core.game_facts import FactTable, GameFacts, game_facts
 from glem.core.learning import Learning
+from glem.core.plain_rules import PlainRulesWarning
 from tests.core.countdown_game import COUNTDOWN
 
 
@@ -71,6 +73,22 @@ def test_patterns_have_the_counts_of_the_paper() -> None:
 def test_perft_goes_as_deep_as_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_SEQUENCES", 2_000)
     assert rows(game_facts("othello"), "Perft") == ((1, 4), (2, 12), (3, 56), (4, 244), (5, 1396))
+
+
+def uncompilable_play(position: Any, move: int) -> Any:
+    taken = {"stones": move + 1}
+    return type(position)(np.uint8(sum([position.stones, -taken.get("stones", 0), *()])))
+
+
+def test_plain_rules_are_told_and_counted_less_deep(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_PLAIN_SEQUENCES", 20)
+    plain = attrs.evolve(COUNTDOWN, name="countdown_in_python", play=uncompilable_play)
+    with pytest.warns(PlainRulesWarning):
+        facts = facts_of(plain, None, monkeypatch)
+    assert rows(facts, "Perft") == ((1, 3), (2, 9))
+    [how] = [value for fact, value in rows(facts, "Rules") if fact == "rules run"]
+    assert how.startswith("as plain Python: ")
+    assert "uncompilable_play" in how
 
 
 def test_game_without_anything_optional(monkeypatch: pytest.MonkeyPatch) -> None:
