@@ -16,7 +16,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.files import atomic_path, folder_lock
+from glem.core.files import LOCK, atomic_path, folder_lock
 from glem.core.progress import SILENT, Progress
 from glem.core.settings import text_differences
 from glem.core.tasks import run_tasks
@@ -31,7 +31,15 @@ Arrays = Mapping[str, NDArray[Any]]
 _MARK = "work.json"
 
 
-def claim_folder(folder: Path, settings: Mapping[str, Any]) -> None:
+def claim_folder(
+    folder: Path,
+    settings: Mapping[str, Any],
+    *,
+    mark: str = _MARK,
+    files: str = "[!.]*",
+    content: str = "unfinished work",
+    remedy: str = "remove it",
+) -> None:
     """Note in a folder what work it is for.
 
     Parameters
@@ -40,25 +48,34 @@ def claim_folder(folder: Path, settings: Mapping[str, Any]) -> None:
         The folder.
     settings
         All that the results depend on, as JSON values.
+    mark
+        File of the note.
+    files
+        What the results are called there; by default anything counts as one.
+    content, remedy
+        What the folder holds and what is to be done about it, for the error.
 
     Raises
     ------
     BadInputError
-        The folder is for other work.
+        The folder is for other work, or holds results of nobody knows what.
     """
-    mark = folder / _MARK
+    note = folder / mark
     text = json.dumps(settings, indent=1, sort_keys=True) + "\n"
-    if not mark.exists():
-        with atomic_path(mark) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+    if note.exists():
+        found = note.read_text(encoding="utf-8", errors="replace")
+        if found != text:
+            changes = text_differences(found, settings) or f"{mark} differs"
+            raise BadInputError(
+                f"{folder} holds {content} of other settings or input ({changes}); {remedy}, "
+                "or repeat the command that began it"
+            )
         return
-    found = mark.read_text(encoding="utf-8", errors="replace")
-    if found != text:
-        changes = text_differences(found, settings) or f"{_MARK} differs"
-        raise BadInputError(
-            f"{folder} holds unfinished work of other settings or input ({changes}); remove it, "
-            "or repeat the command that began it"
-        )
+    # A kill while finished work was being removed leaves results without their note.
+    if any(path.name != LOCK for path in folder.glob(files)):
+        raise BadInputError(f"{folder} holds {content}, but no {mark} that tells how it came about; {remedy}")
+    with atomic_path(note) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 @define(frozen=True)
@@ -89,9 +106,6 @@ class ChunkedWork:
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         self.folder = folder
         folder.mkdir(exist_ok=True)
-        if not (folder / _MARK).exists() and any(folder.glob("*.npz")):
-            # A kill while finished work was being removed leaves this.
-            raise BadInputError(f"{folder} holds results, but no {_MARK} that tells of what work; remove it")
         claim_folder(folder, settings)
 
     def run(

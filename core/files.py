@@ -11,7 +11,10 @@ from pathlib import Path
 
 from glem.core.errors import BadInputError
 
-__all__ = ["atomic_path", "check_writable", "folder_lock"]
+__all__ = ["LOCK", "atomic_path", "check_writable", "folder_lock"]
+
+LOCK = "lock"
+"""Name of the file by which :func:`folder_lock` keeps others out."""
 
 
 @contextlib.contextmanager
@@ -69,7 +72,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
     BadInputError
         Another process has the folder.
     """
-    with (folder / "lock").open("w") as file:
+    with (folder / LOCK).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

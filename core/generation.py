@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
-import json
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Executor
@@ -21,8 +20,9 @@ import attrs
 import numpy as np
 from attrs import define
 
+from glem.core.chunked_work import claim_folder
 from glem.core.errors import BadInputError
-from glem.core.files import atomic_path, check_writable, folder_lock
+from glem.core.files import check_writable, folder_lock
 from glem.core.game import Game
 from glem.core.game_lines import SUFFIX, write_games
 from glem.core.opening_plans import OpeningPlan, random_opening
@@ -30,7 +30,6 @@ from glem.core.progress import SILENT, Progress
 from glem.core.records import GameRecords, read_records
 from glem.core.replay import replay
 from glem.core.search.results import Clock
-from glem.core.settings import text_differences
 from glem.core.tasks import run_tasks
 from glem.core.tournament.games import GameTask, PlayedGame, play_game
 from glem.core.tournament.openings import Opening
@@ -246,21 +245,6 @@ def _described(game: Game, settings: GenerationSettings, openings: list[Opening]
     }
 
 
-def _check_mark(folder: Path, described: dict[str, Any]) -> None:
-    mark = folder / _MARK
-    text = json.dumps(described, indent=1, sort_keys=True) + "\n"
-    if mark.exists():
-        found = mark.read_text(encoding="utf-8", errors="replace")
-        if found != text:
-            changes = text_differences(found, described) or f"{_MARK} differs"
-            raise BadInputError(f"{folder} holds games of other settings ({changes}); name another folder")
-        return
-    if any(folder.glob(f"games-*{SUFFIX}")):
-        raise BadInputError(f"{folder} holds games, but no {_MARK} that tells how they came about")
-    with atomic_path(mark) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
 class _Folder:
     """Files of games in a folder: which there are, and what is in them."""
 
@@ -338,7 +322,14 @@ def generate(
         check_writable(folder)
         folder.mkdir()
     with folder_lock(folder):
-        _check_mark(folder, _described(game, settings, openings))
+        claim_folder(
+            folder,
+            _described(game, settings, openings),
+            mark=_MARK,
+            files=f"games-*{SUFFIX}",
+            content="games",
+            remedy="name another folder",
+        )
         plan = _Plan(game, settings, openings, _Folder(game, folder), games, positions)
         made = 0
         run = run_tasks(_play_file, plan.tasks(), workers=workers, executor=executor, in_flight=in_flight)

@@ -111,7 +111,7 @@ def command(
     tree = GameTree.from_records(game, records)
     if not exact:
         tree = attrs.evolve(tree, exact=np.full(len(tree), np.nan, np.float32))
-    value, correction = tree.propagate(), None
+    value, correction, work = tree.propagate(), None, Path(f"{output}.work")
     if quick is not None and thorough is not None:
         settings = RelabelSettings(
             parse_player(quick),
@@ -122,7 +122,6 @@ def command(
             plies=None if plies is None else ply_range(plies, "--plies"),
             rounds=rounds,
         )
-        work = Path(f"{output}.work")
         with opened_executor(workers, dask) as where:
             correction = relabel(
                 tree, settings, work, workers=Workers(**where), progress=display_progress(quiet=as_json)
@@ -130,7 +129,8 @@ def command(
         value = correction.after
     if output is not None:
         tree.labelled(value, distinct=distinct).write(output)
-        shutil.rmtree(f"{output}.work", ignore_errors=True)
+    if correction is not None:
+        shutil.rmtree(work)
     _report(tree, against, value, correction, output, as_json=as_json)
 
 

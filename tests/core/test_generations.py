@@ -96,6 +96,10 @@ def test_an_interrupted_run_continues_and_workers_do_not_matter(
     assert_equal(found, improve(positions, first, SETTINGS, folder, workers=Workers(2)))
     with pytest.raises(BadInputError, match="other settings"):
         improve(positions, first, attrs.evolve(SETTINGS, seed=1), folder)
+    # As a death while finished work is being removed leaves it.
+    (folder / "work.json").unlink()
+    with pytest.raises(BadInputError, match=r"no work\.json that tells how it came about; remove it"):
+        improve(positions, first, attrs.evolve(SETTINGS, seed=1), folder)
 
 
 def assert_equal(first: Generation, second: Generation) -> None:

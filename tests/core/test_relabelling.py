@@ -188,3 +188,9 @@ def test_command_counts_changes_and_writes_labels(
     assert written.label_kind == "propagated"
     assert len(written) == len(written.merge_duplicates())
     assert not Path(f"{target}.work").exists()
+    # Without corrections, another command's unfinished work beside the output is none of its business.
+    unfinished = Path(f"{target}.work") / "quick-000000.npz"
+    unfinished.parent.mkdir()
+    unfinished.write_bytes(b"hours of searches")
+    run(["relabel", str(games), "--game", "othello", "-o", str(target)])
+    assert unfinished.exists()
