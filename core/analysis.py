@@ -18,7 +18,7 @@ from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.probcut_choice import chosen_probcut
 from glem.core.search.results import Bound, Limits, Line, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.solving import Solver
+from glem.core.solving import Solver, can_solve, solver_of
 from glem.core.tournament.player_data import load_player_evaluation
 from glem.core.tournament.players import PlayerSpec
 
@@ -115,8 +115,8 @@ class Analyst:
         self._searcher = Searcher(game, self._evaluator, settings)
         self._solve_from = spec.solve_from
         self._solver: Solver | None = None
-        if spec.solve_from and game.make_solver is not None and not self._evaluator.result_only:
-            self._solver = game.make_solver(evaluator=self._evaluator, table_mb=spec.table_mb)
+        if spec.solve_from and can_solve(game) and not self._evaluator.result_only:
+            self._solver = solver_of(game, self._evaluator, spec.table_mb)
         # Compiled now, and the table's memory taken, lest the first search on a clock pay for it.
         self._searcher.search(game.initial_position, Limits(depth=1))
         self.clear()

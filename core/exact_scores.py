@@ -11,7 +11,7 @@ from attrs import define
 
 from glem.core.errors import BadInputError
 from glem.core.game import load_game
-from glem.core.solving import Solution, Solver
+from glem.core.solving import Solution, Solver, solver_of
 from glem.core.tasks import run_tasks
 
 __all__ = ["SolverSpec", "solve_positions"]
@@ -47,11 +47,10 @@ class SolverSpec:
         Raises
         ------
         BadInputError
-            The game has no solver, or its solver no such convention; the evaluation is unknown or another game's.
+            The game cannot be solved, its solver knows no such convention, or the evaluation is unknown or another
+            game's.
         """
         game = load_game(self.game)
-        if game.make_solver is None:
-            raise BadInputError(f"{game.name} has no solver")
         evaluator = None
         if self.evaluation is not None:
             # Imported late: an evaluation brings the plugin, and that its features.
@@ -61,7 +60,7 @@ class SolverSpec:
             evaluator = evaluator_of(load_player_evaluation(game, self.evaluation))
         options: dict[str, Any] = {} if self.convention is None else {"convention": self.convention}
         try:
-            return game.make_solver(evaluator=evaluator, table_mb=self.table_mb, **options)
+            return solver_of(game, evaluator, self.table_mb, **options)
         except TypeError:
             if not options:
                 raise

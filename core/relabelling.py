@@ -142,8 +142,7 @@ def search_chunk(task: SearchTask) -> Arrays:
 
 def solve_chunk(task: SearchTask) -> Arrays:
     """Score float32 [n] of some positions, or only their result 1, 0 or -1."""
-    assert task.game.make_solver is not None
-    solver = task.game.make_solver(evaluator=labeller_of(task.game, task.spec).evaluator, table_mb=_SOLVER_TABLE_MB)
+    solver = solver_of(task.game, labeller_of(task.game, task.spec).evaluator, _SOLVER_TABLE_MB)
     solutions = [
         solver.solve(position_at(task.positions, row), result_only=task.result_only)
         for row in range(len(task.positions[0]))
@@ -234,8 +233,8 @@ def relabel(
     """
     game = tree.game
     settings = attrs.evolve(settings, quick=settings.quick.resolved(game), thorough=settings.thorough.resolved(game))
-    if settings.outcome_from and game.make_solver is None:
-        raise BadInputError(f"{game.name} has no solver, so outcomes cannot be searched for")
+    if settings.outcome_from and not can_solve(game):
+        raise BadInputError(f"{game.title} cannot be solved, so outcomes cannot be searched for; leave --outcomes out")
     before = tree.propagate()
     mark = {
         "game": game.name,

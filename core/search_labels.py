@@ -36,7 +36,7 @@ from glem.core.sampling import PositionSampler
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.solving import Solver
+from glem.core.solving import Solver, solver_of
 from glem.core.tournament.player_data import load_player_evaluation, load_player_probcut
 from glem.core.tournament.players import SEARCH, PlayerSpec
 
@@ -71,7 +71,7 @@ class SearchLabel(NamedTuple):
     move: int
     """A best move; -1 where the game is over."""
     exact: bool
-    """Whether a solver gave it."""
+    """Whether it is the exact value: from a solver, or a win or loss that a full-width search has proven."""
     nodes: int
     """Positions visited."""
 
@@ -105,8 +105,7 @@ class Labeller:
         self._searcher = Searcher(game, self.evaluator, self.settings)
         self._solver: Solver | None = None
         if spec.solve_from:
-            assert game.make_solver is not None
-            self._solver = game.make_solver(evaluator=self.evaluator, table_mb=spec.table_mb)
+            self._solver = solver_of(game, self.evaluator, spec.table_mb)
 
     def clear(self) -> None:
         """Forget everything: labels then do not depend on what was labelled before."""
@@ -123,7 +122,9 @@ class Labeller:
         found = self._searcher.search(position, self._spec.limits)
         low, high = self._game.score_bounds
         move = -1 if found.move is None else found.move
-        return SearchLabel(min(max(found.value, low), high), move, False, found.nodes)
+        # Where only results count, scores beyond the evaluator's limit are forced wins and losses.
+        proven = max(-low, high) <= 1 and self.settings.probcut is None and abs(found.score) > self.evaluator.limit
+        return SearchLabel(min(max(found.value, low), high), move, proven, found.nodes)
 
 
 def check_labeller(spec: PlayerSpec) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from attrs import define
 
-__all__ = ["Solution", "Solver"]
+if TYPE_CHECKING:
+    from glem.core.game import Game
+    from glem.core.search.evaluators import Evaluator
+
+__all__ = ["Solution", "Solver", "can_solve", "solver_of"]
 
 
 @define(frozen=True)
@@ -61,3 +65,37 @@ class Solver(Protocol):
     def clear(self) -> None:
         """Forget everything: the next solution takes the same nodes as in a new solver."""
         ...
+
+
+def can_solve(game: Game) -> bool:
+    """Whether a game brings a solver, or tells how many moves are left, so that a search to the end is one."""
+    return game.make_solver is not None or "plies_left" in game.search_rules
+
+
+def solver_of(game: Game, evaluator: Evaluator | None = None, table_mb: int = 64, **options: Any) -> Solver:
+    """Make the solver that a game brings, else :class:`~glem.core.search_solver.SearchSolver`.
+
+    Parameters
+    ----------
+    game
+        The game.
+    evaluator
+        What orders moves, if anything.
+    table_mb
+        Megabytes of the table.
+    options
+        What the game's own solver knows besides.
+
+    Raises
+    ------
+    BadInputError
+        The game can be solved in neither way.
+    TypeError
+        The solver does not know an option.
+    """
+    if game.make_solver is not None:
+        return game.make_solver(evaluator=evaluator, table_mb=table_mb, **options)
+    # Imported late: the search needs games, and they this module.
+    from glem.core.search_solver import SearchSolver
+
+    return SearchSolver(game, evaluator, table_mb, **options)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import threading
 
-from glem.core.errors import BadInputError
 from glem.core.game import Game
-from glem.core.solving import Solver
+from glem.core.solving import Solver, solver_of
 from glem.core.tournament.players import Player, PlayerSpec
 
 __all__ = ["kept_player", "kept_solver"]
@@ -48,10 +47,8 @@ def kept_solver(game: Game) -> Solver:
     Raises
     ------
     BadInputError
-        The game has none.
+        The game cannot be solved.
     """
     if game.name not in _kept.solvers:
-        if game.make_solver is None:
-            raise BadInputError(f"{game.name} has no solver")
-        _kept.solvers[game.name] = game.make_solver(table_mb=_SOLVER_TABLE_MB)
+        _kept.solvers[game.name] = solver_of(game, table_mb=_SOLVER_TABLE_MB)
     return _kept.solvers[game.name]

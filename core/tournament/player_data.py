@@ -16,7 +16,15 @@ from glem.core.game import Game
 from glem.core.learning import load_learning
 from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_choice import chosen_probcut
-from glem.core.tournament.players import DEFAULT_EVALUATION, GREEDY, MOBILITY, RANDOM, SEARCH, PlayerSpec
+from glem.core.tournament.players import (
+    DEFAULT_EVALUATION,
+    GREEDY,
+    MOBILITY,
+    NO_EVALUATION,
+    RANDOM,
+    SEARCH,
+    PlayerSpec,
+)
 
 __all__ = ["data_digest", "load_player_evaluation", "load_player_probcut"]
 
@@ -53,7 +61,7 @@ def load_player_probcut(game: Game, spec: PlayerSpec) -> ProbCut | None:
 
 
 def load_player_evaluation(game: Game, name: str) -> LinearEvaluation:
-    """Load an evaluation file, or the game's own one for ``default``.
+    """Load an evaluation file, the game's own one for ``default``, or for ``none`` one that calls all positions even.
 
     Raises
     ------
@@ -62,6 +70,8 @@ def load_player_evaluation(game: Game, name: str) -> LinearEvaluation:
     """
     if name == DEFAULT_EVALUATION:
         return _default_evaluation(game)
+    if name == NO_EVALUATION:
+        return _blank_evaluation(game)
     file = _file_of(name, "evaluation")
     found = file.stat()
     evaluation = _load(str(file.resolve()), found.st_mtime_ns, found.st_size)
@@ -75,7 +85,7 @@ def _file_of(name: str, option: str) -> Path:
     file = Path(name)
     if not file.is_file():
         raise BadInputError(
-            f"{option} {name!r}: no such file" + (", nor is it default" if option == "evaluation" else "")
+            f"{option} {name!r}: no such file" + (", nor is it default or none" if option == "evaluation" else "")
         )
     return file
 
@@ -90,8 +100,19 @@ def _default_evaluation(game: Game) -> LinearEvaluation:
     try:
         learning = load_learning(game.name)
     except PluginError as error:
-        raise BadInputError(f"{game.name} has nothing to evaluate positions with ({error})") from error
+        raise BadInputError(f"{game.title} has nothing to evaluate positions with ({error}); {_NO_DEFAULT}") from error
     if learning.default_evaluation is None:
-        raise BadInputError(f"{game.name} comes without an evaluation; name an evaluation file")
+        raise BadInputError(
+            f"{game.title} comes without an evaluation; name a file that `glem fit` made, as in model.npz,depth=4; "
+            f"{_NO_DEFAULT}"
+        )
     evaluation: LinearEvaluation = learning.default_evaluation()
     return evaluation
+
+
+@functools.lru_cache(_KEPT_EVALUATIONS)
+def _blank_evaluation(game: Game) -> LinearEvaluation:
+    # Imported late: few players need it.
+    from glem.core.blank_evaluation import blank_evaluation
+
+    return blank_evaluation(game)

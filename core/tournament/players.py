@@ -6,10 +6,11 @@ A :class:`PlayerSpec` says what a player is made of. It is small and picklable, 
     model.npz,depth=6,solve=14
     name=fast,evaluation=model.npz,clock=60+1,probcut=off
     greedy,evaluation=mobility
+    none,depth=6
     random,seed=3
 
-The first word may be an evaluation file or ``default`` (the game's own evaluation) for a searching player, or the name
-of another kind of player.
+The first word may be an evaluation file, ``default`` (the game's own evaluation) or ``none`` (all positions are even)
+for a searching player, or the name of another kind of player.
 """
 
 from __future__ import annotations
@@ -25,11 +26,15 @@ from attrs import define, field
 from glem.core.errors import BadInputError
 from glem.core.game import Game
 from glem.core.search.results import Clock, Limits
+from glem.core.solving import can_solve
 
-__all__ = ["DEFAULT_EVALUATION", "MOBILITY", "MoveChoice", "Player", "PlayerSpec", "parse_player"]
+__all__ = ["DEFAULT_EVALUATION", "MOBILITY", "NO_EVALUATION", "MoveChoice", "Player", "PlayerSpec", "parse_player"]
 
 DEFAULT_EVALUATION = "default"
 """Stands for the evaluation that a game's plugin ships."""
+
+NO_EVALUATION = "none"
+"""Stands for an evaluation that calls all positions even: the player sees only how games end."""
 
 MOBILITY = "mobility"
 """Stands, with a greedy player, for the opponent's number of moves, negated: an evaluation that every game has."""
@@ -114,8 +119,8 @@ class PlayerSpec:
     kind
         ``search``, ``greedy`` (the move after which the evaluation is best) or ``random``.
     evaluation
-        File of an evaluation, ``default`` for the one that the game's plugin ships, or for a greedy player
-        ``mobility``.
+        File of an evaluation, ``default`` for the one that the game's plugin ships, ``none`` for one that calls all
+        positions even, or for a greedy player ``mobility``.
     limits
         Of each search. A clock here is the player's time for a whole game.
     solve_from
@@ -204,8 +209,11 @@ class PlayerSpec:
             raise BadInputError(f"player {self.name!r}: {self.evaluation} is not what it was when the work began")
 
     def _check_solver(self, game: Game) -> None:
-        if (self.solve_from or self.result_from) and game.make_solver is None:
-            raise BadInputError(f"player {self.name!r}: {game.name} has no solver, so nothing can be solved")
+        if (self.solve_from or self.result_from) and not can_solve(game):
+            raise BadInputError(
+                f"player {self.name!r}: {game.title} cannot be solved, it has neither a solver nor the search function "
+                "plies_left; leave solve= and result= out"
+            )
 
     def to_json(self) -> dict[str, Any]:
         """Everything that determines the player's moves, as plain JSON values."""

@@ -13,7 +13,7 @@ from glem.core.game import Game
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.results import Bound, Clock, Limits
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.solving import Solution, Solver
+from glem.core.solving import Solution, Solver, solver_of
 from glem.core.tournament.player_data import load_player_evaluation, load_player_probcut
 from glem.core.tournament.players import MoveChoice, PlayerSpec
 from glem.core.tournament.simple_players import legal_moves_of
@@ -47,8 +47,7 @@ class SearchPlayer:
         self._searcher = Searcher(game, evaluator, settings)
         self._solver: Solver | None = None
         if spec.solve_from or spec.result_from:
-            assert game.make_solver is not None
-            self._solver = game.make_solver(evaluator=evaluator, table_mb=spec.table_mb)
+            self._solver = solver_of(game, evaluator, spec.table_mb)
         self._warm_up()
 
     def _warm_up(self) -> None:

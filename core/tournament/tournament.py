@@ -22,6 +22,7 @@ from glem.core.errors import BadInputError
 from glem.core.game import Game, load_game
 from glem.core.journal import Journal, read_journal
 from glem.core.progress import SILENT, Progress
+from glem.core.solving import can_solve
 from glem.core.tasks import run_tasks
 from glem.core.tournament.elo import PairCounts
 from glem.core.tournament.games import Adjudication, GameTask, PlayedGame, play_game
@@ -81,8 +82,8 @@ class Tournament:
             raise BadInputError("a tournament needs at least one opening")
         if self.sprt is not None and len(names) > 2:
             raise BadInputError(f"a sequential test compares two players, got {len(names)}")
-        if self.adjudication.solve_from and self.game.make_solver is None:
-            raise BadInputError(f"{self.game.name} has no solver that could adjudicate games")
+        if self.adjudication.solve_from and not can_solve(self.game):
+            raise BadInputError(f"{self.game.title} cannot be solved, so no solver can adjudicate games")
 
     def __len__(self) -> int:
         """Count the games."""

@@ -140,9 +140,9 @@ def test_evaluations_that_do_not_fit_are_refused(othello: Game, othello_learning
         parse_player("greedy,evaluation=missing.npz").resolved(othello)
     with pytest.raises(BadInputError, match="evaluates othello, the game is countdown"):
         parse_player(f"greedy,evaluation={path}").resolved(COUNTDOWN)
-    with pytest.raises(BadInputError, match="countdown has nothing to evaluate"):
+    with pytest.raises(BadInputError, match="Countdown has nothing to evaluate"):
         parse_player("greedy").resolved(COUNTDOWN)
-    with pytest.raises(BadInputError, match="countdown has no solver"):
+    with pytest.raises(BadInputError, match="Countdown cannot be solved"):
         parse_player(f"{path},depth=2,solve=5").resolved(COUNTDOWN)
     spec = parse_player(f"greedy,evaluation={path}").resolved(othello)
     linear_evaluation(othello_learning, mobility=1.0).save(path)
