@@ -340,7 +340,7 @@ def _learning_facts(learning: Learning) -> Iterator[tuple[str, Cell]]:
 def _commands(game: Game, learning: Learning | None, depth: int) -> Iterator[str]:
     name = game.name if game.name.replace("_", "").isalnum() else f"'{game.name}'"
     yield f"glem check {name}"
-    yield f"glem perft {name} {depth + 1}"
+    yield f"glem perft {name} {min(depth + 1, game.max_plies)}"
     if learning is None:
         return
     if learning.sample is not None:
@@ -349,8 +349,12 @@ def _commands(game: Game, learning: Learning | None, depth: int) -> Iterator[str
         yield f"glem play {name}"
         yield f"glem search {name} --depth 10"
     else:
-        yield f"glem generate {name} --player random --games 1000 -o {_folder(game)}-games"
+        file = _file_name(game)
+        yield f"glem generate {name} --player random --games 5000 -o {file}-games"
+        yield f"glem positions {file}-games/*.games --game {name} --merge -o {file}.parquet"
+        yield f"glem fit {file}.parquet -o {file}.npz"
+        yield f"glem play {name} --evaluation {file}.npz"
 
 
-def _folder(game: Game) -> str:
+def _file_name(game: Game) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in game.name).strip("-")

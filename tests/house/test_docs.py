@@ -64,6 +64,21 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not broken
 
 
+def test_every_page_is_linked() -> None:
+    """Whoever begins at the README can come to all of them."""
+    reached, waiting = set(), [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page in reached or not page.is_file():
+            continue
+        reached.add(page)
+        text = FENCE.sub("", page.read_text(encoding="utf-8"))
+        targets = (match["target"].partition("#")[0] for match in LINK.finditer(text))
+        waiting += [(page.parent / target).resolve() for target in targets if target.endswith(".md")]
+    unlinked = [page_name(page) for page in PAGES if (ROOT / "docs") in page.parents and page not in reached]
+    assert not unlinked
+
+
 @pytest.mark.parametrize("page", HAND_WRITTEN_PAGES, ids=page_name)
 def test_commands_in_the_page_exist(page: Path) -> None:
     """Each command and option is one that ``glem`` has; the values are the reader's own."""
