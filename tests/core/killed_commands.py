@@ -1,0 +1,45 @@
+"""Commands in processes of their own that die or are interrupted when some of their work is done."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+__all__ = ["end_command_when"]
+
+_LONGEST_SECONDS = 120
+
+
+def end_command_when(
+    arguments: list[str], condition: Callable[[], object], by: signal.Signals = signal.SIGKILL
+) -> tuple[int, str]:
+    """Start ``glem`` with these arguments and signal it and its workers as soon as the condition holds.
+
+    Returns
+    -------
+    int, str
+        Exit status, negative where it is a signal, and what it wrote to standard error.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-m", "glem", *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        deadline = time.monotonic() + _LONGEST_SECONDS
+        while not condition() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.002)
+        if process.poll() is None:
+            os.killpg(process.pid, by)
+        errors = process.communicate(timeout=_LONGEST_SECONDS)[1]
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    return process.returncode, errors
