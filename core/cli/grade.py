@@ -46,7 +46,7 @@ _FIT = "fit"
     type=click.IntRange(0),
     default=10,
     show_default=True,
-    help="Leave out the first moves of each side.",
+    help="First moves of each side that are left out.",
 )
 @click.option(
     "--skip-end",

@@ -3,7 +3,15 @@
 from glem.core.grading.comparison import Comparison, compare
 from glem.core.grading.correctness import LEAST_CORRECTNESS, Grade, grade_by_group, grade_of
 from glem.core.grading.distribution import ResultDistribution, expectation, log_correctness, result_distribution
-from glem.core.grading.grading import EvaluationGrade, Grading, GradingSettings, Prediction, grade_predictions
+from glem.core.grading.grading import (
+    EvaluationGrade,
+    GradedPositions,
+    Grading,
+    GradingSettings,
+    Grouping,
+    Prediction,
+    grade_predictions,
+)
 from glem.core.grading.scale import ScaleFit, fit_scale
 from glem.core.grading.selection import PAPER_RULE, SelectionRule
 
@@ -13,8 +21,10 @@ __all__ = [
     "Comparison",
     "EvaluationGrade",
     "Grade",
+    "GradedPositions",
     "Grading",
     "GradingSettings",
+    "Grouping",
     "Prediction",
     "ResultDistribution",
     "ScaleFit",

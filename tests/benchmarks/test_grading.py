@@ -1,0 +1,66 @@
+"""Grading all tournament games: positions in, grades out, without compilation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glem.core.game import Game
+from glem.core.grading.collection import CollectionGrading, grade_collection
+from glem.core.grading.comparison import compare
+from glem.core.grading.distribution import result_distribution
+from glem.core.grading.scale import fit_scale
+from glem.core.grading.scorers import scorer_of
+from glem.core.grading.selection import SelectionRule
+from glem.core.labelling import label_records
+from glem.core.position_files import PositionWriter
+from glem.core.records import read_records
+
+GAMES = 100_000
+
+
+@pytest.fixture(scope="module")
+def tournament(othello: Game, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("grading") / "tournament.parquet"
+    records = (
+        part for file in sorted((shared / "othello" / "wthor").glob("*.wtb")) for part in read_records(othello, file)
+    )
+    with PositionWriter(path, othello, "result") as writer:
+        for part in label_records(othello, records, label="result"):
+            writer.append(part)
+    return path
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("select", ["random", "all"])
+def test_grade_collection(benchmark: Any, othello: Game, tournament: Path, select: str) -> None:
+    def grade() -> CollectionGrading:
+        return grade_collection(othello, [tournament], [scorer_of(othello, "default")], rule=SelectionRule(select))
+
+    found = benchmark.pedantic(grade, rounds=3, warmup_rounds=1)
+    benchmark.extra_info["positions graded"] = found.counts.chosen
+    benchmark.extra_info["positions graded/s"] = round(found.counts.chosen / benchmark.stats["mean"])
+    assert found.counts.games > 100_000
+
+
+def simulated() -> tuple[Any, Any]:
+    generator = np.random.default_rng(0)
+    values = generator.normal(0, 10, GAMES)
+    win, draw, _ = result_distribution(values, 7.0, 0.2)
+    chance = generator.random(GAMES)
+    return values, np.where(chance < win, 1, np.where(chance < win + draw, 0, -1))
+
+
+def test_fit_scale(benchmark: Any) -> None:
+    values, results = simulated()
+    assert benchmark(fit_scale, values, results).converged
+
+
+def test_compare(benchmark: Any) -> None:
+    generator = np.random.default_rng(1)
+    first, second = generator.normal(-1, 1, GAMES), generator.normal(-1, 1, GAMES)
+    found = benchmark.pedantic(compare, (first, second), rounds=3, warmup_rounds=1)
+    assert found.games == GAMES
