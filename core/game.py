@@ -15,6 +15,7 @@ import numpy as np
 from attrs import define, field
 
 from glem.core.errors import PluginError
+from glem.core.families import GAME_FAMILIES_GROUP, family_names, family_of, load_member
 from glem.core.interface import INTERFACE_VERSION, explain_arguments, game_problems, refuse, versions
 from glem.core.operations import Operations, generic_operation
 from glem.core.protocols import Protocol
@@ -241,22 +242,28 @@ def game_names() -> list[str]:
 
 
 def load_game(name: str) -> Game:
-    """Load the installed game of that name.
+    """Load the installed game of that name, or the member of a family that ``family:text`` names.
 
     Raises
     ------
     PluginError
-        See :func:`~glem.core.registry.load_plugin`; also when the game was written for another interface version or has
-        another name than its entry point.
+        See :func:`~glem.core.registry.load_plugin` and :func:`~glem.core.families.load_member`; also when the game was
+        written for another interface version or has another name than its entry point.
     """
-    game: Game = load_plugin(GAMES_GROUP, name, Game)
+    family = family_of(name)
+    if family is not None:
+        game: Game = load_member(GAME_FAMILIES_GROUP, name, name.partition(":")[2], Game)
+        owner = plugin_owner(GAME_FAMILIES_GROUP, family)
+    elif name in family_names() and name not in game_names():
+        raise PluginError(f"{name!r} is a family of games: name one of them as {name}:GAME")
+    else:
+        game = load_plugin(GAMES_GROUP, name, Game)
+        owner = plugin_owner(GAMES_GROUP, name)
     if game.interface_version != INTERFACE_VERSION:
         raise PluginError(
-            f"{plugin_owner(GAMES_GROUP, name)} was written for interface version {game.interface_version}, this is "
+            f"{owner} was written for interface version {game.interface_version}, this is "
             f"{versions()}: install a version of the two that fit together"
         )
     if game.name != name:
-        raise PluginError(
-            f"{plugin_owner(GAMES_GROUP, name)} calls itself {game.name!r}: give the entry point and the Game one name"
-        )
+        raise PluginError(f"{owner} calls itself {game.name!r}: give the entry point and the Game one name")
     return game

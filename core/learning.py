@@ -10,6 +10,7 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import PluginError
+from glem.core.families import LEARNING_FAMILIES_GROUP, family_of, load_member
 from glem.core.features import AtomicFeatures
 from glem.core.game import Game, load_game
 from glem.core.interface import explain_arguments, learning_problems, phases_problems, refuse
@@ -18,7 +19,7 @@ from glem.core.operations import Operations, generic_operation, position_at
 from glem.core.registry import GAMES_GROUP, LEARNING_GROUP, load_plugin, plugin_names, plugin_owner
 from glem.core.search.evaluators import Evaluator
 
-__all__ = ["Learning", "Phases", "learning_names", "load_learning"]
+__all__ = ["Learning", "Phases", "has_learning", "learning_names", "load_learning"]
 
 
 @generic_operation
@@ -141,14 +142,23 @@ def learning_names() -> list[str]:
     return plugin_names(LEARNING_GROUP)
 
 
+def has_learning(name: str) -> bool:
+    """Whether something is installed under that name that the game gives to learning; nothing is imported."""
+    family = family_of(name)
+    return name in learning_names() if family is None else family in plugin_names(LEARNING_FAMILIES_GROUP)
+
+
 def load_learning(name: str) -> Learning:
-    """Load what the game of that name gives to learning.
+    """Load what the game of that name, or a member of a family of games, gives to learning.
 
     Raises
     ------
     PluginError
         There is nothing, it cannot be loaded, or it belongs to another game than the one installed under the name.
     """
+    if family_of(name) is not None:
+        member: Learning = load_member(LEARNING_FAMILIES_GROUP, name, load_game(name), Learning)
+        return member
     learning: Learning = load_plugin(LEARNING_GROUP, name, Learning)
     owner = plugin_owner(LEARNING_GROUP, name)
     try:

@@ -26,7 +26,12 @@ LEARNING_GROUP = "glem.learning"
 
 _ENTRY_VALUE = re.compile(r"[\w.]+\s*:\s*[\w.]+\s*(\[.*\])?\s*")
 
-_WORDS = {GAMES_GROUP: "game", LEARNING_GROUP: "learning"}
+_WORDS = {
+    GAMES_GROUP: "game",
+    LEARNING_GROUP: "learning",
+    "glem.game_families": "family of games",
+    "glem.learning_families": "learning of the family",
+}
 
 
 def _word(group: str) -> str:

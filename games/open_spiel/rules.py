@@ -1,0 +1,191 @@
+"""The rules of a wrapped game, asked of OpenSpiel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from glem.core.errors import BadInputError, GlemError
+from glem.core.kernels import mix
+from glem.games.open_spiel.positions import ActionPacking
+
+__all__ = ["PASS", "OpenSpielRules"]
+
+PASS = "--"  # noqa: S105 - a move, no password
+"""How the forced pass of a player is written who is not to move in OpenSpiel."""
+
+_START = "start"
+_KEPT_STATES = 1 << 15
+_WORD = 1 << 64
+_GOLDEN = 0x9E3779B97F4A7C15
+
+
+class OpenSpielRules:
+    """The functions of :class:`~glem.core.game.Game`, for a game of OpenSpiel.
+
+    A position is the sequence of actions that led to it. Players alternate in glem: where OpenSpiel lets one of them
+    act again, the other passes, which is his only legal move then. The states behind the positions met last are kept.
+
+    Parameters
+    ----------
+    text
+        The game as OpenSpiel writes it.
+    game
+        The game of ``pyspiel``.
+    packing
+        How its positions are packed.
+    """
+
+    def __init__(self, text: str, game: Any, packing: ActionPacking) -> None:
+        self.text = text
+        self.game = game
+        self.packing = packing
+        self.pass_move = int(game.num_distinct_actions())
+        self._names = _action_names(game)
+        self._moves = {name: move for move, name in enumerate(self._names)}
+        self._states: dict[Any, Any] = {}
+        self.initial_position = packing.empty(int(game.new_initial_state().current_player()))
+
+    def __reduce__(self) -> Any:
+        return (_rules_of, (self.text,))
+
+    def state(self, position: Any) -> Any:
+        """State of ``pyspiel`` behind a position; not to be changed."""
+        state = self._states.pop(position, None)
+        if state is None:
+            state = self.game.new_initial_state()
+            for action in self.packing.actions(position):
+                state.apply_action(action)
+        self._keep(position, state)
+        return state
+
+    def _keep(self, position: Any, state: Any) -> None:
+        # The one used last stands last; the first goes.
+        self._states[position] = state
+        if len(self._states) > _KEPT_STATES:
+            self._states.pop(next(iter(self._states)), None)
+
+    # ---------------------------------------------------------------------------------------- the interface
+
+    def legal_moves(self, position: Any, moves: Any, start: int) -> int:
+        """Write the legal actions, or the pass."""
+        state = self.state(position)
+        if state.is_terminal():
+            return 0
+        if state.current_player() != position.mover:
+            moves[start] = self.pass_move
+            return 1
+        actions: list[int] = state.legal_actions()
+        moves[start : start + len(actions)] = actions
+        return len(actions)
+
+    def play(self, position: Any, move: int) -> Any:
+        """Position after an action or a pass."""
+        other = 1 - int(position.mover)
+        if move == self.pass_move:
+            return position._replace(mover=np.uint8(other))
+        state = self.state(position).clone()
+        state.apply_action(int(move))
+        after = self.packing.appended(position, int(move), other)
+        self._keep(after, state)
+        return after
+
+    def is_over(self, position: Any) -> bool:
+        """Whether the state is terminal."""
+        return bool(self.state(position).is_terminal())
+
+    def final_score(self, position: Any) -> int:
+        """Return of the player to move; :class:`GlemError` when it is no whole number."""
+        value = self.state(position).returns()[int(position.mover)]
+        score: int = round(value)
+        if score != value:
+            raise GlemError(f"OpenSpiel's {self.text} ends with a return of {value}; glem takes whole numbers")
+        return score
+
+    def hash_key(self, position: Any) -> np.uint64:
+        """64-bit key of the actions and the player to move."""
+        key = 0
+        for value in self.packing.used(position):
+            key = (int(mix(np.uint64(key ^ value))) + _GOLDEN) % _WORD
+        return np.uint64(key)
+
+    # ---------------------------------------------------------------------------------------- text
+
+    def format_move(self, move: int) -> str:
+        """OpenSpiel's name of an action without the player's, where it has one of its own; else its number."""
+        return PASS if move == self.pass_move else self._names[move]
+
+    def parse_move(self, text: str) -> int:
+        """Find the number of an action; :class:`BadInputError` when there is none of that name."""
+        move = self.pass_move if text == PASS else self._moves.get(text)
+        if move is None:
+            raise BadInputError(f"{self.text}: {text!r} is no move; moves are written as {self._examples()}")
+        return move
+
+    def _examples(self) -> str:
+        return ", ".join(self._names[:3])
+
+    def format_position(self, position: Any) -> str:
+        """Write the moves that led to a position, or ``start``; of the passes only one that has just been made."""
+        actions = self.packing.actions(position)
+        words = [self._names[action] for action in actions] or [_START]
+        return " ".join([*words, PASS] if self._has_passed(position, actions) else words)
+
+    def _has_passed(self, position: Any, actions: Sequence[int]) -> bool:
+        if not actions:
+            return bool(position.mover != self.initial_position.mover)
+        before = self.game.new_initial_state()
+        for action in actions[:-1]:
+            before.apply_action(action)
+        return bool(position.mover == before.current_player())
+
+    def parse_position(self, text: str) -> Any:
+        """Play moves from the start; :class:`BadInputError` when there are none, or one is unknown or illegal."""
+        position = self.initial_position
+        words = text.split()
+        if not words:
+            raise BadInputError(f"{self.text}: a position is written as the moves that lead there, or {_START}")
+        for word in words[1:] if words[0] == _START else words:
+            move = self.parse_move(word)
+            if move == self.pass_move:
+                position = self.play(position, move)
+                continue
+            state = self.state(position)
+            if state.is_terminal() or move not in state.legal_actions():
+                raise BadInputError(f"{self.text}: {word} is illegal after {self.format_position(position)}")
+            if state.current_player() != position.mover:
+                position = self.play(position, self.pass_move)
+            position = self.play(position, move)
+        return position
+
+
+def _rules_of(text: str) -> OpenSpielRules:
+    from glem.games.open_spiel.wrapping import rules_of
+
+    return rules_of(text)
+
+
+def _action_names(game: Any) -> list[str]:
+    """One name without spaces for each action, the same for both players."""
+    names = []
+    state = game.new_initial_state()
+    for action in range(game.num_distinct_actions()):
+        try:
+            names.append(_shared(*(state.action_to_string(player, action) for player in (0, 1))))
+        except Exception:  # noqa: BLE001 - OpenSpiel raises what it likes for actions that it cannot name
+            names.append("")
+    known = {PASS, _START, ""}
+    twice = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
+    return [f"@{action}" if name in known or name in twice else name for action, name in enumerate(names)]
+
+
+def _shared(first: str, second: str) -> str:
+    """Name of an action without its player: what both players' names end in."""
+    if first.lower() == second.lower():
+        return "".join((first if first == second else first.lower()).split())
+    common = 0
+    while common < min(len(first), len(second)) and first[-1 - common] == second[-1 - common]:
+        common += 1
+    return "".join(first[len(first) - common :].split())
