@@ -11,23 +11,25 @@ __all__ = ["command"]
 
 @click.command("check")
 @click.argument("game_name", metavar="GAME")
+@click.option(
+    "--only",
+    type=click.Choice(["rules", "learning", "evaluation", "fitter"]),
+    multiple=True,
+    help="Run this part alone; may be given more than once.",
+)
 @click.option("--games", type=click.IntRange(min=1), default=40, show_default=True, help="Random games to play.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random moves.")
 @click.option("--plain", is_flag=True, help="Look at the plain Python rules alone.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(game_name: str, games: int, seed: int, plain: bool, as_json: bool) -> int:
-    """Run the conformance suite on a game: its rules, and what it gives to learning.
+def command(game_name: str, only: tuple[str, ...], games: int, seed: int, plain: bool, as_json: bool) -> int:
+    """Run the conformance suite on a game: rules, what it gives to learning, evaluation and search, fitting.
 
-    The exit status is 1 when a promise is broken.
+    Each failure names the promise that is broken and shows the position. The exit status is 1 when there is one.
     """
-    from glem.core.conformance import check_game, check_learning
-    from glem.core.game import load_game
-    from glem.core.learning import learning_names, load_learning
+    from glem.core.conformance.plugin import check_plugin
 
-    game = load_game(game_name)
-    reports = [check_game(game, games=games, seed=seed, plain=plain, progress=display_progress(quiet=as_json))]
-    if reports[0].passed and not plain and game_name in learning_names():
-        reports.append(check_learning(load_learning(game_name), games=games, seed=seed))
+    progress = display_progress(quiet=as_json)
+    reports = check_plugin(game_name, only=only, games=games, seed=seed, plain=plain, progress=progress)
     if as_json:
         print_json(
             {

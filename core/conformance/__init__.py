@@ -3,6 +3,8 @@
 >>> check_game(load_game("my_game")).require()
 """
 
+from glem.core.conformance.evaluation import check_evaluation, random_evaluation
+from glem.core.conformance.fitter import check_fitter
 from glem.core.conformance.learning import check_features, check_learning, check_phases
 from glem.core.conformance.report import CheckResult, ConformanceReport
 from glem.core.conformance.rules import check_game
@@ -10,8 +12,11 @@ from glem.core.conformance.rules import check_game
 __all__ = [
     "CheckResult",
     "ConformanceReport",
+    "check_evaluation",
     "check_features",
+    "check_fitter",
     "check_game",
     "check_learning",
     "check_phases",
+    "random_evaluation",
 ]

@@ -6,13 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.conformance.playouts import Sample, play_sample, show
-from glem.core.conformance.report import ConformanceReport, Examination
+from glem.core.conformance.playouts import Sample, columns_of, place_of, rows_of, sample_of
+from glem.core.conformance.report import ConformanceReport, Examination, OpenCheck, examine
+from glem.core.errors import GlemError
+from glem.core.evaluation import LinearEvaluation
 from glem.core.features import AtomicFeatures, write_values
-from glem.core.game import Game
-from glem.core.kernels import compiled
+from glem.core.kernels import compiled, uncompilable_reason
 from glem.core.learning import Learning, Phases
-from glem.core.operations import position_at, store_position
+from glem.core.operations import position_at
+from glem.core.patterns import PatternSet
+from glem.core.positions import PositionSet
+from glem.core.progress import SILENT, Progress
 
 __all__ = ["check_features", "check_learning", "check_phases"]
 
@@ -20,7 +24,9 @@ _GUARD_VALUES = 8
 _SENTINELS = (np.int16(-32768), np.int16(32767))
 
 
-def check_features(features: AtomicFeatures, *, games: int = 20, seed: int = 0) -> ConformanceReport:
+def check_features(
+    features: AtomicFeatures, *, games: int = 20, seed: int = 0, progress: Progress = SILENT
+) -> ConformanceReport:
     """Examine atomic features on the positions of random games: ranges, plain against compiled, symmetries.
 
     Parameters
@@ -29,13 +35,16 @@ def check_features(features: AtomicFeatures, *, games: int = 20, seed: int = 0) 
         The features of a game that passes :func:`~glem.core.conformance.check_game`.
     games, seed
         Number of random games and the seed of their moves.
+    progress
+        Display of the work.
     """
     examination = Examination(f"features of {features.game.title}")
-    _examine_features(features, _sample(features.game, games, seed, examination), examination)
+    sample = sample_of(features.game, games, seed, examination)
+    examine(examination, [lambda: _examine_features(features, sample, examination)], progress)
     return examination.report()
 
 
-def check_phases(phases: Phases, *, games: int = 20, seed: int = 0) -> ConformanceReport:
+def check_phases(phases: Phases, *, games: int = 20, seed: int = 0, progress: Progress = SILENT) -> ConformanceReport:
     """Examine phases on the positions of random games: range, plain against compiled, symmetries.
 
     Parameters
@@ -44,18 +53,43 @@ def check_phases(phases: Phases, *, games: int = 20, seed: int = 0) -> Conforman
         The phases of a game that passes :func:`~glem.core.conformance.check_game`.
     games, seed
         Number of random games and the seed of their moves.
+    progress
+        Display of the work.
     """
     examination = Examination(f"phases of {phases.game.title}")
-    _examine_phases(phases, _sample(phases.game, games, seed, examination), examination)
+    sample = sample_of(phases.game, games, seed, examination)
+    examine(examination, [lambda: _examine_phases(phases, sample, examination)], progress)
     return examination.report()
 
 
-def check_learning(learning: Learning, *, games: int = 20, seed: int = 0) -> ConformanceReport:
-    """Examine all that a game gives to learning: features, phases, and the feature names in sets and baselines."""
+def check_learning(
+    learning: Learning, *, games: int = 20, seed: int = 0, progress: Progress = SILENT
+) -> ConformanceReport:
+    """Examine all that a game gives to learning: features, phases, names, pattern sets, and what it ships.
+
+    Parameters
+    ----------
+    learning
+        Of a game that passes :func:`~glem.core.conformance.check_game`.
+    games, seed
+        Number of random games and the seed of their moves.
+    progress
+        Display of the work.
+    """
     examination = Examination(f"learning of {learning.game.title}")
-    sample = _sample(learning.game, games, seed, examination)
-    _examine_features(learning.features, sample, examination)
-    _examine_phases(learning.phases, sample, examination)
+    sample = sample_of(learning.game, games, seed, examination)
+    steps = [
+        lambda: _examine_features(learning.features, sample, examination),
+        lambda: _examine_phases(learning.phases, sample, examination),
+        lambda: _examine_names(learning, examination),
+        lambda: _examine_pattern_sets(learning, sample, examination),
+        lambda: _examine_shipped(learning, examination),
+    ]
+    examine(examination, steps, progress)
+    return examination.report()
+
+
+def _examine_names(learning: Learning, examination: Examination) -> None:
     with examination.check("names", "pattern sets, linear features and baselines name features of the game") as check:
         check.expect(learning.features.game is learning.game, "the features belong to another game")
         check.expect(learning.phases.game is learning.game, "the phases belong to another game")
@@ -67,21 +101,65 @@ def check_learning(learning: Learning, *, games: int = 20, seed: int = 0) -> Con
             unknown = [name for name in names if name not in known]
             check.expect(not unknown, f"{place} names unknown features: {unknown}")
             check.expect(len(set(names)) == len(names), f"{place} names a feature twice: {names}")
-    return examination.report()
 
 
-def _sample(game: Game, games: int, seed: int, examination: Examination) -> Sample:
-    sample = Sample()
-    with examination.check("play", "random games can be played") as check:
-        play_sample(game, games, seed, sample, check)
-    return sample
+def _examine_pattern_sets(learning: Learning, sample: Sample, examination: Examination) -> None:
+    """Build every pattern set and look its entries up, in positions and in their images."""
+    promise = "every pattern set can be built, and a position and its images have the same pattern entries"
+    if not learning.pattern_sets:
+        examination.skip("pattern sets", promise, "there are none")
+        return
+    game = learning.game
+    transform = game.transform
+    with examination.check("pattern sets", promise) as check:
+        values = np.array([learning.features.values_of(position) for position in sample.positions], np.int16)
+        images = [
+            np.array([learning.features.values_of(transform(position, symmetry)) for position in sample.positions])
+            for symmetry in range(1, game.symmetry_count)
+            if transform is not None
+        ]
+        for name, members in learning.pattern_sets.items():
+            try:
+                patterns = PatternSet.from_names(learning.features, members)
+            except GlemError as error:
+                check.fail(f"pattern set {name!r}: {error}")
+                continue
+            own = _entries(patterns, values)
+            check.cases += len(own)
+            if learning.features.symmetries is None:
+                continue
+            for symmetry, image in enumerate(images, start=1):
+                for row in np.flatnonzero((_entries(patterns, image) != own).any(axis=1)):
+                    check.fail(
+                        f"pattern set {name!r} has other entries under symmetry {symmetry}, "
+                        f"{place_of(game, sample, int(row))}"
+                    )
 
 
-def _columns(game: Game, positions: list[Any]) -> Any:
-    columns = game.empty_columns(len(positions))
-    for row, position in enumerate(positions):
-        store_position(columns, row, position)
-    return columns
+def _entries(patterns: PatternSet, values: Any) -> Any:
+    """Weights that are active in each position, sorted: int64 [N, I]."""
+    return np.sort(patterns.indices(values).T + patterns.column_offsets[None, :], axis=1)
+
+
+def _examine_shipped(learning: Learning, examination: Examination) -> None:
+    promise = "the evaluation and the sample that come with the game are for this game"
+    if learning.default_evaluation is None and learning.sample is None:
+        examination.skip("shipped", promise, "nothing comes with the game")
+        return
+    with examination.check("shipped", promise) as check:
+        if learning.default_evaluation is not None:
+            evaluation = learning.default_evaluation()
+            kind = isinstance(evaluation, LinearEvaluation)
+            check.expect(kind, f"default_evaluation gives a {type(evaluation).__name__}, expected a LinearEvaluation")
+            if kind:
+                check.expect(evaluation.learning is learning, "default_evaluation is for another learning or game")
+        if learning.sample is not None:
+            positions = learning.sample()
+            kind = isinstance(positions, PositionSet)
+            check.expect(kind, f"sample gives a {type(positions).__name__}, expected a PositionSet")
+            if kind:
+                check.expect(positions.game is learning.game, "sample has positions of another game")
+                check.expect(len(positions) > 0, "sample has no positions")
 
 
 def _write_all(operations: Any, columns: Any, values: Any) -> None:
@@ -94,8 +172,8 @@ def _examine_features(features: AtomicFeatures, sample: Sample, examination: Exa
     positions = sample.positions
     plain = np.zeros((len(positions), count), np.int16)
     with examination.check("features", "every feature is written, within its range, and nothing else is") as check:
-        for row, position in enumerate(positions):
-            where = "in\n" + show(game, position, sample.history[row])
+        for row in rows_of(game, sample, check):
+            position, where = positions[row], place_of(game, sample, row)
             written = []
             for sentinel in _SENTINELS:
                 buffer = np.full(count + _GUARD_VALUES, sentinel, np.int16)
@@ -111,16 +189,24 @@ def _examine_features(features: AtomicFeatures, sample: Sample, examination: Exa
             for feature, value in zip(features.features, plain[row], strict=True):
                 if not feature.low <= value <= feature.high:
                     check.fail(f"{feature.name!r} is {value}, expected {feature.low} to {feature.high}, {where}")
-    with examination.check("features compiled", "the compiled features agree with the plain ones") as check:
+
+    def body(check: OpenCheck) -> None:
         found = np.full((len(positions), count + _GUARD_VALUES), _SENTINELS[0], np.int16)
-        compiled(_write_all)(features.operations, _columns(game, positions), found)
+        compiled(_write_all)(features.operations, columns_of(game, positions), found)
         check.expect(np.all(found[:, count:] == _SENTINELS[0]), f"compiled code writes more than {count} values")
         check.cases += len(positions)
         for row, place in np.argwhere(found[:, :count] != plain):
             check.fail(
                 f"{features[int(place)].name!r}: plain code gives {plain[row, place]}, compiled {found[row, place]}, "
-                f"in\n{show(game, positions[row], sample.history[row])}"
+                f"{place_of(game, sample, int(row))}"
             )
+
+    examination.compare_compiled(
+        "features compiled",
+        "the compiled features agree with the plain ones",
+        body,
+        lambda: uncompilable_reason(features.write),
+    )
     promise = "a feature has the value of its image on the transformed position"
     if features.symmetries is None or game.transform is None:
         examination.skip("features and symmetries", promise, "no symmetries are given")
@@ -143,15 +229,15 @@ def _examine_features(features: AtomicFeatures, sample: Sample, examination: Exa
                     name, image = features[int(place)].name, features[int(images[place])].name
                     check.fail(
                         f"{name!r} is {plain[row, place]}, under symmetry {symmetry} its image {image!r} is "
-                        f"{values[images[place]]}, in\n{show(game, position, sample.history[row])}"
+                        f"{values[images[place]]}, {place_of(game, sample, row)}"
                     )
 
 
 def _examine_phases(phases: Phases, sample: Sample, examination: Examination) -> None:
     game = phases.game
     with examination.check("phases", "every position has one phase, the same for its images") as check:
-        for row, position in enumerate(sample.positions):
-            where = "in\n" + show(game, position, sample.history[row])
+        for row in rows_of(game, sample, check):
+            position, where = sample.positions[row], place_of(game, sample, row)
             phase = phases.phase_of(position)
             check.expect(
                 isinstance(phase, int | np.integer) and 0 <= phase < len(phases),
@@ -160,11 +246,19 @@ def _examine_phases(phases: Phases, sample: Sample, examination: Examination) ->
             for symmetry in range(game.symmetry_count if game.transform is not None else 0):
                 image = phases.phase_of(game.transform(position, symmetry))  # type: ignore[misc]  # loop is empty then
                 check.expect(image == phase, f"phase {phase} is {image} under symmetry {symmetry}, {where}")
-    with examination.check("phases compiled", "the compiled phase agrees with the plain one") as check:
-        found = phases.of(_columns(game, sample.positions))
-        for row, position in enumerate(sample.positions):
-            phase = phases.phase_of(position)
+
+    def body(check: OpenCheck) -> None:
+        found = phases.of(columns_of(game, sample.positions))
+        for row in rows_of(game, sample, check):
+            phase = phases.phase_of(sample.positions[row])
             check.expect(
                 found[row] == phase,
-                f"plain code gives {phase}, compiled {found[row]}, in\n{show(game, position, sample.history[row])}",
+                f"plain code gives {phase}, compiled {found[row]}, {place_of(game, sample, row)}",
             )
+
+    examination.compare_compiled(
+        "phases compiled",
+        "the compiled phase agrees with the plain one",
+        body,
+        lambda: uncompilable_reason(phases.phase_of),
+    )

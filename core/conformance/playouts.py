@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.conformance.report import BrokenPromise, OpenCheck
+from glem.core.conformance.report import BrokenPromise, Examination, OpenCheck
+from glem.core.errors import BadInputError
 from glem.core.game import Game
+from glem.core.operations import store_position
 
-__all__ = ["GUARD", "GUARD_ROWS", "Sample", "list_moves", "play_sample", "same", "show"]
+__all__ = [
+    "GUARD",
+    "GUARD_ROWS",
+    "Sample",
+    "check_position",
+    "columns_of",
+    "guarded_buffer",
+    "list_moves",
+    "moves_in",
+    "place_of",
+    "play_sample",
+    "rows_of",
+    "same",
+    "sample_of",
+    "show",
+]
 
 GUARD = -1_234_567
 """Value in the move buffer around the room that the rules may write to."""
@@ -67,6 +85,37 @@ def guarded_buffer(game: Game) -> NDArray[np.int32]:
     return np.full(game.max_moves + 2 * GUARD_ROWS, GUARD, np.int32)
 
 
+def place_of(game: Game, sample: Sample, row: int) -> str:
+    """Text of a position of the sample, with the moves that led there."""
+    return "in\n" + show(game, sample.positions[row], sample.history[row])
+
+
+def rows_of(game: Game, sample: Sample, check: OpenCheck, rows: Iterable[int] | None = None) -> Iterator[int]:
+    """Go through rows of a sample, all by default; what a plugin's code raises meanwhile is shown with the position."""
+    for row in range(len(sample.positions)) if rows is None else rows:
+        check.place = lambda row=row: place_of(game, sample, row)
+        yield row
+    check.place = None
+
+
+def columns_of(game: Game, positions: list[Any]) -> Any:
+    """Positions as a position of columns."""
+    columns = game.empty_columns(len(positions))
+    for row, position in enumerate(positions):
+        store_position(columns, row, position)
+    return columns
+
+
+def sample_of(game: Game, games: int, seed: int, examination: Examination) -> Sample:
+    """Play random games of a game whose rules are not themselves under examination."""
+    if games < 1:
+        raise BadInputError(f"a conformance check needs at least one game, got {games}")
+    sample = Sample()
+    with examination.check("play", "random games can be played") as check:
+        play_sample(game, games, seed, sample, check)
+    return sample
+
+
 def list_moves(game: Game, position: Any, where: str) -> list[int]:
     """Legal moves of a position from the plain rules.
 
@@ -76,24 +125,33 @@ def list_moves(game: Game, position: Any, where: str) -> list[int]:
         Too many or repeated moves, moves out of range, or a write outside the room. The text ends in ``where``.
     """
     buffer = guarded_buffer(game)
-    count = game.legal_moves(position, buffer, GUARD_ROWS)
+    try:
+        count = game.legal_moves(position, buffer, GUARD_ROWS)
+    except IndexError as error:
+        raise BrokenPromise(
+            f"legal_moves raised IndexError: {error}; if it has more than max_moves = {game.max_moves} moves to write, "
+            f"that is too small, {where}"
+        ) from error
     return moves_in(game, buffer, count, where)
 
 
 def moves_in(game: Game, buffer: NDArray[np.int32], count: Any, where: str) -> list[int]:
     """Read the moves in a guarded buffer, checked; see :func:`list_moves`."""
     if not isinstance(count, int | np.integer) or isinstance(count, bool):
-        raise BrokenPromise(f"legal_moves returned {count!r}, expected the number of moves, in\n{where}")
+        raise BrokenPromise(
+            f"legal_moves returned {_shown(count)}, expected the number of moves, which it writes into the buffer, "
+            f"{where}"
+        )
     if not 0 <= count <= game.max_moves:
-        raise BrokenPromise(f"legal_moves returned {count}, expected 0 to max_moves = {game.max_moves}, in\n{where}")
+        raise BrokenPromise(f"legal_moves returned {count}, expected 0 to max_moves = {game.max_moves}, {where}")
     if np.any(buffer[:GUARD_ROWS] != GUARD) or np.any(buffer[GUARD_ROWS + game.max_moves :] != GUARD):
-        raise BrokenPromise(f"legal_moves wrote outside start to start + max_moves = {game.max_moves}, in\n{where}")
+        raise BrokenPromise(f"legal_moves wrote outside start to start + max_moves = {game.max_moves}, {where}")
     moves = [int(move) for move in buffer[GUARD_ROWS : GUARD_ROWS + count]]
     for move in moves:
         if not 0 <= move < game.move_count:
-            raise BrokenPromise(f"move {move} is not in range(move_count = {game.move_count}), in\n{where}")
+            raise BrokenPromise(f"move {move} is not in range(move_count = {game.move_count}), {where}")
     if len(set(moves)) != len(moves):
-        raise BrokenPromise(f"legal_moves lists a move twice: {moves}, in\n{where}")
+        raise BrokenPromise(f"legal_moves lists a move twice: {moves}, {where}")
     return moves
 
 
@@ -107,9 +165,13 @@ def play_sample(game: Game, games: int, seed: int, sample: Sample, check: OpenCh
         position = game.initial_position
         history: tuple[int, ...] = ()
         while True:
-            where = show(game, position, history)
+            where = f"in\n{show(game, position, history)}"
+            check.place = lambda where=where: where
             moves = list_moves(game, position, where)
-            check.expect(bool(game.is_over(position)) == (not moves), _disagreement(moves, where))
+            over = game.is_over(position)
+            if not isinstance(over, bool | np.bool_ | int | np.integer):
+                raise BrokenPromise(f"is_over returned {_shown(over)}, expected True or False, {where}")
+            check.expect(bool(over) == (not moves), _disagreement(moves, where))
             sample.positions.append(position)
             sample.legal.append(moves)
             sample.history.append(history)
@@ -117,24 +179,44 @@ def play_sample(game: Game, games: int, seed: int, sample: Sample, check: OpenCh
             if not moves:
                 break
             if len(history) >= game.max_plies:
-                raise BrokenPromise(f"a game goes on after max_plies = {game.max_plies} plies, in\n{where}")
+                raise BrokenPromise(f"a game goes on after max_plies = {game.max_plies} plies, {where}")
             move = generator.choice(moves)
             sample.played[-1] = move
             following = game.play(position, move)
-            if type(following) is not game.position_type:
-                raise BrokenPromise(
-                    f"play({move}) returned a {type(following).__name__}, expected a {game.position_type.__name__}, "
-                    f"in\n{where}"
-                )
-            for name, value, expected in zip(game.position_type._fields, following, game.initial_position, strict=True):
-                if not isinstance(value, np.generic) or value.dtype != expected.dtype:
-                    raise BrokenPromise(
-                        f"play({move}) gives field {name!r} the {type(value).__name__} {value!r}, expected a numpy "
-                        f"{expected.dtype} as in the initial position, in\n{where}"
-                    )
+            check_position(game, following, f"play({move}, {_move_text(game, move)})", where)
             position = following
             history = (*history, move)
 
 
 def _disagreement(moves: list[int], where: str) -> str:
-    return f"legal_moves finds {len(moves)} moves, is_over says {'no' if moves == [] else 'yes'}, in\n{where}"
+    return f"legal_moves finds {len(moves)} moves, is_over says {'no' if moves == [] else 'yes'}, {where}"
+
+
+def check_position(game: Game, position: Any, maker: str, where: str) -> None:
+    """See that a value that a plugin made is a position.
+
+    Raises
+    ------
+    BrokenPromise
+        Another type, or fields of other types than in the initial position. The text ends in ``where``.
+    """
+    kind = game.position_type
+    if type(position) is not kind:
+        raise BrokenPromise(f"{maker} returned {_shown(position)}, expected a {kind.__name__}, {where}")
+    for name, value, expected in zip(kind._fields, position, game.initial_position, strict=True):
+        if not isinstance(value, np.generic) or value.dtype != expected.dtype:
+            raise BrokenPromise(
+                f"{maker} gives field {name!r} the {type(value).__name__} {value!r}, expected a numpy "
+                f"{expected.dtype} as in the initial position, {where}"
+            )
+
+
+def _shown(value: Any) -> str:
+    return "None" if value is None else f"a {type(value).__name__}: {value!r}"
+
+
+def _move_text(game: Game, move: int) -> str:
+    try:
+        return str(game.format_move(move))
+    except Exception:  # noqa: BLE001 - a stranger's code may raise anything
+        return "?"

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 from attrs import define, field
 
 from glem.core.errors import ConformanceError, GlemError
+from glem.core.plain_rules import PlainRulesWarning
+from glem.core.progress import SILENT, Progress
 
-__all__ = ["BrokenPromise", "CheckResult", "ConformanceReport", "Examination"]
+__all__ = ["BrokenPromise", "CheckResult", "ConformanceReport", "Examination", "OpenCheck", "examine"]
 
 _SHOWN_FAILURES = 3
+_CORE = Path(__file__).resolve().parents[1]
 
 
 @define(frozen=True)
@@ -79,11 +86,20 @@ class BrokenPromise(Exception):  # noqa: N818 - never leaves this package, where
 
 @define
 class OpenCheck:
-    """A check under way."""
+    """A check under way.
+
+    Parameters
+    ----------
+    cases, failures, failure_count
+        So far.
+    place
+        Describes what is being looked at: an error that a plugin's code raises is shown there.
+    """
 
     cases: int = 0
     failures: list[str] = field(factory=list)
     failure_count: int = 0
+    place: Callable[[], str] | None = None
 
     def fail(self, text: str) -> None:
         """Record a failure; only the first few texts are kept."""
@@ -97,6 +113,24 @@ class OpenCheck:
         if not kept:
             self.fail(text)
 
+    def stumble(self, error: Exception) -> None:
+        """Record what a plugin's code raised, with its line and the position that it was asked about."""
+        text = f"{type(error).__name__}: {error}{_line_of(error)}"
+        self.fail(text if self.place is None else f"{text}, {self.place()}")
+
+    def result(self, name: str, promise: str) -> CheckResult:
+        """Close the check."""
+        return CheckResult(name, promise, max(self.cases, self.failure_count), tuple(self.failures), self.failure_count)
+
+
+def _line_of(error: Exception) -> str:
+    """Deepest line outside of glem's core that an error passed through."""
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        path = Path(frame.f_code.co_filename)
+        if path.is_absolute() and not path.resolve().is_relative_to(_CORE):
+            return f" ({path.name}, line {line})"
+    return ""
+
 
 class Examination:
     """Collects the results of checks; whatever a plugin's code raises becomes a failure of the check under way."""
@@ -109,14 +143,31 @@ class Examination:
     def check(self, name: str, promise: str) -> Iterator[OpenCheck]:
         """Open a check; an exception in the block is a failure of it."""
         check = OpenCheck()
-        try:
+        with _caught(check):
             yield check
-        except (BrokenPromise, GlemError) as error:
-            check.fail(str(error))
-        except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything
-            check.fail(f"{type(error).__name__}: {error}")
-        cases = max(check.cases, check.failure_count)
-        self._results.append(CheckResult(name, promise, cases, tuple(check.failures), check.failure_count))
+        self._results.append(check.result(name, promise))
+
+    def compare_compiled(
+        self, name: str, promise: str, body: Callable[[OpenCheck], None], why_plain: Callable[[], str | None]
+    ) -> None:
+        """Run a check that needs compiled code; where numba cannot compile the plugin's functions, it does not apply.
+
+        Parameters
+        ----------
+        name, promise, body
+            The check.
+        why_plain
+            Why the functions could not be compiled, None if they could; asked before and after the check.
+        """
+        check = OpenCheck()
+        if why_plain() is None:
+            with _caught(check):
+                body(check)
+        reason = why_plain()
+        if reason is None:
+            self._results.append(check.result(name, promise))
+        else:
+            self.skip(name, promise, f"runs as plain Python: {reason}")
 
     def skip(self, name: str, promise: str, reason: str) -> None:
         """Record that a check does not apply."""
@@ -125,3 +176,29 @@ class Examination:
     def report(self) -> ConformanceReport:
         """All results so far."""
         return ConformanceReport(self.subject, tuple(self._results))
+
+
+@contextlib.contextmanager
+def _caught(check: OpenCheck) -> Iterator[None]:
+    try:
+        yield
+    except BrokenPromise as error:
+        check.fail(str(error))
+    except GlemError as error:
+        check.fail(str(error) if check.place is None else f"{error}, {check.place()}")
+    except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything
+        check.stumble(error)
+
+
+def examine(examination: Examination, steps: Sequence[Callable[[], None]], progress: Progress = SILENT) -> None:
+    """Take the steps of an examination one after the other, under a display of how far it is."""
+    # The report says which functions run as plain Python; plain rules may wrap around as they do compiled.
+    with (
+        progress(f"check {examination.subject}", len(steps)) as task,
+        np.errstate(over="ignore"),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore", PlainRulesWarning)
+        for step in steps:
+            step()
+            task.advance()

@@ -80,6 +80,8 @@ class GradientDescent(Fitter):
             step_size = 1 / _greatest_eigenvalue(problem, normalization)
         scale = step_size * normalization
         parameters = self._start(problem, start)
+        # From a start next to the minimum, rounding alone multiplies the error: the error at 0 is the measure then.
+        most = 0.0 if start is None else problem.errors_and_gradient(np.zeros_like(parameters))[0].training
         step = np.zeros_like(parameters)
         monitor = Monitor(self.patience)
         state = checkpoint.load() if checkpoint is not None else None
@@ -90,7 +92,8 @@ class GradientDescent(Fitter):
         with progress("gradient descent", self.iterations) as task:
             while True:
                 errors, gradient = problem.errors_and_gradient(parameters)
-                if monitor.training_errors and not errors.training <= _DIVERGED * monitor.training_errors[0]:
+                most = max(most, monitor.training_errors[0] if monitor.training_errors else errors.training)
+                if not errors.training <= _DIVERGED * most:
                     raise BadInputError(f"descent diverges with step size {step_size:g}: make it smaller")
                 task.note(f"error {errors.training**0.5:.3f}")
                 if monitor.record(errors, parameters):

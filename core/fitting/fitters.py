@@ -249,6 +249,8 @@ class Fitter(abc.ABC):
             return np.zeros(problem.parameter_count)
         if np.shape(start) != (problem.parameter_count,):
             raise BadInputError(f"start is {np.shape(start)}, the problem has {problem.parameter_count} parameters")
+        if not np.isfinite(start).all():
+            raise BadInputError("start holds values that are not finite")
         return np.array(start, np.float64)
 
     def _finish(self, problem: LeastSquares, monitor: Monitor, last: Vector, converged: bool, reason: str) -> Self:

@@ -145,6 +145,9 @@ def fit_phases(
     BadInputError
         No labelled position at all, a checkpoint of another fit, and what :class:`LeastSquares` raises.
     """
+    for name, array in (("labels", labels), ("weights", weights), ("held_out", held_out)):
+        if array is not None and np.shape(array) != (len(design),):
+            raise BadInputError(f"{name} are {np.shape(array)}, the design has {len(design)} rows")
     chosen = fitter if fitter is not None else ConjugateGradient()
     targets = neighbours(design.phase_count, smoothing)
     row_weights = np.ones(len(design), np.float32) if weights is None else np.asarray(weights, np.float32)

@@ -194,7 +194,7 @@ PLAIN_MUTANTS: list[tuple[dict[str, Any], str, str]] = [
     ({"legal_moves": writes_behind}, "play", "wrote outside start to start [+] max_moves"),
     ({"legal_moves": writes_before}, "play", "wrote outside start"),
     ({"legal_moves": counts_too_many}, "play", "returned 6, expected 0 to max_moves = 3"),
-    ({"legal_moves": counts_in_floats}, "play", "returned 3.0"),
+    ({"legal_moves": counts_in_floats}, "play", "returned a float: 3.0, expected the number of moves"),
     ({"legal_moves": lists_out_of_range}, "play", r"move 3 is not in range\(move_count = 3\)"),
     ({"legal_moves": lists_twice}, "play", "a move twice"),
     ({"legal_moves": ignores_start}, "repeatable", "depends on start"),
@@ -202,7 +202,7 @@ PLAIN_MUTANTS: list[tuple[dict[str, Any], str, str]] = [
     ({"legal_moves": raises}, "play", "IndexError: a table is too short"),
     ({"is_over": never_over}, "play", "legal_moves finds 0 moves, is_over says no"),
     ({"play": changes_nothing}, "play", "goes on after max_plies = 9 plies"),
-    ({"play": gives_a_tuple}, "play", "returned a tuple, expected a Position"),
+    ({"play": gives_a_tuple}, "play", r"returned a tuple: \(np.uint8\(.\),\), expected a Position"),
     ({"play": gives_another_type}, "play", "field 'stones' the int64"),
     ({"play": gives_python_numbers}, "play", "field 'stones' the int"),
     ({"play": plays_with_a_memory}, "repeatable", "the same moves lead to another position"),
@@ -215,7 +215,7 @@ PLAIN_MUTANTS: list[tuple[dict[str, Any], str, str]] = [
     ({"hash_key": hashes_anew}, "hash", "gives one position"),
     ({"format_position": formats_in_lines}, "text", "more than one line"),
     ({"parse_position": parses_another}, "text", "reads another position"),
-    ({"parse_position": parses_with_value_errors}, "text", "does not raise BadInputError"),
+    ({"parse_position": parses_with_value_errors}, "text", "expected BadInputError"),
     ({"format_move": formats_moves_alike}, "text", "as 'take1'"),
     ({"hash_key": lambda position: sound.hash_key(position)}, "facts", "lambda"),
     ({"hash_key": lambda position: sound.hash_key(position)}, "pickling", "lambda"),
@@ -237,7 +237,6 @@ def test_broken_plain_rules_are_caught(change, check, text):
     [
         ({"final_score": overflows}, "final_score compiled", "plain rules give .*, compiled"),
         ({"legal_moves": lists_by_overflow}, "legal_moves compiled", "plain rules list"),
-        ({"is_over": is_over_by_encoding}, "is_over compiled", "is_over_by_encoding cannot be compiled: "),
     ],
 )
 def test_rules_that_compile_to_something_else_are_caught(change, check, text):

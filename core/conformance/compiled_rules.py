@@ -1,0 +1,302 @@
+"""Checks of the compiled rules: whether they agree with the plain ones on every position of a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.conformance.playouts import GUARD_ROWS, Sample, guarded_buffer, moves_in, place_of, same
+from glem.core.conformance.report import Examination, OpenCheck
+from glem.core.game import Game, count_moves, final_score, hash_key, is_over, legal_moves, play, transform
+from glem.core.kernels import compiled, uncompilable_reason
+from glem.core.operations import Operations, position_at, store_position
+from glem.core.search.choices import (
+    extension,
+    move_order,
+    no_moves_score,
+    plies_left,
+    reversible_plies,
+    tactical_moves,
+)
+
+__all__ = ["check_compiled"]
+
+_AGREEMENT = "the compiled rule agrees with the plain one"
+_SYMMETRY_SAMPLE = 60
+
+
+def _list_all(rules: Any, columns: Any, start: np.int64, moves: Any, counts: Any) -> None:
+    for row in range(counts.shape[0]):
+        counts[row] = legal_moves(rules, position_at(columns, row), moves[row], start)
+
+
+def _play_all(rules: Any, columns: Any, moves: Any, children: Any) -> None:
+    for row in range(moves.shape[0]):
+        store_position(children, row, play(rules, position_at(columns, row), moves[row]))
+
+
+def _end_all(rules: Any, columns: Any, over: Any) -> None:
+    for row in range(over.shape[0]):
+        over[row] = is_over(rules, position_at(columns, row))
+
+
+def _score_all(rules: Any, columns: Any, rows: Any, scores: Any) -> None:
+    for place in range(rows.shape[0]):
+        scores[place] = final_score(rules, position_at(columns, rows[place]))
+
+
+def _hash_all(rules: Any, columns: Any, keys: Any) -> None:
+    for row in range(keys.shape[0]):
+        keys[row] = hash_key(rules, position_at(columns, row))
+
+
+def _count_all(rules: Any, columns: Any, counts: Any) -> None:
+    for row in range(counts.shape[0]):
+        counts[row] = count_moves(rules, position_at(columns, row))
+
+
+def _transform_all(rules: Any, columns: Any, symmetry: np.int64, images: Any) -> None:
+    for row in range(images[0].shape[0]):
+        store_position(images, row, transform(rules, position_at(columns, row), symmetry))
+
+
+def _list_tactical(rules: Any, columns: Any, start: np.int64, moves: Any, counts: Any) -> None:
+    for row in range(counts.shape[0]):
+        counts[row] = tactical_moves(rules, position_at(columns, row), moves[row], start)
+
+
+def _settle_all(rules: Any, columns: Any, scores: Any) -> None:
+    for row in range(scores.shape[0]):
+        scores[row] = no_moves_score(rules, position_at(columns, row))
+
+
+def _reach_all(rules: Any, columns: Any, plies: Any) -> None:
+    for row in range(plies.shape[0]):
+        plies[row] = reversible_plies(rules, position_at(columns, row))
+
+
+def _bound_all(rules: Any, columns: Any, plies: Any) -> None:
+    for row in range(plies.shape[0]):
+        plies[row] = plies_left(rules, position_at(columns, row))
+
+
+def _extend_all(rules: Any, before: Any, after: Any, moves: Any, plies: Any) -> None:
+    for row in range(plies.shape[0]):
+        plies[row] = extension(rules, position_at(before, row), moves[row], position_at(after, row))
+
+
+def _order_all(rules: Any, before: Any, after: Any, moves: Any, hints: Any) -> None:
+    for row in range(hints.shape[0]):
+        hints[row] = move_order(rules, position_at(before, row), moves[row], position_at(after, row))
+
+
+class _Comparison:
+    """Compiled functions of a game against its plain ones, on a sample."""
+
+    def __init__(self, game: Game, sample: Sample, columns: Any, examination: Examination) -> None:
+        self.game, self.sample, self.columns, self.examination = game, sample, columns, examination
+        self.all_rows = range(len(sample.positions))
+        self.played = [row for row, move in enumerate(sample.played) if move is not None]
+        self.moves = np.array([sample.played[row] for row in self.played], np.int32)
+
+    def check(self, rules: Operations, operation: str, label: str, body: Callable[[OpenCheck], None]) -> None:
+        """Run one comparison, unless the operation is absent or cannot be compiled."""
+        if operation not in rules:
+            self.examination.skip(f"{label} compiled", _AGREEMENT, f"the game has no {operation}")
+            return
+        reason = lambda: uncompilable_reason(rules[operation])  # noqa: E731 - asked before and after
+        self.examination.compare_compiled(f"{label} compiled", _AGREEMENT, body, reason)
+
+    def compare(
+        self, name: str, rows: Sequence[int], expected: Callable[[int], Any], found: NDArray[Any], check: OpenCheck
+    ) -> None:
+        """Compare numbers, one of each row."""
+        for place, row in enumerate(rows):
+            wanted = expected(row)
+            check.expect(
+                found[place] == wanted,
+                f"{name}: plain rules give {wanted}, compiled {found[place]}, {place_of(self.game, self.sample, row)}",
+            )
+
+    def columns_at(self, rows: Sequence[int]) -> Any:
+        """Take some positions of the sample, as columns."""
+        return type(self.columns)(*(column[list(rows)] for column in self.columns))
+
+    def numbers(
+        self, rules: Operations, operation: str, kernel: Callable[..., None], kind: Any, label: str | None = None
+    ) -> None:
+        """Compare an operation that gives a number for a position."""
+
+        def body(check: OpenCheck) -> None:
+            found = np.zeros(len(self.all_rows), kind)
+            compiled(kernel)(rules, self.columns, found)
+            plain = rules[operation]
+            self.compare(operation, self.all_rows, lambda row: kind(plain(self.sample.positions[row])), found, check)
+
+        self.check(rules, operation, label or operation, body)
+
+    def listing(self, rules: Operations, label: str) -> None:
+        """Compare the legal moves, in their order."""
+
+        def body(check: OpenCheck) -> None:
+            moves = np.tile(guarded_buffer(self.game), (len(self.all_rows), 1))
+            counts = np.zeros(len(self.all_rows), np.int64)
+            compiled(_list_all)(rules, self.columns, np.int64(GUARD_ROWS), moves, counts)
+            for row in self.all_rows:
+                where = place_of(self.game, self.sample, row)
+                legal = self.sample.legal[row]
+                found = moves_in(self.game, moves[row], counts[row], where)
+                agree = found == legal if rules is self.game.rules else sorted(found) == sorted(legal)
+                check.expect(agree, f"plain rules list {legal}, compiled {found}, {where}")
+
+        self.check(rules, "legal_moves", label, body)
+
+    def playing(self, rules: Operations, label: str) -> None:
+        """Compare the positions after the moves that were played."""
+
+        def body(check: OpenCheck) -> None:
+            children = self.game.empty_columns(len(self.played))
+            compiled(_play_all)(rules, self.columns_at(self.played), self.moves, children)
+            for place, row in enumerate(self.played):
+                move = int(self.moves[place])
+                wanted = self.game.play(self.sample.positions[row], move)
+                check.expect(
+                    same(position_at(children, place), wanted),
+                    f"after {self.game.format_move(move)} plain rules give {wanted}, compiled "
+                    f"{position_at(children, place)}, {place_of(self.game, self.sample, row)}",
+                )
+
+        self.check(rules, "play", label, body)
+
+    def scoring(self) -> None:
+        """Compare final scores."""
+        game, sample = self.game, self.sample
+
+        def body(check: OpenCheck) -> None:
+            ends = np.array(sample.ends, np.int64)
+            scores = np.zeros(len(ends), np.float64)  # a score that is no whole number must not look like one
+            compiled(_score_all)(game.rules, self.columns, ends, scores)
+            self.compare("final_score", sample.ends, lambda row: game.final_score(sample.positions[row]), scores, check)
+
+        self.check(game.rules, "final_score", "final_score", body)
+
+    def transforming(self) -> None:
+        """Compare the images of positions."""
+        game, sample = self.game, self.sample
+        assert game.transform is not None
+        function, count = game.transform, len(self.all_rows)
+
+        def body(check: OpenCheck) -> None:
+            for symmetry in range(game.symmetry_count):
+                images = game.empty_columns(count)
+                compiled(_transform_all)(game.rules, self.columns, np.int64(symmetry), images)
+                for row in range(0, count, max(1, count // _SYMMETRY_SAMPLE)):
+                    wanted = function(sample.positions[row], symmetry)
+                    check.expect(
+                        same(position_at(images, row), wanted),
+                        f"symmetry {symmetry}: plain rules give {wanted}, compiled {position_at(images, row)}, "
+                        f"{place_of(game, sample, row)}",
+                    )
+
+        self.check(game.rules, "transform", "transform", body)
+
+    def settling(self, rules: Operations) -> None:
+        """Compare the scores of positions without moves."""
+
+        def body(check: OpenCheck) -> None:
+            ends = self.sample.ends
+            found = np.zeros(len(ends), np.int64)
+            compiled(_settle_all)(rules, self.columns_at(ends), found)
+            plain = rules["no_moves_score"]
+            self.compare("no_moves_score", ends, lambda row: plain(self.sample.positions[row]), found, check)
+
+        self.check(rules, "no_moves_score", "no_moves_score", body)
+
+    def tactical(self, rules: Operations) -> None:
+        """Compare the moves for quiescence, in their order."""
+
+        def body(check: OpenCheck) -> None:
+            moves = np.tile(guarded_buffer(self.game), (len(self.all_rows), 1))
+            counts = np.zeros(len(self.all_rows), np.int64)
+            compiled(_list_tactical)(rules, self.columns, np.int64(GUARD_ROWS), moves, counts)
+            for row in self.all_rows:
+                plain = guarded_buffer(self.game)
+                count = int(rules["tactical_moves"](self.sample.positions[row], plain, GUARD_ROWS))
+                listed = count if count >= 0 else ~count
+                same_moves = np.array_equal(
+                    plain[GUARD_ROWS : GUARD_ROWS + listed], moves[row, GUARD_ROWS : GUARD_ROWS + listed]
+                )
+                check.expect(
+                    counts[row] == count and same_moves,
+                    f"tactical_moves: plain code gives {count}, {plain[GUARD_ROWS : GUARD_ROWS + listed]}, compiled "
+                    f"{counts[row]}, {moves[row, GUARD_ROWS : GUARD_ROWS + listed]}, "
+                    f"{place_of(self.game, self.sample, row)}",
+                )
+
+        self.check(rules, "tactical_moves", "tactical_moves", body)
+
+    def of_moves(self, rules: Operations, operation: str, kernel: Callable[..., None]) -> None:
+        """Compare an operation that gives a number for a move."""
+        sample = self.sample
+
+        def body(check: OpenCheck) -> None:
+            following = [self.game.play(sample.positions[row], int(self.moves[n])) for n, row in enumerate(self.played)]
+            after = self.game.empty_columns(len(following))
+            for place, position in enumerate(following):
+                store_position(after, place, position)
+            found = np.zeros(len(following), np.int64)
+            compiled(kernel)(rules, self.columns_at(self.played), after, self.moves, found)
+            plain = rules[operation]
+            children = dict(zip(self.played, following, strict=True))
+
+            def expected(row: int) -> int:
+                return int(plain(sample.positions[row], sample.played[row], children[row]))
+
+            self.compare(operation, self.played, expected, found, check)
+
+        self.check(rules, operation, operation, body)
+
+
+def check_compiled(game: Game, sample: Sample, examination: Examination) -> None:
+    """Compare every compiled operation of a game with the plain one.
+
+    What numba cannot compile is left out, with the reason: such rules run as plain Python everywhere.
+    """
+    columns = game.empty_columns(len(sample.positions))
+    with examination.check("columns", "positions survive being stored in columns") as check:
+        for row, position in enumerate(sample.positions):
+            store_position(columns, row, position)
+            stored = position_at(columns, row)
+            check.expect(same(stored, position), f"columns make it {stored}, {place_of(game, sample, row)}")
+    comparison = _Comparison(game, sample, columns, examination)
+    rules, searching = game.rules, game.search_rules
+    comparison.listing(rules, "legal_moves")
+    comparison.playing(rules, "play")
+    comparison.numbers(rules, "is_over", _end_all, np.bool_)
+    comparison.scoring()
+    comparison.numbers(rules, "hash_key", _hash_all, np.uint64)
+    comparison.numbers(rules, "count_moves", _count_all, np.int64)
+    if game.transform is None:
+        examination.skip("transform compiled", _AGREEMENT, "the game has no symmetries")
+    else:
+        comparison.transforming()
+    replaced = game.search_functions
+    if "legal_moves" in replaced:
+        comparison.listing(searching, "legal_moves of the search")
+    if "play" in replaced:
+        comparison.playing(searching, "play of the search")
+    if "tactical_moves" in replaced:
+        comparison.tactical(searching)
+    if "no_moves_score" in replaced:
+        comparison.settling(searching)
+    if "reversible_plies" in replaced:
+        comparison.numbers(searching, "reversible_plies", _reach_all, np.int64)
+    if "plies_left" in replaced:
+        comparison.numbers(searching, "plies_left", _bound_all, np.int64)
+    if "extension" in replaced:
+        comparison.of_moves(searching, "extension", _extend_all)
+    if "move_order" in replaced:
+        comparison.of_moves(searching, "move_order", _order_all)

@@ -1,0 +1,416 @@
+"""Checks of an evaluation: its values, its files, and its form in the search."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.borrowing import Borrowed
+from glem.core.conformance.playouts import Sample, columns_of, place_of, rows_of, sample_of
+from glem.core.conformance.report import BrokenPromise, ConformanceReport, Examination, OpenCheck, examine
+from glem.core.errors import PluginError
+from glem.core.evaluation import LinearEvaluation
+from glem.core.fitting.links import LOGISTIC
+from glem.core.game import Game, game_names
+from glem.core.kernels import compiled, uncompilable_reason
+from glem.core.learning import Learning, load_learning
+from glem.core.patterns import PatternSet
+from glem.core.progress import SILENT, Progress
+from glem.core.search.evaluation_evaluator import evaluator_of, recomputing_evaluator
+from glem.core.search.evaluators import Evaluator, start, static_score, update
+from glem.core.search.results import Limits
+from glem.core.search.searcher import Searcher, SearchSettings
+
+__all__ = ["check_evaluation", "random_evaluation"]
+
+_ROUNDING = 1e-5
+"""Share of the sum of all active weights' sizes by which sums in float32 may differ."""
+
+_FIRST_PLY = 3
+"""Plies of the accumulators before that at which a line begins: nothing may be written there."""
+
+_PLAIN_GAMES = 2
+_SEARCHED_POSITIONS = 4
+_SEARCH_DEPTH = 2
+_SEARCH_TABLE_MB = 1
+_SENTINEL = np.uint16(0xA5A5)
+
+
+def random_evaluation(learning: Learning, seed: int = 0) -> LinearEvaluation:
+    """Make an evaluation of random weights over the game's first pattern set and its linear features.
+
+    Parameters
+    ----------
+    learning
+        The game's.
+    seed
+        Of the weights.
+    """
+    generator = np.random.default_rng(seed)
+    phases = len(learning.phases)
+    patterns = None
+    if learning.pattern_sets:
+        patterns = PatternSet.from_names(learning.features, next(iter(learning.pattern_sets.values())))
+    # A tenth of the scores' range in all, so that hardly any score is cut off at the limit.
+    size = 0.1 * max(1, *map(abs, learning.game.score_bounds))
+    linear = tuple(learning.features.index(name) for name in learning.linear)
+
+    def weights(*shape: int) -> NDArray[np.float32]:
+        return (generator.standard_normal(shape) * size / max(1, len(linear) + 4)).astype(np.float32)
+
+    return LinearEvaluation(
+        learning,
+        bias=weights(phases),
+        patterns=patterns,
+        pattern_weights=weights(phases, patterns.weight_count if patterns is not None else 0),
+        linear=linear,
+        linear_weights=weights(phases, len(linear)) / np.float32(8),
+    )
+
+
+def check_evaluation(
+    evaluation: LinearEvaluation,
+    *,
+    games: int = 10,
+    seed: int = 0,
+    plain: bool = False,
+    progress: Progress = SILENT,
+) -> ConformanceReport:
+    """Examine an evaluation on the positions of random games.
+
+    Its values must be the sums of what is active, equal for a position and its images, and survive a file; its forms in
+    the search (:attr:`Learning.make_evaluator <glem.core.learning.Learning.make_evaluator>` and the general ones) must
+    give the integer scores of :meth:`~glem.core.evaluation.LinearEvaluation.in_play` along games, and the plain and the
+    compiled search must agree.
+
+    Parameters
+    ----------
+    evaluation
+        Of a game that passes :func:`~glem.core.conformance.check_game`, with a learning that passes
+        :func:`~glem.core.conformance.check_learning`.
+    games, seed
+        Number of random games and the seed of their moves.
+    plain
+        Leave compiled code out where plain code does.
+    progress
+        Display of the work.
+
+    Returns
+    -------
+    ConformanceReport
+        One result per promise.
+
+    Raises
+    ------
+    BadInputError
+        There are no games to play.
+    """
+    game = evaluation.learning.game
+    examination = Examination(f"evaluation of {game.title}")
+    sample = sample_of(game, games, seed, examination)
+    steps: list[Callable[[], None]] = [
+        lambda: _check_values(evaluation, sample, examination),
+        lambda: _check_images(evaluation, sample, examination),
+        lambda: _check_file(evaluation, sample, examination),
+        lambda: _check_evaluators(evaluation, sample, seed, plain, examination),
+    ]
+    if not plain:
+        steps.append(lambda: _check_search(evaluation, sample, examination))
+    examine(examination, steps, progress)
+    return examination.report()
+
+
+# ------------------------------------------------------------------------------------------- the values
+
+
+class _Tables(NamedTuple):
+    """Weights by phase, of which a sum is made."""
+
+    bias: Any
+    patterns: Any
+    configurations: Any
+    linear: Any
+
+
+def _active_weights(evaluation: LinearEvaluation, tables: _Tables, values: Any, phase: int) -> list[float]:
+    """Amounts that add up to the sum of a position, found item by item without any table of the fast code."""
+    features = evaluation.learning.features
+    found = [float(tables.bias[phase])]
+    patterns = evaluation.patterns
+    for instance in patterns.instances if patterns is not None else ():
+        assert patterns is not None
+        entry = 0
+        for feature in instance.features:
+            entry = entry * features[feature].cardinality + int(values[feature]) - features[feature].low
+        weight = patterns.weight_starts[instance.pattern] + patterns.fold(instance.pattern)[entry]
+        found.append(float(tables.patterns[phase, weight]))
+    for place, feature in enumerate(evaluation.linear):
+        found.append(float(tables.linear[phase, place]) * int(values[feature]))
+    if evaluation.configurations is not None:
+        found.extend(float(tables.configurations[phase, place]) for place in _active(evaluation, values))
+    return found
+
+
+def _active(evaluation: LinearEvaluation, values: Any) -> list[int]:
+    """Active configurations; only the most specific ones where just these count."""
+    configurations = evaluation.configurations
+    assert configurations is not None
+    table = configurations.table
+    active: dict[int, frozenset[int]] = {}
+    for place in range(len(configurations)):
+        relations = frozenset(int(relation) for relation in configurations.relations_of(place))
+        if all(values[table.features[relation]] == table.values[relation] for relation in relations):
+            active[place] = relations
+    return [
+        place
+        for place, relations in active.items()
+        if not (evaluation.most_specific and any(relations < other for other in active.values()))
+    ]
+
+
+def _check_values(evaluation: LinearEvaluation, sample: Sample, examination: Examination) -> None:
+    learning, game = evaluation.learning, evaluation.learning.game
+    promise = "values are finite and the link of the sum of active weights, for a batch and for one position"
+    with examination.check("values", promise) as check:
+        tables = _Tables(
+            evaluation.bias,
+            evaluation.pattern_weights,
+            evaluation.configuration_weights,
+            evaluation.linear_weights,
+        )
+        found = evaluation.predict(columns_of(game, sample.positions))
+        for row in rows_of(game, sample, check):
+            position, where = sample.positions[row], place_of(game, sample, row)
+            phase = learning.phases.phase_of(position)
+            if not 0 <= phase < len(learning.phases):
+                raise BrokenPromise(f"phase_of gives {phase!r}, expected 0 to {len(learning.phases) - 1}, {where}")
+            amounts = _active_weights(evaluation, tables, learning.features.values_of(position), int(phase))
+            wanted = float(evaluation.link(np.array(sum(amounts))))
+            room = _ROUNDING * (1 + sum(map(abs, amounts))) * max(1.0, evaluation.link.largest_slope)
+            check.expect(np.isfinite(found[row]), f"the value is {found[row]}, {where}")
+            check.expect(
+                abs(found[row] - wanted) <= room, f"a batch gives {found[row]}, the active weights {wanted}, {where}"
+            )
+            single = evaluation.evaluate(position)
+            check.expect(abs(single - wanted) <= room, f"evaluate gives {single}, the weights {wanted}, {where}")
+        half = len(found) // 2
+        apart = evaluation.predict(columns_of(game, sample.positions[half:]))
+        for other in np.flatnonzero(apart != found[half:]):
+            check.fail(f"the value depends on the batch, {place_of(game, sample, half + int(other))}")
+
+
+def _check_images(evaluation: LinearEvaluation, sample: Sample, examination: Examination) -> None:
+    game = evaluation.learning.game
+    promise = "a position and its symmetric images have one value"
+    if game.transform is None or evaluation.learning.features.symmetries is None:
+        examination.skip("values and symmetries", promise, "no symmetries are given")
+        return
+    with examination.check("values and symmetries", promise) as check:
+        own = evaluation.predict(columns_of(game, sample.positions))
+        room = _ROUNDING * (1 + float(np.abs(own).max(initial=0)) + _largest_sum(evaluation))
+        for symmetry in range(1, game.symmetry_count):
+            images = [game.transform(position, symmetry) for position in sample.positions]
+            found = evaluation.predict(columns_of(game, images))
+            check.cases += len(found)
+            for row in np.flatnonzero(np.abs(found - own) > room):
+                check.fail(
+                    f"the value is {own[row]}, under symmetry {symmetry} {found[row]}, "
+                    f"{place_of(game, sample, int(row))}"
+                )
+
+
+def _largest_sum(evaluation: LinearEvaluation) -> float:
+    """Size that sums may reach on the way, whose rounding counts."""
+    instances = len(evaluation.patterns.instances) if evaluation.patterns is not None else 0
+    return instances * float(np.abs(evaluation.pattern_weights).max(initial=0))
+
+
+def _check_file(evaluation: LinearEvaluation, sample: Sample, examination: Examination) -> None:
+    promise = "an evaluation read from its file has the same weights and values, bit for bit"
+    game = evaluation.learning.game
+    try:
+        registered = game.name in game_names() and load_learning(game.name) is evaluation.learning
+    except PluginError:
+        registered = False
+    if not registered:
+        examination.skip("file", promise, "files name the game, and this one is not installed")
+        return
+    with examination.check("file", promise) as check, tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "evaluation.npz"
+        evaluation.save(path)
+        read = LinearEvaluation.load(path)
+        for name in ("bias", "pattern_weights", "configuration_weights", "linear_weights"):
+            one, other = getattr(evaluation, name), getattr(read, name)
+            check.expect(one.tobytes() == other.tobytes() and one.shape == other.shape, f"{name} change in the file")
+        check.expect(read.link == evaluation.link, f"the link {evaluation.link} becomes {read.link}")
+        columns = columns_of(game, sample.positions)
+        own, found = evaluation.predict(columns), read.predict(columns)
+        for row in np.flatnonzero(own != found):
+            check.fail(f"the value is {own[row]}, after reading {found[row]}, {place_of(game, sample, int(row))}")
+
+
+# ----------------------------------------------------------------------------------- forms for the search
+
+
+class _Memory(NamedTuple):
+    data: Any
+    accumulators: Any
+
+
+def _begin(operations: Any, position: Any, memory: Any, ply: Any) -> Any:
+    start(operations, position, memory.data, memory.accumulators, ply)
+    return static_score(operations, position, memory.data, memory.accumulators, ply)
+
+
+def _step(operations: Any, before: Any, move: Any, after: Any, memory: Any, ply: Any) -> Any:
+    update(operations, before, move, after, memory.data, memory.accumulators, ply)
+    return static_score(operations, after, memory.data, memory.accumulators, ply + np.int64(1))
+
+
+def _games_of(sample: Sample) -> list[range]:
+    """Rows of each game of a sample."""
+    starts = [row for row, history in enumerate(sample.history) if not history]
+    return [range(first, last) for first, last in zip(starts, [*starts[1:], len(sample.positions)], strict=True)]
+
+
+def _expected_scores(evaluation: LinearEvaluation, evaluator: Evaluator, sample: Sample) -> list[int]:
+    """Integer score of every row: the sum of 16-bit weights, through a sigmoid link, within the limit."""
+    learning = evaluation.learning
+    played = evaluation.in_play()
+    tables = _Tables(played.bias, played.patterns, played.configurations, played.linear)
+    scores = []
+    for position in sample.positions:
+        phase = int(learning.phases.phase_of(position))
+        total = round(sum(_active_weights(evaluation, tables, learning.features.values_of(position), phase)))
+        if evaluation.link.span and evaluation.link != LOGISTIC:
+            total = round(float(evaluation.link(np.array(total / played.scale))) * played.scale)
+        scores.append(min(max(total, -evaluator.limit), evaluator.limit))
+    return scores
+
+
+def _check_evaluators(
+    evaluation: LinearEvaluation, sample: Sample, seed: int, plain: bool, examination: Examination
+) -> None:
+    """Examine every form that an evaluation has in the search."""
+    promise = "the search's form of the evaluation gives its integer score, from scratch and move by move"
+    forms: dict[str, Evaluator] = {}
+    with examination.check("evaluators", "an evaluation has a form for the search, with sensible settings") as check:
+        own = None if evaluation.learning.make_evaluator is None else evaluation.learning.make_evaluator(evaluation)
+        if own is not None:
+            forms["of the game"] = own
+        chosen = evaluator_of(evaluation)
+        if own is None and chosen.width:
+            forms["in use"] = chosen
+        forms["recomputed"] = recomputing_evaluator(evaluation)
+        for name, form in forms.items():
+            check.expect(isinstance(form, Evaluator), f"the form {name} is a {type(form).__name__}, not an Evaluator")
+            check.expect(form.limit >= 1, f"the form {name} has the limit {form.limit}, expected at least 1")
+            steps = form.steps_per_unit
+            check.expect(np.isfinite(steps) and steps > 0, f"the form {name} has {steps} steps a unit")
+            phases = len(evaluation.learning.phases)
+            check.expect(form.phase_count == phases, f"the form {name} has {form.phase_count} phases, not {phases}")
+    for name, form in forms.items():
+        with examination.check(f"evaluator {name}", promise) as check:
+            _follow_games(evaluation, form, sample, seed, check, _games_of(sample)[:_PLAIN_GAMES], plain=True)
+        if plain:
+            continue
+
+        def body(check: OpenCheck, form: Evaluator = form) -> None:
+            _follow_games(evaluation, form, sample, seed, check, _games_of(sample), plain=False)
+
+        examination.compare_compiled(f"evaluator {name} compiled", promise, body, lambda form=form: _why_plain(form))  # type: ignore[misc]
+
+
+def _why_plain(form: Evaluator) -> str | None:
+    reasons = (uncompilable_reason(function) for function in form.operations.functions.values())
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def _follow_games(
+    evaluation: LinearEvaluation,
+    form: Evaluator,
+    sample: Sample,
+    seed: int,
+    check: OpenCheck,
+    games: list[range],
+    *,
+    plain: bool,
+) -> None:
+    """Score the positions of games as the search does, with a move that is taken back before each one played."""
+    game = evaluation.learning.game
+    generator = random.Random(seed)  # noqa: S311 - no secret depends on it
+    begin, step = (_begin, _step) if plain else (compiled(_begin), compiled(_step))
+    expected = _expected_scores(evaluation, form, sample)
+    operations = form.operations
+    for rows in games:
+        accumulators = form.empty_accumulators(_FIRST_PLY + len(rows) + 1)
+        accumulators[:] = _SENTINEL
+        fields = _Memory(form.data, accumulators)
+        memory: Any = fields if plain else Borrowed(fields)
+        for ply, row in enumerate(rows_of(game, sample, check, rows), start=_FIRST_PLY):
+            position, where = sample.positions[row], place_of(game, sample, row)
+            if row == rows[0]:
+                score = int(begin(operations, position, memory, np.int64(ply)))
+            else:
+                before, move = sample.positions[row - 1], sample.played[row - 1]
+                assert move is not None
+                other = generator.choice(sample.legal[row - 1])
+                place = np.int64(ply - 1)
+                step(operations, before, np.int64(other), game.play(before, other), memory, place)
+                score = int(step(operations, before, np.int64(move), position, memory, place))
+            check.expect(
+                score == expected[row], f"the score is {score} steps, the sum of the weights {expected[row]}, {where}"
+            )
+            if not abs(score) <= form.limit:
+                check.fail(f"the score {score} is beyond the limit {form.limit}, {where}")
+            phase = form.operations["search_phase"](position)
+            if not 0 <= phase < form.phase_count:
+                check.fail(f"search_phase gives {phase!r}, expected 0 to {form.phase_count - 1}, {where}")
+        words = form.width
+        check.expect(
+            np.all(accumulators[: _FIRST_PLY * words] == _SENTINEL),
+            f"accumulators before the first ply are written, in the game {place_of(game, sample, rows[-1])}",
+        )
+        check.expect(
+            np.all(accumulators[(_FIRST_PLY + len(rows)) * words :][:words] == _SENTINEL) or words == 0,
+            f"accumulators behind the last ply are written, in the game {place_of(game, sample, rows[-1])}",
+        )
+
+
+def _check_search(evaluation: LinearEvaluation, sample: Sample, examination: Examination) -> None:
+    """Search some positions both ways."""
+    game = evaluation.learning.game
+    evaluator = evaluator_of(evaluation)
+    promise = f"the plain and the compiled search of {_SEARCH_DEPTH} plies find the same scores, moves and nodes"
+    inner = [row for row, moves in enumerate(sample.legal) if moves]
+    rows = inner[:: max(1, len(inner) // _SEARCHED_POSITIONS)][:_SEARCHED_POSITIONS]
+
+    def body(check: OpenCheck) -> None:
+        settings = SearchSettings(table_mb=_SEARCH_TABLE_MB)
+        searchers = [Searcher(game, evaluator, settings, plain=plain) for plain in (True, False)]
+        for row in rows_of(game, sample, check, rows):
+            position = sample.positions[row]
+            one, other = (searcher.search(position, Limits(depth=_SEARCH_DEPTH)) for searcher in searchers)
+            for name in ("lines", "depth", "nodes"):
+                found, wanted = getattr(other, name), getattr(one, name)
+                check.expect(
+                    found == wanted,
+                    f"{name}: the plain search finds {wanted}, the compiled one {found}, {place_of(game, sample, row)}",
+                )
+
+    examination.compare_compiled("search compiled", promise, body, lambda: _why_search_is_plain(game, evaluator))
+
+
+def _why_search_is_plain(game: Game, evaluator: Evaluator) -> str | None:
+    for functions in (game.search_rules.functions, evaluator.operations.functions):
+        for function in functions.values():
+            reason = uncompilable_reason(function)
+            if reason is not None:
+                return reason
+    return None

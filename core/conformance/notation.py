@@ -1,0 +1,96 @@
+"""Checks of how positions, moves and games are written down, and of how they reach another process."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+from glem.core.conformance.playouts import Sample, check_position, place_of, rows_of, same
+from glem.core.conformance.report import BrokenPromise, Examination
+from glem.core.errors import BadInputError
+from glem.core.game import Game, game_names
+
+__all__ = ["check_formats", "check_pickling", "check_text"]
+
+
+def check_text(game: Game, sample: Sample, examination: Examination) -> None:
+    """Examine the texts of positions and moves."""
+    with examination.check("text", "positions and moves survive being written and read") as check:
+        for row in rows_of(game, sample, check):
+            position = sample.positions[row]
+            text = game.format_position(position)
+            if not isinstance(text, str):
+                raise BrokenPromise(f"format_position gives {text!r}, expected a text, {place_of(game, sample, row)}")
+            check.expect("\n" not in text, f"format_position writes more than one line: {text!r}")
+            read_position = game.parse_position(text)
+            where = place_of(game, sample, row)
+            check_position(game, read_position, f"parse_position({text!r})", where)
+            check.expect(
+                same(read_position, position),
+                f"format_position writes {text!r}, parse_position reads another position, {where}",
+            )
+        names: dict[str, int] = {}
+        for move in sorted({move for moves in sample.legal for move in moves}):
+            name = game.format_move(move)
+            if not isinstance(name, str) or not name:
+                raise BrokenPromise(f"format_move writes move {move} as {name!r}, expected a text")
+            check.expect(" " not in name, f"format_move writes move {move} as {name!r}, expected no blank")
+            check.expect(
+                names.setdefault(name, move) == move, f"format_move writes {names[name]} and {move} as {name!r}"
+            )
+            read = game.parse_move(name)
+            check.expect(read == move, f"format_move writes move {move} as {name!r}, parse_move reads {read}")
+        for kind, parse in (("parse_position", game.parse_position), ("parse_move", game.parse_move)):
+            for text in ("", "\0", "no such thing?"):
+                found = _answer(parse, text)
+                check.expect(found is None, f"{kind}({text!r}) {found}, expected BadInputError")
+
+
+def _answer(parse: Callable[[str], Any], text: str) -> str | None:
+    """Tell what a parser does with a text that is none of its own; None if it refuses it properly."""
+    try:
+        return f"gives {parse(text)!r}"
+    except BadInputError:
+        return None
+    except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything
+        return f"raises {type(error).__name__}: {error}"
+
+
+def check_formats(game: Game, examination: Examination) -> None:
+    """Examine the names of file formats and protocols."""
+    with examination.check("formats", "file formats and protocols stand under their own names") as check:
+        for kind, known in (
+            ("record_formats", game.record_formats),
+            ("position_formats", game.position_formats),
+            ("protocols", game.protocols),
+        ):
+            for name, entry in known.items():
+                stated = getattr(entry, "name", None)
+                check.expect(stated == name, f"{kind}[{name!r}] calls itself {stated!r}, expected one name for both")
+                plain = name == name.lower() and " " not in name
+                check.expect(
+                    plain, f"{kind} has {name!r}, expected lower case without blanks: it is a command's option"
+                )
+                description = getattr(entry, "description", "")
+                check.expect(description, f"{kind}[{name!r}] has no description, expected one sentence")
+        check.cases += 1
+
+
+def check_pickling(game: Game, sample: Sample, examination: Examination) -> None:
+    """Examine whether positions and rules reach another process."""
+    with examination.check("pickling", "positions and rules reach another process unchanged") as check:
+        for row in range(0, len(sample.positions), max(1, len(sample.positions) // 20)):
+            position = sample.positions[row]
+            copy = pickle.loads(pickle.dumps(position))  # noqa: S301 - made one call ago
+            check.expect(
+                type(copy) is type(position) and same(copy, position),
+                f"a position changes under pickling, {place_of(game, sample, row)}",
+            )
+        rules = pickle.loads(pickle.dumps(game.rules))  # noqa: S301 - made one call ago
+        check.expect(rules.functions == game.rules.functions, "the rules change under pickling")
+        if game.name in game_names():
+            check.expect(
+                pickle.loads(pickle.dumps(game)) is game,  # noqa: S301 - made one call ago
+                f"the name {game.name!r} is registered for another game",
+            )

@@ -1,0 +1,118 @@
+"""All checks of an installed game, one after the other: what ``glem check`` runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from glem.core.conformance.evaluation import check_evaluation, random_evaluation
+from glem.core.conformance.fitter import check_fitter
+from glem.core.conformance.learning import check_learning
+from glem.core.conformance.report import CheckResult, ConformanceReport
+from glem.core.conformance.rules import check_game
+from glem.core.errors import GlemError
+from glem.core.game import load_game
+from glem.core.learning import Learning, learning_names, load_learning
+from glem.core.progress import SILENT, Progress
+from glem.core.training import FitSettings
+
+__all__ = ["PARTS", "check_plugin"]
+
+PARTS = ("rules", "learning", "evaluation", "fitter")
+"""Parts of the suite, in order."""
+
+_LEARNING_GAMES = 20
+_EVALUATION_GAMES = 10
+_FITTER_GAMES = 5
+
+
+def check_plugin(
+    name: str,
+    *,
+    only: Collection[str] = (),
+    games: int = 40,
+    seed: int = 0,
+    plain: bool = False,
+    progress: Progress = SILENT,
+) -> tuple[ConformanceReport, ...]:
+    """Examine an installed game: its rules, what it gives to learning, an evaluation, and the default fitter on it.
+
+    The evaluation is the one that comes with the game, else one of random weights over its first pattern set. A part
+    that builds on one that breaks a promise is skipped.
+
+    Parameters
+    ----------
+    name
+        Of the game.
+    only
+        Of :data:`PARTS`; all if empty.
+    games, seed
+        Number of random games for the rules, fewer for the other parts, and the seed of everything that is random.
+    plain
+        The plain rules alone.
+    progress
+        Display of the work.
+
+    Returns
+    -------
+    tuple
+        One report per part.
+
+    Raises
+    ------
+    PluginError
+        The game cannot be loaded.
+    BadInputError
+        There are no games to play.
+    """
+    game = load_game(name)
+    chosen = [part for part in PARTS if not only or part in only]
+    reports: list[ConformanceReport] = []
+
+    def passed() -> bool:
+        return all(report.passed for report in reports)
+
+    if "rules" in chosen:
+        reports.append(check_game(game, games=games, seed=seed, plain=plain, progress=progress))
+    if plain:
+        return tuple(reports)
+    learning: Learning | None = None
+    for part in chosen:
+        if part == "rules":
+            continue
+        subject = f"{part} of {game.title}"
+        if not passed():
+            reports.append(_skipped(subject, "runs when what it builds on keeps its promises"))
+            continue
+        if name not in learning_names():
+            reports.append(_skipped(subject, "the game gives nothing to learning"))
+            continue
+        if learning is None:
+            try:
+                learning = load_learning(name)
+            except GlemError as error:
+                reports.append(_failed(subject, str(error)))
+                continue
+        reports.append(_examine_part(part, learning, games, seed, progress))
+    return tuple(reports)
+
+
+def _examine_part(part: str, learning: Learning, games: int, seed: int, progress: Progress) -> ConformanceReport:
+    if part == "learning":
+        return check_learning(learning, games=min(games, _LEARNING_GAMES), seed=seed, progress=progress)
+    if part == "fitter":
+        fitter = FitSettings.default().fitter
+        return check_fitter(fitter, learning=learning, games=min(games, _FITTER_GAMES), seed=seed, progress=progress)
+    try:
+        own = None if learning.default_evaluation is None else learning.default_evaluation()
+        evaluation = random_evaluation(learning, seed) if own is None else own
+    except GlemError as error:
+        return _failed(f"evaluation of {learning.game.title}", str(error))
+    return check_evaluation(evaluation, games=min(games, _EVALUATION_GAMES), seed=seed, progress=progress)
+
+
+def _skipped(subject: str, reason: str) -> ConformanceReport:
+    return ConformanceReport(subject, (CheckResult("all", "see the documentation", skipped=reason),))
+
+
+def _failed(subject: str, text: str) -> ConformanceReport:
+    return ConformanceReport(subject, (CheckResult("load", "it can be loaded", 1, (text,), 1),))

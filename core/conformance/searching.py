@@ -1,0 +1,280 @@
+"""Checks of what a game gives to the search beyond its rules: faster rules, optional operations, a solver."""
+
+from __future__ import annotations
+
+import difflib
+import random
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from glem.core.conformance.playouts import (
+    GUARD_ROWS,
+    Sample,
+    guarded_buffer,
+    list_moves,
+    moves_in,
+    place_of,
+    rows_of,
+    same,
+)
+from glem.core.conformance.report import BrokenPromise, Examination, OpenCheck
+from glem.core.game import Game
+from glem.core.search.choices import OPTIONAL_OPERATIONS
+
+__all__ = ["BRUTE_FORCE_NODES", "check_search_functions", "check_solver"]
+
+_RULES = ("legal_moves", "play", "is_over", "final_score", "hash_key", "count_moves", "transform")
+_GREATEST_HINT = 1000
+_TACTICAL_WALKS = 40
+BRUTE_FORCE_NODES = 3000
+"""Positions that brute force may visit to find the value of one."""
+_SOLVED_POSITIONS = 12
+_SOLVER_TABLE_MB = 1
+
+_PLAY = "replaced rules agree with the game's own, moves as sets"
+_TACTICAL = (
+    "tactical moves are legal ones, all of them (and the complement of their number) where the side to move cannot "
+    "stand still, and come to an end"
+)
+_NUMBERS = "the optional operations of the search keep to their ranges"
+
+
+def check_search_functions(game: Game, sample: Sample, seed: int, examination: Examination) -> None:
+    """Examine ``Game.search_functions`` in plain Python; see :mod:`glem.core.search.choices` for what they promise."""
+    functions = game.search_functions
+    if not functions:
+        examination.skip("search functions", _PLAY, "the game has none")
+        return
+    with examination.check("search functions", _PLAY) as check:
+        known = (*_RULES, *OPTIONAL_OPERATIONS)
+        for name in functions:
+            likely = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {likely[0]!r}?" if likely else f"there are {', '.join(known)}"
+            check.expect(name in known, f"the search knows no operation {name!r}; {hint}")
+        for row in rows_of(game, sample, check):
+            _check_replaced(game, sample, row, check)
+    if "tactical_moves" in functions:
+        with examination.check("tactical moves", _TACTICAL) as check:
+            for row in rows_of(game, sample, check):
+                _list_tactical(game, sample.positions[row], sample.legal[row], place_of(game, sample, row))
+                check.cases += 1
+            _walk_tactically(game, sample, seed, check)
+    if any(name in functions for name in OPTIONAL_OPERATIONS[1:]):
+        with examination.check("search operations", _NUMBERS) as check:
+            _check_numbers(game, sample, check)
+
+
+def _check_replaced(game: Game, sample: Sample, row: int, check: OpenCheck) -> None:
+    """Compare the rules that the search uses in place of the game's own."""
+    functions, position, where = game.search_functions, sample.positions[row], place_of(game, sample, row)
+    if "legal_moves" in functions:
+        buffer = guarded_buffer(game)
+        count = functions["legal_moves"](position, buffer, GUARD_ROWS)
+        found = moves_in(game, buffer, count, where)
+        check.expect(
+            sorted(found) == sorted(sample.legal[row]),
+            f"legal_moves of the search lists {sorted(found)}, the rules {sorted(sample.legal[row])}, {where}",
+        )
+    if "play" in functions:
+        for move in sample.legal[row]:
+            found, wanted = functions["play"](position, move), game.play(position, move)
+            check.expect(
+                same(found, wanted),
+                f"after {game.format_move(move)} play of the search gives {found}, the rules {wanted}, {where}",
+            )
+    numbers: list[tuple[str, Callable[..., Any] | None]] = [
+        ("is_over", game.is_over),
+        ("hash_key", game.hash_key),
+        ("count_moves", game.count_moves),
+    ]
+    if not sample.legal[row]:
+        numbers.append(("final_score", game.final_score))
+    for name, own in numbers:
+        if name in functions and own is not None:
+            found, wanted = functions[name](position), own(position)
+            check.expect(found == wanted, f"{name} of the search gives {found}, the rules {wanted}, {where}")
+
+
+def _list_tactical(game: Game, position: Any, legal: list[int], where: str) -> list[int]:
+    """Tactical moves, checked; none where the side to move cannot stand still."""
+    buffer = guarded_buffer(game)
+    count = game.search_functions["tactical_moves"](position, buffer, GUARD_ROWS)
+    if not isinstance(count, int | np.integer) or isinstance(count, bool):
+        raise BrokenPromise(f"tactical_moves returned {count!r}, expected a number of moves, {where}")
+    try:
+        moves = moves_in(game, buffer, count if count >= 0 else ~count, where)
+    except BrokenPromise as error:
+        raise BrokenPromise(str(error).replace("legal_moves", "tactical_moves", 1)) from error
+    strange = sorted(set(moves) - set(legal))
+    if strange:
+        raise BrokenPromise(f"tactical_moves lists {strange}, which are not legal, {where}")
+    if count < 0 and sorted(moves) != sorted(legal):
+        raise BrokenPromise(
+            f"tactical_moves says that the side to move cannot stand still and lists {sorted(moves)}, expected all "
+            f"legal moves {sorted(legal)}, {where}"
+        )
+    return moves if count >= 0 else []
+
+
+def _walk_tactically(game: Game, sample: Sample, seed: int, check: OpenCheck) -> None:
+    generator = random.Random(seed)  # noqa: S311 - no secret depends on it
+    rows = range(0, len(sample.positions), max(1, len(sample.positions) // _TACTICAL_WALKS))
+    for row in rows_of(game, sample, check, rows):
+        position, where = sample.positions[row], place_of(game, sample, row)
+        for _ in range(game.max_plies + 1):
+            moves = _list_tactical(game, position, list_moves(game, position, where), where)
+            if not moves:
+                break
+            position = game.play(position, generator.choice(moves))
+        else:
+            check.fail(f"tactical moves follow each other for more than max_plies = {game.max_plies} plies, {where}")
+        check.cases += 1
+
+
+def _whole(value: Any, low: int, high: float, name: str, where: str) -> int:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or not low <= value <= high:
+        room = f"{low} to {high}" if high < float("inf") else f"at least {low}"
+        raise BrokenPromise(f"{name} gives {value!r}, expected a whole number, {room}, {where}")
+    return int(value)
+
+
+def _check_numbers(game: Game, sample: Sample, check: OpenCheck) -> None:
+    functions = game.search_functions
+    unlimited = float("inf")
+    extended = asked = 0
+    moves_after = _moves_after(game, sample)
+    for row in rows_of(game, sample, check):
+        position, where = sample.positions[row], place_of(game, sample, row)
+        check.cases += 1
+        if "plies_left" in functions:
+            bound = _whole(functions["plies_left"](position), 0, unlimited, "plies_left", where)
+            if bound < moves_after[row]:
+                check.fail(f"plies_left gives {bound}, the game went on for {moves_after[row]} moves, {where}")
+        if "reversible_plies" in functions:
+            reach = _whole(functions["reversible_plies"](position), 0, unlimited, "reversible_plies", where)
+            back = _plies_to_equal(sample, row)
+            if reach < back:
+                check.fail(f"reversible_plies gives {reach}, an equal position lies {back} plies back, {where}")
+        if "no_moves_score" in functions and not sample.legal[row]:
+            found, wanted = functions["no_moves_score"](position), game.final_score(position)
+            if found != wanted:
+                check.fail(f"no_moves_score gives {found}, final_score {wanted}, {where}")
+        for move in sample.legal[row] if {"extension", "move_order"} & set(functions) else ():
+            after = game.play(position, move)
+            if "extension" in functions:
+                name = f"extension of {game.format_move(move)}"
+                extended += _whole(functions["extension"](position, move, after), 0, unlimited, name, where) > 0
+                asked += 1
+            if "move_order" in functions:
+                name = f"move_order of {game.format_move(move)}"
+                _whole(functions["move_order"](position, move, after), -_GREATEST_HINT, _GREATEST_HINT, name, where)
+    if asked and 2 * extended > asked:
+        check.fail(f"extension extends {extended} of {asked} moves, expected 0 for most: the search would never end")
+
+
+def _moves_after(game: Game, sample: Sample) -> list[int]:
+    """Count the moves, forced passes excluded, that were made in the game from each row on."""
+    counts = [0] * len(sample.positions)
+    for row in range(len(counts) - 2, -1, -1):
+        move = sample.played[row]
+        if move is not None:
+            counts[row] = counts[row + 1] + (move != game.pass_move)
+    return counts
+
+
+def _plies_to_equal(sample: Sample, row: int) -> int:
+    """Plies back to the latest equal position of the same game; 0 if there is none."""
+    for back in range(1, len(sample.history[row]) + 1):
+        if same(sample.positions[row - back], sample.positions[row]):
+            return back
+    return 0
+
+
+# --------------------------------------------------------------------------------------------- the solver
+
+
+class _Value(NamedTuple):
+    score: int
+    moves: tuple[int, ...]
+    longest: int
+
+
+class _OutOfNodesError(Exception):
+    """Brute force takes too long."""
+
+
+def _brute_force(game: Game, position: Any, nodes: list[int]) -> _Value:
+    """Value of a position, all best moves, and the most moves to the end, by trying everything."""
+    nodes[0] -= 1
+    if nodes[0] < 0:
+        raise _OutOfNodesError
+    buffer = np.zeros(game.max_moves, np.int32)
+    moves = [int(move) for move in buffer[: game.legal_moves(position, buffer, 0)]]
+    if not moves:
+        return _Value(int(game.final_score(position)), (), 0)
+    values = {move: _brute_force(game, game.play(position, move), nodes) for move in moves}
+    best = max(-value.score for value in values.values())
+    longest = max(value.longest + (move != game.pass_move) for move, value in values.items())
+    return _Value(best, tuple(move for move, value in values.items() if -value.score == best), longest)
+
+
+def check_solver(game: Game, sample: Sample, examination: Examination) -> None:
+    """Compare the game's solver with brute force near the end of the random games."""
+    promise = (
+        "the solver finds the value of positions near the end, a best move, a legal variation and the right result"
+    )
+    if game.make_solver is None:
+        examination.skip("solver", promise, "the game has none")
+        return
+    known: dict[int, _Value] = {}
+    for end in sample.ends[:_SOLVED_POSITIONS]:
+        row, deepest = end, None
+        while row >= 0 and (row == end or sample.played[row] is not None):
+            try:
+                deepest = (row, _brute_force(game, sample.positions[row], [BRUTE_FORCE_NODES]))
+            except (_OutOfNodesError, RecursionError):
+                break
+            row -= 1
+        if deepest is not None:
+            known[deepest[0]] = deepest[1]
+    if sample.ends:
+        known[sample.ends[0]] = _Value(int(game.final_score(sample.positions[sample.ends[0]])), (), 0)
+    if not known:
+        examination.skip("solver", promise, f"brute force solves no position in {BRUTE_FORCE_NODES} nodes")
+        return
+    with examination.check("solver", promise) as check:
+        solver = game.make_solver(table_mb=_SOLVER_TABLE_MB)
+        for row in rows_of(game, sample, check, known):
+            _check_solution(game, solver, sample, row, known[row], check)
+
+
+def _check_solution(game: Game, solver: Any, sample: Sample, row: int, value: _Value, check: OpenCheck) -> None:
+    position, where = sample.positions[row], place_of(game, sample, row)
+    names = [game.format_move(move) for move in value.moves]
+    bound = solver.plies_left(position)
+    check.expect(bound >= value.longest, f"plies_left gives {bound}, {value.longest} moves are possible, {where}")
+    solution = solver.solve(position)
+    check.expect(solution.exact, f"a solution without limits is not exact, {where}")
+    check.expect(
+        solution.score == value.score, f"the solver finds {solution.score}, brute force {value.score}, {where}"
+    )
+    fitting = solution.move in value.moves if value.moves else solution.move is None
+    check.expect(fitting, f"the solver plays {solution.move}, the best moves are {names or 'none'}, {where}")
+    check.expect(
+        not solution.variation or solution.variation[0] == solution.move,
+        f"the variation {solution.variation} does not begin with the move {solution.move}, {where}",
+    )
+    reached = position
+    for move in solution.variation:
+        legal = list_moves(game, reached, where)
+        if move not in legal:
+            check.fail(f"the variation {solution.variation} has the move {move}, which is not legal, {where}")
+            break
+        reached = game.play(reached, move)
+    result = solver.solve(position, result_only=True).score
+    check.expect(
+        np.sign(result) == np.sign(value.score),
+        f"asked for the result alone, the solver finds {result}, brute force {value.score}, {where}",
+    )
