@@ -31,6 +31,19 @@ def test_module_imports_only_the_rooms_it_may(module: Module) -> None:
     assert rooms_of(imported) <= MAY_IMPORT[module.room], f"{module.path} imports {sorted(imported)}"
 
 
+@pytest.mark.parametrize(
+    "module",
+    [module for module in modules() if module.room != "core" and module.name.count(".") > 1],
+    ids=lambda m: m.name,
+)
+def test_no_game_leans_on_another(module: Module) -> None:
+    imported = (name.split(".") for name in imports(module.tree, module.name, is_package=module.is_package))
+    games = {
+        parts[2] for parts in imported if parts[0] == "glem" and parts[1:2] in (["games"], ["plugins"]) and parts[2:]
+    }
+    assert games <= {module.name.split(".")[2]}, f"{module.path} imports from {sorted(games)}"
+
+
 @pytest.mark.parametrize("module", modules(), ids=lambda module: module.name)
 def test_module_imports_glem_by_its_import_name(module: Module) -> None:
     """``import core`` would be a second copy of every class."""
