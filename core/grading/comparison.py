@@ -40,9 +40,13 @@ def _write_bootstrap_means(sums: Any, counts: Any, salt: Any, means: Any) -> Non
         key = mix(salt + np.uint64(sample))
         total = 0.0
         positions = 0
+        bits = np.uint64(0)
         for draw in range(len(sums)):
-            # The upper half of 32 random bits times the number of games is a uniform number below it.
-            drawn = (mix(key + np.uint64(draw) * _GOLDEN) >> np.uint64(32)) * games >> np.uint64(32)
+            # 32 random bits times the number of games, divided by 2^32, are a uniform number below it.
+            if draw & 1 == 0:
+                bits = mix(key + np.uint64(draw) * _GOLDEN)
+            drawn = (bits >> np.uint64(32)) * games >> np.uint64(32)
+            bits <<= np.uint64(32)
             total += sums[drawn]
             positions += counts[drawn]
         means[sample] = total / positions

@@ -6,6 +6,7 @@ everywhere in glem, values and results are from the side to move: a win is a win
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,11 +18,15 @@ from glem.core.errors import BadInputError
 __all__ = [
     "FavouredOutcomes",
     "ResultDistribution",
+    "blocks_of",
     "expectation",
     "favoured_outcomes",
     "log_correctness",
     "result_distribution",
 ]
+
+_BLOCK = 1 << 16
+"""Positions at a time: what is computed on the way fits into the cache, and memory stays small."""
 
 Floats = NDArray[np.float64]
 
@@ -165,7 +170,16 @@ def log_correctness(value: Any, result: Any, scale: float, drawishness: Any) -> 
     """
     alpha = _checked_drawishness(drawishness)
     outcomes = favoured_outcomes(value, result)
-    units = outcomes.advantage / _checked_scale(scale)
+    divisor = _checked_scale(scale)
+    logs = np.empty(outcomes.advantage.shape)
+    for rows in blocks_of(len(logs)):
+        own = alpha[rows] if alpha.ndim else alpha
+        logs[rows] = _log_probability(outcomes.advantage[rows] / divisor, outcomes.result[rows], own)
+    return logs
+
+
+def _log_probability(units: Floats, result: NDArray[np.int8], alpha: Floats) -> Floats:
+    """Logarithm of the probability of results seen from the favoured side, at advantages counted in b."""
     with np.errstate(divide="ignore"):
         log_phi = np.log(2 / (2 - alpha)) - np.logaddexp(0, units)
         drawn = np.log(alpha) + log_phi
@@ -175,5 +189,11 @@ def log_correctness(value: Any, result: Any, scale: float, drawishness: Any) -> 
         expected = np.where(
             phi < 0.5, np.log1p(-np.minimum(phi, 0.5)), np.log((1 - alpha + np.tanh(units / 2)) / (2 - alpha))
         )
-    logs: Floats = np.select([outcomes.result > 0, outcomes.result < 0], [expected, upset], drawn)
+    logs: Floats = np.select([result > 0, result < 0], [expected, upset], drawn)
     return logs
+
+
+def blocks_of(count: int) -> Iterator[slice]:
+    """Divide so many positions into blocks of a size that is fast."""
+    for start in range(0, count, _BLOCK):
+        yield slice(start, min(start + _BLOCK, count))

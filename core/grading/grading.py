@@ -13,7 +13,7 @@ from glem.core.assessment import CalibrationBins, calibration_bins
 from glem.core.errors import BadInputError
 from glem.core.grading.comparison import Comparison, compare
 from glem.core.grading.correctness import LEAST_CORRECTNESS, Grade, checked_games, grade_by_group, grade_of
-from glem.core.grading.distribution import expectation, log_correctness, result_distribution
+from glem.core.grading.distribution import blocks_of, expectation, log_correctness, result_distribution
 from glem.core.grading.scale import ScaleFit, fit_scale
 
 __all__ = [
@@ -236,18 +236,20 @@ class _Grader:
             drawishness=prediction.drawishness,
             game=self._positions.game,
         )
-        drawishness = prediction.drawishness if fit.drawishness is None else fit.drawishness
+        drawishness: Any = prediction.drawishness if fit.drawishness is None else fit.drawishness
         logs = log_correctness(prediction.value, result, fit.scale, drawishness)
-        expected = expectation(prediction.value, fit.scale)
-        chances = result_distribution(prediction.value, fit.scale, drawishness)
+        draws = np.empty(len(result))
+        for rows in blocks_of(len(result)):
+            own = drawishness[rows] if np.ndim(drawishness) else drawishness
+            draws[rows] = result_distribution(prediction.value[rows], fit.scale, own).draw
         bins = self._settings.bins
         grade = self.grade(
             name,
             logs,
             fit=fit,
             unit=prediction.unit,
-            scores=calibration_bins(expected, (result + 1) / 2, bins=bins),
-            draws=calibration_bins(chances.draw, result == 0, bins=bins),
+            scores=calibration_bins(expectation(prediction.value, fit.scale), (result + 1) / 2, bins=bins),
+            draws=calibration_bins(draws, result == 0, bins=bins),
         )
         return grade, logs
 

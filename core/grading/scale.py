@@ -9,6 +9,7 @@ coarse grid. For a given drawishness the likelihood is concave in 1 / b, so that
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.grading.correctness import checked_games
-from glem.core.grading.distribution import FavouredOutcomes, favoured_outcomes, log_correctness
+from glem.core.grading.distribution import FavouredOutcomes, blocks_of, favoured_outcomes, log_correctness
 
 __all__ = ["ScaleFit", "fit_scale"]
 
@@ -31,6 +32,7 @@ _GRID_LOG_ODDS = (-3.0, 0.0, 3.0)
 _GRID_POSITIONS = 10_000
 _STEP = 1e-4
 _TOLERANCE = 1e-10
+_LEAST_LOG = -1e3
 
 
 @define(frozen=True)
@@ -101,16 +103,24 @@ class _Likelihood:
     def __call__(self, point: Any) -> float:
         # Impossible results (drawishness of their own at 0 or 1) are as bad wherever the parameters are.
         logs = log_correctness(self._value, self._result, *self.parameters(point))
-        return float(np.maximum(logs, -1e3).mean())
+        return float(np.maximum(logs, _LEAST_LOG).mean())
 
-    def scores(self, point: Any) -> Floats:
-        """Gradient of each position's log correctness [N, parameters]."""
-        by_scale, by_odds = _slopes(self.outcomes, *self.parameters(point))
-        wanted = [by_scale] if self.scale is None else []
-        return np.stack([*wanted, by_odds] if self.drawishness is None else wanted, axis=1)
+    def scores(self, point: Any) -> Iterator[tuple[slice, Floats]]:
+        """Gradient of each position's log correctness, block by block: rows, and an array [rows, parameters]."""
+        scale, alpha = self.parameters(point)
+        for rows in blocks_of(len(self._value)):
+            outcomes = FavouredOutcomes(self.outcomes.advantage[rows], self.outcomes.result[rows])
+            by_scale, by_odds = _slopes(outcomes, scale, alpha[rows] if np.ndim(alpha) else alpha)
+            wanted = [by_scale] if self.scale is None else []
+            yield rows, np.stack([*wanted, by_odds] if self.drawishness is None else wanted, axis=1)
+
+    def gradient(self, point: Any) -> Floats:
+        """Gradient of the mean."""
+        total: Floats = sum((part.sum(axis=0) for _, part in self.scores(point)), np.zeros(len(point)))
+        return total / len(self._value)
 
     def loss(self, point: Any) -> tuple[float, Floats]:
-        return -self(point), -self.scores(point).mean(axis=0)
+        return -self(point), -self.gradient(point)
 
 
 def fit_scale(
@@ -247,19 +257,19 @@ def _errors(likelihood: _Likelihood, point: Floats, games: NDArray[np.int64], in
     """Compute standard errors of the fitted parameters by the sandwich formula over games; nan at a bound."""
     free = np.flatnonzero(inside)
     errors = np.full(len(point), math.nan)
-    scores = likelihood.scores(point)
-    count = len(scores)
+    sums = np.zeros((int(games.max()) + 1, len(point)))
+    for rows, part in likelihood.scores(point):
+        for place in range(len(point)):
+            sums[:, place] += np.bincount(games[rows], part[:, place], len(sums))
     hessian = np.empty((len(point), len(point)))
     for place in range(len(point)):
         step = np.zeros(len(point))
         step[place] = _STEP
-        ahead, behind = (likelihood.scores(point + sign * step).mean(axis=0) for sign in (1, -1))
-        hessian[place] = (ahead - behind) / (2 * _STEP)
-    sums = np.stack([np.bincount(games, scores[:, place]) for place in range(len(point))], axis=1)
-    number = len(np.unique(games))
+        hessian[place] = (likelihood.gradient(point + step) - likelihood.gradient(point - step)) / (2 * _STEP)
+    number = int((np.bincount(games) > 0).sum())
     if number < 2 or not len(free):
         return errors.tolist()
-    spread = number / (number - 1) * sums.T @ sums / count**2
+    spread = number / (number - 1) * sums.T @ sums / len(games) ** 2
     try:
         inverse = np.linalg.inv(-hessian[np.ix_(free, free)])
     except np.linalg.LinAlgError:

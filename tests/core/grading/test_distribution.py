@@ -91,6 +91,15 @@ def test_each_position_may_have_its_own_drawishness() -> None:
     assert together.tolist() == apart
 
 
+def test_many_positions_are_no_different() -> None:
+    generator = np.random.default_rng(0)
+    values, drawishness = generator.normal(0, 3, 1 << 17), generator.random(1 << 17)
+    results = generator.integers(-1, 2, 1 << 17)
+    together = log_correctness(values, results, 2.0, drawishness)
+    rows = np.array([0, 1, 65_535, 65_536, 100_000, (1 << 17) - 1])
+    assert together[rows].tolist() == log_correctness(values[rows], results[rows], 2.0, drawishness[rows]).tolist()
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [

@@ -130,6 +130,16 @@ def test_scale_follows_the_unit() -> None:
     assert hundredths.drawishness == pytest.approx(fit.drawishness, rel=1e-5)
 
 
+def test_many_positions_are_no_different() -> None:
+    """The same games again and again: the same optimum, and by game the same error."""
+    values, results = played(30_000, 2.0, 0.6)
+    once = fit_scale(values, results)
+    repeated = fit_scale(np.tile(values, 4), np.tile(results, 4), game=np.tile(np.arange(30_000), 4))
+    assert repeated.scale == pytest.approx(once.scale, rel=1e-6)
+    assert repeated.scale_error == pytest.approx(once.scale_error, rel=1e-4)
+    assert repeated.drawishness_error == pytest.approx(once.drawishness_error, rel=1e-4)
+
+
 def test_infinite_evaluations_are_left_out() -> None:
     values, results = played(3_000, 2.0, 0.6)
     fit = fit_scale(values, results)
