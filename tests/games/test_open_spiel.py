@@ -1,0 +1,226 @@
+"""Wrapped games of OpenSpiel against pyspiel itself, and against glem's own Connect Four."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glem.core.conformance import check_game
+from glem.core.errors import BadInputError, GlemError
+from glem.core.game import Game, load_game
+from glem.core.learning import load_learning
+from glem.core.operations import position_at, store_position
+from glem.core.perft import perft
+from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.search.results import Limits
+from glem.core.search.searcher import Searcher
+from glem.games.open_spiel import positions
+from tests.core.tournament.evaluation_examples import linear_evaluation
+from tests.oracles.open_spiel import random_game, sequences
+
+pyspiel = pytest.importorskip("pyspiel", reason="open_spiel is not installed; pip install 'glem[open-spiel]'")
+
+pytestmark = pytest.mark.filterwarnings("ignore::glem.core.plain_rules.PlainRulesWarning")
+
+ALTERNATING = ["tic_tac_toe", "connect_four", "breakthrough(rows=6,columns=6)", "othello", "nim", "oware"]
+WITH_EXTRA_TURNS = ["dots_and_boxes", "mancala", "checkers", "ultimate_tic_tac_toe"]
+
+
+def moves_of(game: Game, position: Any) -> list[int]:
+    moves = np.zeros(game.max_moves, np.int32)
+    return [int(move) for move in moves[: game.legal_moves(position, moves, 0)]]
+
+
+@pytest.mark.parametrize("text", ALTERNATING + WITH_EXTRA_TURNS)
+def test_a_wrapped_game_follows_its_state(text: str) -> None:
+    game = load_game(f"open_spiel:{text}")
+    passes = 0
+    for seed in range(5):
+        position = game.initial_position
+        mover = 0
+        for state, action in random_game(pyspiel.load_game(text), seed):
+            if not state.is_terminal() and state.current_player() != mover:
+                assert moves_of(game, position) == [game.pass_move]
+                position, mover = game.play(position, int(game.pass_move or 0)), 1 - mover
+                passes += 1
+            assert game.is_over(position) == state.is_terminal()
+            assert moves_of(game, position) == ([] if state.is_terminal() else state.legal_actions())
+            if action is None:
+                assert game.final_score(position) == state.returns()[mover]
+                other = game.play(position, int(game.pass_move or 0))
+                assert game.final_score(other) == state.returns()[1 - mover]
+                break
+            position, mover = game.play(position, action), 1 - mover
+        assert int(position.mover) == mover
+    assert (passes > 0) == (text in WITH_EXTRA_TURNS)
+
+
+@pytest.mark.parametrize("text", [*ALTERNATING[:3], "dots_and_boxes(num_rows=2,num_cols=2)"])
+def test_a_wrapped_game_keeps_the_promises_of_a_game(text: str) -> None:
+    check_game(load_game(f"open_spiel:{text}"), games=4).require()
+
+
+@pytest.mark.parametrize("depth", range(6))
+def test_perft_of_tic_tac_toe(depth: int) -> None:
+    expected = [1, 9, 72, 504, 3024, 15120][depth]  # 9 * 8 * ...: no game ends before the fifth move
+    assert perft(load_game("open_spiel:tic_tac_toe"), depth) == expected
+
+
+@pytest.mark.parametrize("depth", [6, 7])
+def test_perft_leaves_out_games_that_have_ended(depth: int) -> None:
+    game = load_game("open_spiel:tic_tac_toe")
+    position = game.parse_position("(0,0) (1,1)")
+    state = pyspiel.load_game("tic_tac_toe").new_initial_state()
+    for action in (0, 4):
+        state.apply_action(action)
+    assert perft(game, depth, position) == sequences(state, depth)
+
+
+def test_connect_four_is_the_games_own_move_for_move() -> None:
+    wrapped, own = load_game("open_spiel:connect_four"), load_game("connect_four")
+    results = set()
+    for seed in range(60):
+        one, other = wrapped.initial_position, own.initial_position
+        for _, action in random_game(pyspiel.load_game("connect_four"), seed):
+            assert moves_of(wrapped, one) == moves_of(own, other)
+            assert wrapped.is_over(one) == own.is_over(other)
+            if action is None:
+                break
+            assert int(wrapped.format_move(action)) + 1 == int(own.format_move(action))
+            one, other = wrapped.play(one, action), own.play(other, action)
+        assert wrapped.final_score(one) == own.final_score(other)
+        results.add((wrapped.final_score(one), int(one.mover)))
+    assert {(-1, 0), (-1, 1)} <= results
+
+
+def test_tic_tac_toe_is_a_draw() -> None:
+    learning = load_learning("open_spiel:tic_tac_toe")
+    game = learning.game
+    searcher = Searcher(game, evaluator_of(linear_evaluation(learning, mover=0.0)))
+    found = searcher.search(game.parse_position("(1,1)"), Limits(depth=8))
+    assert found.lines[0].score == 0
+    assert found.move is not None
+    assert game.format_move(found.move) in {"(0,0)", "(0,2)", "(2,0)", "(2,2)"}  # every other answer loses
+    assert len(found.lines[0].moves) == 8
+
+
+# ------------------------------------------------------------------------------------------- positions
+
+
+@pytest.mark.parametrize("text", ["breakthrough(rows=6,columns=6)", "dots_and_boxes"])
+def test_positions_survive_columns_text_and_pickling(text: str) -> None:
+    game = load_game(f"open_spiel:{text}")
+    for position in every_position(game, seed=3):
+        columns = game.empty_columns(2)
+        store_position(columns, 1, position)
+        for copy in (
+            position_at(columns, 1),
+            pickle.loads(pickle.dumps(position)),
+            game.parse_position(game.format_position(position)),
+        ):
+            assert copy == position
+            assert type(copy) is game.position_type
+            assert game.hash_key(copy) == game.hash_key(position)
+            assert moves_of(game, copy) == moves_of(game, position)
+
+
+def every_position(game: Game, seed: int) -> list[Any]:
+    """Positions of a random game, passes included."""
+    generator = np.random.default_rng(seed)
+    found = [game.initial_position]
+    while moves := moves_of(game, found[-1]):
+        found.append(game.play(found[-1], int(generator.choice(moves))))
+    return found
+
+
+def test_states_are_found_again_after_they_were_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glem.games.open_spiel.rules._KEPT_STATES", 2)
+    game = load_game("open_spiel:nim")
+    line = every_position(game, seed=1)
+    expected = [moves_of(game, position) for position in line]
+    assert [moves_of(game, position) for position in reversed(line)] == expected[::-1]
+
+
+def test_classes_of_positions_are_made_where_they_are_asked_for() -> None:
+    assert positions.Position3 is positions.position_type(3)
+    assert positions.Position3._fields == ("mover", "length", "actions_0", "actions_1", "actions_2")
+    with pytest.raises(AttributeError, match="Position_"):
+        _ = positions.Position_
+    position = load_game("open_spiel:othello").initial_position
+    program = f"import pickle; print(pickle.loads({pickle.dumps(position)!r}).length)"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout == "0\n"
+
+
+def test_games_are_the_same_object_everywhere() -> None:
+    game = load_game("open_spiel:nim")
+    assert load_game("open_spiel:nim") is game
+    assert pickle.loads(pickle.dumps(game)) is game
+    learning = load_learning("open_spiel:nim")
+    assert load_learning("open_spiel:nim") is learning
+    copy = pickle.loads(pickle.dumps(learning))
+    assert copy.game is game
+    assert copy.features.write == learning.features.write
+
+
+def test_moves_are_written_without_the_player() -> None:
+    names = {
+        "tic_tac_toe": "(0,1)",
+        "connect_four": "1",
+        "dots_and_boxes": "(h,0,1)",
+        "breakthrough": "a8`7*",
+        "nim": "pile:2,take:1;",
+        "oware": "b",
+        "hex": "b1",
+    }
+    for text, expected in names.items():
+        game = load_game(f"open_spiel:{text}")
+        assert game.format_move(1) == expected
+        assert game.parse_move(expected) == 1
+        written = [game.format_move(move) for move in range(game.move_count)]
+        assert len(set(written)) == game.move_count
+        assert not any(" " in name or name.startswith("#") for name in written)
+
+
+# ------------------------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("tic_tac_tow", "has no game 'tic_tac_tow'; did you mean tic_tac_toe"),
+        ("backgammon", "chance plays a part"),
+        ("kuhn_poker", "chance plays a part, players do not see everything"),
+        ("matrix_rps", "players move at the same time"),
+        ("nim(num_players=2)", "refuses"),
+        ("chess", "can last 17695 actions of 4674 kinds: a position would take 4424 words, glem takes 256"),
+        ("phantom_ttt", "players do not see everything"),
+    ],
+)
+def test_other_games_are_refused_with_the_reason(text: str, reason: str) -> None:
+    with pytest.raises(GlemError, match=reason.replace("(", r"\(")):
+        load_game(f"open_spiel:{text}")
+
+
+def test_positions_that_no_game_leads_to_are_refused() -> None:
+    game = load_game("open_spiel:tic_tac_toe")
+    for text, reason in (
+        ("(0,0) (0,0)", r"\(0,0\) is illegal after \(0,0\)"),
+        ("(0,0) here", "'here' is no move; moves are written as"),
+        ("", "the moves that lead there"),
+    ):
+        with pytest.raises(BadInputError, match=reason):
+            game.parse_position(text)
+
+
+def test_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from glem.games.open_spiel import wrapping
+
+    monkeypatch.setitem(sys.modules, "pyspiel", None)
+    with pytest.raises(GlemError, match=r"pip install 'glem\[open-spiel\]'"):
+        wrapping.rules_of("a game that nobody has asked for yet")

@@ -1,0 +1,119 @@
+"""Learning from OpenSpiel's observations: features, patterns, and the way from games to a match."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glem.core.cli import main
+from glem.core.conformance import check_learning
+from glem.core.errors import GlemError
+from glem.core.game import load_game
+from glem.core.learning import has_learning, load_learning
+from glem.plugins.open_spiel.learning import observations_of, open_spiel_learning
+from tests.oracles.open_spiel import random_game
+
+pyspiel = pytest.importorskip("pyspiel", reason="open_spiel is not installed; pip install 'glem[open-spiel]'")
+
+pytestmark = pytest.mark.filterwarnings("ignore::glem.core.plain_rules.PlainRulesWarning")
+
+BREAKTHROUGH = "breakthrough(rows=6,columns=6)"
+
+
+@pytest.mark.parametrize("text", ["tic_tac_toe", BREAKTHROUGH, "dots_and_boxes", "go(board_size=3)", "nim", "oware"])
+def test_learning_keeps_its_promises(text: str) -> None:
+    assert has_learning(f"open_spiel:{text}")
+    check_learning(load_learning(f"open_spiel:{text}"), games=3).require()
+
+
+def test_a_cell_tells_what_stands_there() -> None:
+    learning = load_learning("open_spiel:connect_four")
+    features = learning.features
+    assert [features[place].name for place in (0, 1, 7, 42)] == ["mover", "r1c1", "r1c7", "r6c7"]
+    assert (learning.game.layout, features[42].cell) == ((6, 7), 41)
+    for seed in range(3):
+        position = learning.game.initial_position
+        for state, action in random_game(pyspiel.load_game("connect_four"), seed):
+            mover = int(position.mover)
+            values = features.values_of(position)
+            planes = np.array(state.observation_tensor(mover)).reshape(3, 42)
+            seen = [int(features[1 + cell].value_name(value).removeprefix("plane")) for cell, value in
+                    enumerate(values[1:])]  # fmt: skip
+            assert values[0] == mover
+            assert seen == planes.argmax(axis=0).tolist()
+            if action is not None:
+                position = learning.game.play(position, action)
+
+
+def test_numbers_that_are_no_board_become_levels() -> None:
+    learning = load_learning("open_spiel:oware")
+    observations = observations_of("oware")
+    assert observations.board is None
+    assert list(learning.pattern_sets) == ["pairs"]
+    state = pyspiel.load_game("oware").new_initial_state()
+    tensor = np.array(state.observation_tensor(0), np.float32)
+    for feature, value in zip(learning.features.features[1:], learning.features.values_of(
+        learning.game.initial_position)[1:], strict=True):  # fmt: skip
+        levels = np.array(feature.value_names, np.float32)
+        entry = tensor[int(feature.name.removeprefix("entry"))]
+        assert levels[value] <= entry + 1e-4
+        assert value == len(levels) - 1 or levels[value + 1] > entry - 1e-4
+
+
+def test_patterns_are_lines_and_squares_with_the_player_to_move() -> None:
+    sets = load_learning("open_spiel:tic_tac_toe").pattern_sets
+    assert sets["lines"]["row_r2c1"] == ("mover", "r2c1", "r2c2", "r2c3")
+    assert sets["lines"]["rising_r3c1"] == ("mover", "r3c1", "r2c2", "r1c3")
+    assert len(sets["lines"]) == 8
+    assert len(sets["windows"]) == 4 + 1
+    assert len(sets["all"]) == 13
+
+
+def test_phases_are_thirds_of_a_usual_game() -> None:
+    learning = load_learning("open_spiel:tic_tac_toe")
+    usual = observations_of("tic_tac_toe").usual_length
+    assert 6 <= usual <= 9
+    lengths = np.arange(10, dtype=np.uint16)
+    columns = learning.game.empty_columns(10)._replace(length=lengths)
+    assert learning.phases.of(columns).tolist() == [min(2, 3 * int(length) // usual) for length in lengths]
+
+
+def test_games_without_observations_have_no_learning(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = load_game("open_spiel:hex(board_size=3)")
+    kind = type(observations_of("tic_tac_toe")._rules.game.get_type())
+    monkeypatch.setattr(kind, "provides_observation_tensor", False)
+    with pytest.raises(GlemError, match="no observation tensor"):
+        open_spiel_learning(game)
+
+
+@pytest.mark.slow
+def test_from_random_games_to_a_match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """What is learned from random games beats a random player."""
+    monkeypatch.chdir(tmp_path)
+    name = f"open_spiel:{BREAKTHROUGH}"
+
+    def run(*arguments: str) -> Any:
+        with pytest.raises(SystemExit) as exit_info:
+            main([*arguments, "--json"])
+        printed = capsys.readouterr()
+        assert exit_info.value.code == 0, printed.err
+        return json.loads(printed.out)
+
+    run("generate", name, "-o", "games", "--games", "200", "--games-per-file", "50", "--player", "random",
+        "--openings", "random:2", "--workers", "2")  # fmt: skip
+    files = sorted(str(path) for path in Path("games").glob("*.games"))
+    run("positions", *files, "--game", name, "-o", "random.parquet", "--jobs", "1")
+    run("fit", "random.parquet", "-o", "first.npz", "--jobs", "1")
+    run("label", files[0], "--game", name, "-o", "labels.parquet", "--by", "first.npz,depth=2", "--per-game", "3",
+        "--workers", "2")  # fmt: skip
+    run("fit", "labels.parquet", "-o", "second.npz", "--jobs", "1", "--validation", "0")
+    found = run("search", name, "--evaluation", "first.npz", "--depth", "2")
+    assert found["game"] == name
+    played = run("match", "first.npz,depth=1", "random", "--game", name, "--opening-plies", "2", "--opening-count",
+                 "10", "--workers", "2")  # fmt: skip
+    [pairing] = played["pairings"]
+    assert pairing["wins"] >= 14  # of 20; an equal opponent does so once in 17 times
