@@ -69,6 +69,7 @@ from glem.core.search.table import (
     entry_score,
     find_entry,
     pack_entry,
+    prefetch_bucket,
     store_entry,
 )
 
@@ -270,6 +271,9 @@ def _set_priorities(
         else:
             if depth >= state.hint_depth:
                 after = play(rules, position, move)
+                if depth == state.table_depth + np.int64(1):
+                    # Deeper nodes have looked for a cut-off there; these children are the last that the table is asked.
+                    prefetch_bucket(state.table, state.table_mask, hash_key(rules, after))
                 priority += hint(rules, position, move, after) * _HINT_UNIT
                 if depth >= state.order_depth:
                     update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)

@@ -12,8 +12,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from glem.core.borrowing import item_pointer
+from glem.core.kernels import overload_of
 from glem.core.vectors import aligned_words
 
 __all__ = [
@@ -29,6 +34,7 @@ __all__ = [
     "find_entry",
     "new_table",
     "pack_entry",
+    "prefetch_bucket",
     "store_entry",
 ]
 
@@ -100,6 +106,29 @@ def find_entry(words: Any, mask: np.uint64, key: np.uint64) -> Any:
         if words[place] ^ data == key and data != np.uint64(0):
             return data
     return np.uint64(0)
+
+
+def prefetch_bucket(words: Any, mask: np.uint64, key: np.uint64) -> None:
+    """Ask for the bucket of a position that is to be looked up soon; as plain Python this does nothing."""
+
+
+@intrinsic
+def _prefetch(_typing_context: Any, words: Any, _place: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        pointer = builder.bitcast(item_pointer(context, builder, signature.args[0], *arguments), byte)
+        # To read, to be kept in all caches, data.
+        builder.call(prefetch, [pointer, *(ir.Constant(flag, choice) for choice in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(words, types.int64), generate
+
+
+@overload_of(prefetch_bucket)
+def _overload_prefetch_bucket(words: Any, mask: Any, key: Any) -> Any:
+    return lambda words, mask, key: _prefetch(words, np.int64(key & mask) * np.int64(_BUCKET_WORDS))
 
 
 def store_entry(words: Any, mask: np.uint64, key: np.uint64, data: np.uint64) -> None:
