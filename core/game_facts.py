@@ -13,6 +13,8 @@ from attrs import define
 
 from glem.core.drawing import draw_position
 from glem.core.errors import BadInputError, PluginError
+from glem.core.families import GAME_FAMILIES_GROUP as FAMILIES
+from glem.core.families import family_of
 from glem.core.features import AtomicFeature, AtomicFeatures
 from glem.core.game import Game, load_game
 from glem.core.game_lines import GAME_LINES
@@ -21,6 +23,7 @@ from glem.core.patterns import PatternSet, images_of
 from glem.core.perft import perft
 from glem.core.protocols.gtp import GTP
 from glem.core.records import PositionFormat, RecordFormat
+from glem.core.registry import GAMES_GROUP
 from glem.core.search import choices
 
 __all__ = ["FactTable", "GameFacts", "game_facts"]
@@ -169,13 +172,9 @@ def _learning(name: str) -> tuple[Learning | None, str]:
 
 
 def _distribution(name: str) -> str:
-    # A member of a family is called by the family's name, a colon, and what tells it from the others.
-    family = name.partition(":")[0]
-    for group, known in (("glem.games", name), ("glem.game_families", family)):
-        for entry in entry_points(group=group, name=known):
-            if entry.dist is not None:
-                return entry.dist.name
-    return "unknown"
+    family = family_of(name)
+    found = entry_points(group=GAMES_GROUP, name=name) if family is None else entry_points(group=FAMILIES, name=family)
+    return next((entry.dist.name for entry in found if entry.dist is not None), "unknown")
 
 
 def _facts(title: str, facts: Iterable[tuple[str, Cell]]) -> FactTable:
@@ -324,7 +323,7 @@ def _pattern_rows(learning: Learning) -> Iterator[tuple[Cell, ...]]:
             try:
                 weights: Cell = PatternSet.from_names(features, {name: members}).weight_count
             except BadInputError:
-                weights = "those seen in positions"
+                weights = "too large for a table"
             yield set_name, name, " ".join(members), len(images_of(features, indices)), entries, weights
 
 

@@ -26,6 +26,8 @@ def command(game_name: str | None, as_json: bool) -> None:
     if game_name is not None:
         _print_facts(game_name, as_json=as_json)
         return
+    from glem.core.families import family_names
+
     listing, unreadable = _list_games()
     if as_json:
         print_json([*listing, *({"distribution": name, "error": reason} for name, reason in unreadable.items())])
@@ -35,6 +37,10 @@ def command(game_name: str | None, as_json: bool) -> None:
         print_table("Installed games", header, [_row(entry) for entry in listing])
     else:
         click.echo("No games are installed. Install glem anew, or a package that has entry points in glem.games.")
+    if families:
+        click.echo(
+            f"Families of games, a game by what follows the colon: {', '.join(f'{name}:...' for name in families)}"
+        )
     for entry in listing:
         for kind in ("error", "learning_error"):
             if kind in entry:

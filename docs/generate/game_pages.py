@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 
-from docs.generate.sources import ROOT
+from docs.generate.docstrings import summary
+from docs.generate.sources import ROOT, Module
+from glem.core.families import GAME_FAMILIES_GROUP as FAMILIES
 from glem.core.game_facts import FactTable, GameFacts, game_facts
 
 __all__ = ["game_pages"]
@@ -16,16 +19,18 @@ _LISTED = {
 }
 
 
-def game_pages(notice: str) -> dict[Path, str]:
+def game_pages(modules: list[Module], notice: str) -> dict[Path, str]:
     """Text of the list of games and of each game's page, for the games that come with glem itself."""
     # What the project declares, not what is installed: that may be more, or from before the last change.
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     facts = [game_facts(name) for name in sorted(project["entry-points"]["glem.games"])]
     found = {Path("games", f"{known.name}.md"): _game_page(known, notice) for known in facts}
-    return {Path("games.md"): _list_page(facts, notice), **found}
+    homes = {name: value.partition(":")[0] for name, value in project["entry-points"].get(FAMILIES, {}).items()}
+    families = {name: module for name, home in homes.items() for module in modules if module.name == home}
+    return {Path("games.md"): _list_page(facts, families, notice), **found}
 
 
-def _list_page(facts: list[GameFacts], notice: str) -> str:
+def _list_page(facts: list[GameFacts], families: Mapping[str, Module], notice: str) -> str:
     header = ["game", *(fact for known in _LISTED.values() for fact in known)]
     rows = [[f"[{known.title}](games/{known.name}.md)", *_listed(known)] for known in facts]
     parts = [
@@ -34,6 +39,11 @@ def _list_page(facts: list[GameFacts], notice: str) -> str:
         "The games that come with glem. `glem games` lists those that are installed, from wherever they come, and "
         "`glem games GAME` prints the facts of any of them.",
         _table(header, rows),
+        *(
+            f"The family [`{name}:`]({module.page.as_posix()}) makes a game of the text behind the colon: "
+            f"{summary(module.docstring)}"
+            for name, module in families.items()
+        ),
         "To add one: [Add a game](../how-to/add-a-game.md).",
     ]
     return "\n\n".join(parts) + "\n"

@@ -35,7 +35,7 @@ def pages() -> dict[Path, str]:
     found[Path("README.md")] = _index_page(modules)
     found[Path("commands.md")] = _commands_page()
     found[INTERFACE_PAGE] = interface_page(modules, lambda module: _Linker(module, targets), _NOTICE)
-    for place, text in game_pages(_NOTICE).items():
+    for place, text in game_pages(modules, _NOTICE).items():
         if place in found:
             raise LookupError(f"{place} is the page of a module and of a game: make the game a package")
         found[place] = text

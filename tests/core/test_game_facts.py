@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from fractions import Fraction
 from typing import Any
 
 import attrs
@@ -16,7 +17,7 @@ from glem.core.game import Game, game_names, load_game
 from glem.core.game_facts import FactTable, GameFacts, game_facts
 from glem.core.learning import Learning
 from glem.core.plain_rules import PlainRulesWarning
-from tests.core.countdown_game import COUNTDOWN
+from tests.core.countdown_game import COUNTDOWN, Position
 
 
 def facts_of(game: Game, learning: Learning | None, monkeypatch: pytest.MonkeyPatch) -> GameFacts:
@@ -77,8 +78,7 @@ def test_perft_goes_as_deep_as_is_quick(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def uncompilable_play(position: Any, move: int) -> Any:
-    taken = {"stones": move + 1}
-    return type(position)(np.uint8(sum([position.stones, -taken.get("stones", 0), *()])))
+    return Position(np.uint8(Fraction(int(position.stones) - int(move) - 1)))
 
 
 def test_plain_rules_are_told_and_counted_less_deep(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +107,7 @@ def test_a_pattern_too_large_for_a_table_is_told(othello_learning: Learning, mon
     rows_1_and_2 = ("a1", "b1", "c1", "d1", "e1", "f1", "g1", "h1", "a2", "b2", "c2", "d2")
     large = attrs.evolve(othello_learning, pattern_sets={"large": {"edges": rows_1_and_2}})
     [pattern] = rows(facts_of(othello_learning.game, large, monkeypatch), "Pattern sets")
-    assert pattern[3:] == (8, 3**12, "those seen in positions")
+    assert pattern[3:] == (8, 3**12, "too large for a table")
 
 
 def test_what_a_game_says_of_itself_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
