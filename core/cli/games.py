@@ -37,10 +37,9 @@ def command(game_name: str | None, as_json: bool) -> None:
         print_table("Installed games", header, [_row(entry) for entry in listing])
     else:
         click.echo("No games are installed. Install glem anew, or a package that has entry points in glem.games.")
+    families = ", ".join(f"{name}:..." for name in family_names())
     if families:
-        click.echo(
-            f"Families of games, a game by what follows the colon: {', '.join(f'{name}:...' for name in families)}"
-        )
+        click.echo(f"Families of games, a game by what follows the colon: {families}")
     for entry in listing:
         for kind in ("error", "learning_error"):
             if kind in entry:
