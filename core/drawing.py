@@ -13,6 +13,9 @@ from glem.core.game import Game
 
 __all__ = ["Drawing", "draw_position"]
 
+_EMPTY = "-._"
+"""Characters that texts use for empty cells."""
+
 
 @define(frozen=True)
 class Drawing:
@@ -80,7 +83,9 @@ def draw_position(
     initial, first_side = _board_and_side(game, game.initial_position)
     if len(board) != size or len(initial) != size:
         return None
-    empty = Counter(initial).most_common(1)[0][0]
+    # Games may begin with as many pieces of each player as there are empty cells, or more.
+    usual = [character for character in _EMPTY if character in initial]
+    empty = usual[0] if usual else Counter(initial).most_common(1)[0][0]
     others = sorted((set(board) | set(initial)) - {first_side, empty})
     players = (first_side, others[0]) if len(first_side) == 1 and len(others) == 1 else ("", "")
     if not first_to_move and side == first_side and all(players):

@@ -59,3 +59,11 @@ def test_cells_without_names_are_drawn_bare() -> None:
     assert drawing is not None
     assert drawing.lines() == ["x"]
     assert drawing.players == ("", "")
+
+
+def test_a_board_that_begins_with_as_many_pieces_as_empty_cells() -> None:
+    """The empty cells are told by their character."""
+    game = Game(**{**FACTS, "format_position": lambda position: "OOXX-- X", "layout": BoardLayout(3, 2)})
+    drawing = draw_position(game, game.initial_position)
+    assert drawing is not None
+    assert (drawing.empty, drawing.players) == ("-", ("X", "O"))
