@@ -20,7 +20,7 @@ from glem.core.progress import SILENT, Progress
 from glem.core.search.evaluation_evaluator import evaluator_of, search_unit
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.solving import Solver
+from glem.core.solving import Solver, solver_of
 from glem.core.tasks import run_tasks
 from glem.core.tournament.player_data import load_player_evaluation, load_player_probcut
 from glem.core.tournament.players import SEARCH, PlayerSpec, parse_player
@@ -141,8 +141,8 @@ def _search_values(task: _SearchTask) -> NDArray[np.float64]:
         game, evaluator, SearchSettings(table_mb=spec.table_mb, probcut=load_player_probcut(game, spec))
     )
     solver: Solver | None = None
-    if spec.solve_from and game.make_solver is not None:
-        solver = game.make_solver(evaluator=evaluator, table_mb=spec.table_mb)
+    if spec.solve_from:
+        solver = solver_of(game, evaluator, spec.table_mb)
     is_odds = evaluation.link == LOGISTIC
     limit = evaluator.limit / evaluator.steps_per_unit
     low, high = (-limit, limit) if is_odds else game.score_bounds
