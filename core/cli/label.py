@@ -33,7 +33,9 @@ __all__ = ["command"]
     help="Who labels: an evaluation file, depth= or nodes=, and solve= moves before the end.",
 )
 @click.option("--plies", metavar="FIRST-LAST", help="Only these plies of game records; 0 is the starting position.")
-@click.option("--per-game", type=click.IntRange(1), metavar="N", help="At most N random positions of each game.")
+@click.option(
+    "--per-game", type=click.IntRange(1, 1_000_000), metavar="N", help="At most N random positions of each game."
+)
 @click.option(
     "--given/--no-given", default=True, show_default=True, help="Label the positions of the files themselves."
 )
