@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import zipfile
 import zlib
@@ -21,7 +22,7 @@ from glem.core.progress import SILENT, Progress
 from glem.core.settings import text_differences
 from glem.core.tasks import run_tasks
 
-__all__ = ["Arrays", "ChunkedWork", "Workers", "claim_folder"]
+__all__ = ["Arrays", "ChunkedWork", "Workers", "claim_folder", "left_if_empty"]
 
 T = TypeVar("T")
 
@@ -76,6 +77,26 @@ def claim_folder(
         raise BadInputError(f"{folder} holds {content}, but no {mark} that tells how it came about; {remedy}")
     with atomic_path(note) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+@contextlib.contextmanager
+def left_if_empty(folder: Path, *, mark: str = _MARK, files: str = "[!.]*") -> Iterator[None]:
+    """Take the note out of a folder when work fails before its first result, lest it hinder a corrected command.
+
+    Parameters
+    ----------
+    folder, mark, files
+        As for :func:`claim_folder`. The folder is removed too if nothing else is in it.
+    """
+    try:
+        yield
+    except BaseException:
+        if all(path.name in {mark, LOCK} for path in folder.glob(files)):
+            for name in (mark, LOCK):
+                (folder / name).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 @define(frozen=True)
@@ -137,17 +158,18 @@ class ChunkedWork:
         """
         units = [1] * len(tasks) if amounts is None else list(amounts)
         missing = [number for number in range(len(tasks)) if not self._path(name, number).exists()]
-        with folder_lock(self.folder), progress(name, sum(units)) as display:
+        chosen = workers or Workers()
+        if len(missing) == 1:
+            # Not worth starting processes for.
+            chosen = attrs.evolve(chosen, workers=1)
+        with folder_lock(self.folder), left_if_empty(self.folder), progress(name, sum(units)) as display:
             display.advance(sum(units) - sum(units[number] for number in missing))
-            chosen = workers or Workers()
-            if len(missing) == 1:
-                # Not worth starting processes for.
-                chosen = attrs.evolve(chosen, workers=1)
             results = run_tasks(function, (tasks[number] for number in missing), **attrs.asdict(chosen, recurse=False))
-            for place, arrays in results:
-                with atomic_path(self._path(name, missing[place])) as temporary:
-                    np.savez(temporary, allow_pickle=False, **arrays)
-                display.advance(units[missing[place]])
+            with contextlib.closing(results):
+                for place, arrays in results:
+                    with atomic_path(self._path(name, missing[place])) as temporary:
+                        np.savez(temporary, allow_pickle=False, **arrays)
+                    display.advance(units[missing[place]])
         return (self._load(name, number) for number in range(len(tasks)))
 
     def _path(self, name: str, number: int) -> Path:

@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import itertools
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ import attrs
 import numpy as np
 from attrs import define
 
-from glem.core.chunked_work import claim_folder
+from glem.core.chunked_work import claim_folder, left_if_empty
 from glem.core.errors import BadInputError
 from glem.core.files import check_writable, folder_lock
 from glem.core.game import Game
@@ -322,31 +322,22 @@ def generate(
         check_writable(folder)
         folder.mkdir()
     with folder_lock(folder):
-        claim_folder(
-            folder,
-            _described(game, settings, openings),
-            mark=_MARK,
-            files=f"games-*{SUFFIX}",
-            content="games",
-            remedy="name another folder",
-        )
-        plan = _Plan(game, settings, openings, _Folder(game, folder), games, positions)
-        made = 0
-        run = run_tasks(_play_file, plan.tasks(), workers=workers, executor=executor, in_flight=in_flight)
-        with progress("Playing games", plan.goal) as display, contextlib.closing(_closable(run)) as results:
-            display.advance(plan.reached())
-            for place, records in results:
-                before = plan.reached()
-                plan.add(place, records)
-                made += len(records)
-                display.advance(plan.reached() - before)
-                if plan.reached() >= plan.goal:
-                    break
-        return plan.finish(made)
-
-
-def _closable(results: Iterator[tuple[int, GameRecords]]) -> Generator[tuple[int, GameRecords], None, None]:
-    yield from results
+        described, files = _described(game, settings, openings), f"games-*{SUFFIX}"
+        claim_folder(folder, described, mark=_MARK, files=files, content="games", remedy="name another folder")
+        with left_if_empty(folder, mark=_MARK, files=files):
+            plan = _Plan(game, settings, openings, _Folder(game, folder), games, positions)
+            made = 0
+            run = run_tasks(_play_file, plan.tasks(), workers=workers, executor=executor, in_flight=in_flight)
+            with progress("Playing games", plan.goal) as display, contextlib.closing(run) as results:
+                display.advance(plan.reached())
+                for place, records in results:
+                    before = plan.reached()
+                    plan.add(place, records)
+                    made += len(records)
+                    display.advance(plan.reached() - before)
+                    if plan.reached() >= plan.goal:
+                        break
+            return plan.finish(made)
 
 
 class _Plan:

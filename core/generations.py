@@ -15,7 +15,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.chunked_work import Workers, claim_folder
+from glem.core.chunked_work import Workers, claim_folder, left_if_empty
 from glem.core.configurations import symmetry_classes
 from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError
@@ -131,7 +131,7 @@ def improve(
         "settings": [settings.positions_per_phase, settings.validation, settings.seed],
     }
     claim_folder(folder, mark)
-    with folder_lock(folder):
+    with folder_lock(folder), left_if_empty(folder):
         return _Improvement(positions, first, settings, folder, workers, jobs, progress).run()
 
 
@@ -191,11 +191,16 @@ class _Improvement:
             labeller = attrs.evolve(self._settings.labelling.labeller, evaluation=str(newest), digest="")
             settings = attrs.evolve(self._settings.labelling, labeller=labeller)
             work = self._folder / f"labels-{phase:02d}"
-            with PositionWriter(target, self._positions.game, "search") as writer:
-                for part in label_by_search(
-                    self._positions.select(rows), settings, work, workers=self._workers, progress=self._progress
-                ):
-                    writer.append(part)
+            try:
+                with PositionWriter(target, self._positions.game, "search") as writer:
+                    for part in label_by_search(
+                        self._positions.select(rows), settings, work, workers=self._workers, progress=self._progress
+                    ):
+                        writer.append(part)
+            except BaseException:
+                if not work.exists():
+                    newest.unlink()
+                raise
             shutil.rmtree(work)
             newest.unlink()
         return PositionSet.read(target, self._positions.game)

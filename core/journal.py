@@ -95,7 +95,10 @@ class Journal:
     def __enter__(self) -> Journal:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        # Work that failed before its first piece was finished must not stand in a corrected command's way.
+        if kind is not None and os.fstat(self._file.fileno()).st_size == len(_header_line(self._kind, self._settings)):
+            self.path.unlink(missing_ok=True)
         self.close()
 
 

@@ -16,6 +16,7 @@ from glem.core.evaluation import LinearEvaluation
 from glem.core.fitting import ConjugateGradient, CountRules, Design, Fitter, LinearTerms, Link, PhaseWeights, fit_phases
 from glem.core.fitting.design import ActiveConfigurations
 from glem.core.fitting.links import IDENTITY
+from glem.core.fitting.phases import neighbours
 from glem.core.learning import Learning
 from glem.core.matching import ConfigurationMatcher
 from glem.core.patterns import PatternSet
@@ -78,6 +79,12 @@ class FitSettings:
     l2: float = 1.0
     smoothing: float | tuple[float, ...] = 0.0
     count_rules: CountRules | None = None
+
+    def __attrs_post_init__(self) -> None:
+        # Said now: positions may be labelled for hours before they are fitted.
+        neighbours(1, self.smoothing)
+        if not self.l2 >= 0:
+            raise BadInputError(f"the L2 penalty is {self.l2}, it must not be negative")
 
     @classmethod
     def default(cls) -> FitSettings:

@@ -109,6 +109,8 @@ def command(
     game = chosen_game(game_name)
     records = (part for file in files for part in read_records(game, file, format=file_format, skip_bad=skip_bad))
     tree = GameTree.from_records(game, records)
+    if len(tree) == 0:
+        raise BadInputError("the files hold no games to label the positions of")
     if not exact:
         tree = attrs.evolve(tree, exact=np.full(len(tree), np.nan, np.float32))
     value, correction, work = tree.propagate(), None, Path(f"{output}.work")

@@ -123,6 +123,23 @@ def test_a_phase_without_positions_keeps_its_weights(
     assert np.isnan(found.errors[11])
 
 
+def test_a_labeller_that_cannot_be_made_leaves_nothing_behind(
+    positions: PositionSet, othello_learning: Learning, tmp_path: Path
+) -> None:
+    first = mobility_evaluation(othello_learning)
+    for text in ("depth=2,table=99999999", f"depth=2,probcut={tmp_path}"):
+        labelling = attrs.evolve(SETTINGS.labelling, labeller=parse_player(text))
+        with pytest.raises(BadInputError, match=r"MB|directory"):
+            improve(positions, first, attrs.evolve(SETTINGS, labelling=labelling), tmp_path / "work")
+        assert not (tmp_path / "work").exists()
+
+
+@pytest.mark.parametrize("changes", [{"l2": float("nan")}, {"l2": -1.0}, {"smoothing": float("nan")}])
+def test_bad_settings_of_the_fit_are_refused_before_positions_are_labelled(changes: dict[str, Any]) -> None:
+    with pytest.raises(BadInputError, match=r"penalty|smoothing"):
+        FitSettings(ConjugateGradient(iterations=1), **changes)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"), [({"positions_per_phase": 0}, "one position"), ({"validation": 1.0}, "share")]
 )

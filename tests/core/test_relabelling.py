@@ -194,3 +194,39 @@ def test_command_counts_changes_and_writes_labels(
     unfinished.write_bytes(b"hours of searches")
     run(["relabel", str(games), "--game", "othello", "-o", str(target)])
     assert unfinished.exists()
+
+
+def test_files_without_games_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty, target = tmp_path / "empty.games", tmp_path / "labels.parquet"
+    empty.touch()
+    with pytest.raises(SystemExit) as ended:
+        main(["relabel", str(empty), "--game", "othello", "-o", str(target)])
+    assert ended.value.code == 2
+    assert "hold no games" in capsys.readouterr().err
+    assert not target.exists()
+
+
+def test_a_refused_command_leaves_nothing_in_the_way_of_a_corrected_one(
+    othello: Game, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    games = tmp_path / "some.games"
+    write_games(othello, games, random_games(othello, 3, 12, choices=2))
+    target, record, folder = tmp_path / "labels.parquet", tmp_path / "record.jsonl", tmp_path / "games"
+    bad, good = f"{model},depth=1,table=99999999", f"{model},depth=1,table=1"
+    work = Path(f"{target}.work")
+    commands = [
+        (
+            work,
+            ["relabel", str(games), "--game", "othello", "-o", str(target), "--plies", "0-1", "--again", good, "--by"],
+        ),
+        (work, ["label", str(games), "--game", "othello", "-o", str(target), "--plies", "0-1", "--by"]),
+        (record, ["match", "-o", str(record), "--game", "othello", "--opening-count", "1", "random"]),
+        (folder, ["generate", "othello", "-o", str(folder), "--games", "1", "--openings", "random:50", "--player"]),
+    ]
+    for kept, command in commands:
+        with pytest.raises(SystemExit) as ended:
+            main([*command, bad, "--workers", "1"])
+        assert ended.value.code == 2
+        assert "MB" in capsys.readouterr().err
+        assert not kept.exists()
+        run([*command, good, "--workers", "1"])
