@@ -20,7 +20,8 @@ from numba.core.datamodel import models
 from numba.extending import NativeValue, intrinsic, register_model, typeof_impl, unbox
 
 from glem.core.errors import PluginError
-from glem.core.kernels import compiled, overload_of, refuse_function, uncompilable_reason
+from glem.core.failed_compilation import refuse_function, uncompilable_reason
+from glem.core.kernels import compiled, overload_of
 from glem.core.plain_rules import CarriesFunctions
 from glem.core.sources import code_digest, plain
 

@@ -199,7 +199,7 @@ FUNCTIONS = ["legal_moves", "play", "is_over", "final_score", "hash_key", "trans
 @silently
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_only_code_that_reaches_the_function_becomes_plain(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glem.core.kernels._uncompilable", {})  # other tests know of the same functions
+    monkeypatch.setattr("glem.core.failed_compilation._uncompilable", {})  # other tests know of the same functions
     game = mirror_nim(f"odd_{name}", **{name: getattr(plain_game, f"plain_{name}")})
     assert game.rules.plain_reason is None
     assert perft(game, 4) == perft(COMPILED, 4)
@@ -232,7 +232,7 @@ def test_a_failed_kernel_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch) 
     with pytest.warns(PlainRulesWarning):
         perft(game, 3)
     with monkeypatch.context() as patch:
-        patch.setattr("glem.core.kernels._explanation", None)  # would be called for another failure
+        patch.setattr("glem.core.failed_compilation._explanation", None)  # would be called for another failure
         assert perft(game, 4) == perft(COMPILED, 4)
 
 
