@@ -20,7 +20,11 @@ from tests.core.labelling_examples import some_positions
 from tests.core.linear_evaluations import mobility_evaluation
 from tests.core.test_propagation import random_games
 
-ENDINGS = [(signal.SIGKILL, -signal.SIGKILL, ""), (signal.SIGINT, 130, "the same command continues")]
+# Python ends by the signal itself, after the message, where Ctrl-C came inside code that was made from text.
+ENDINGS = [
+    (signal.SIGKILL, {-signal.SIGKILL}, ""),
+    (signal.SIGINT, {130, -signal.SIGINT}, "the same command continues"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +57,9 @@ def test_an_ended_relabel_continues(othello: Game, model: str, tmp_path: Path) -
     work = Path(f"{ended}.work")
     stages = ["work.json", "outcomes-*.npz", "quick-000001.npz", "thorough-1-000000.npz", "thorough-1-000002.npz"]
     for place, stage in enumerate(stages):
-        by, status, words = ENDINGS[place % 2]
+        by, statuses, words = ENDINGS[place % 2]
         found, errors = end_command_when([*arguments, "-o", str(ended)], partial(_is_there, work, stage), by)
-        assert found == status
+        assert found in statuses
         assert words in errors
         assert any(work.glob(stage))
         assert not ended.exists()
@@ -74,9 +78,9 @@ def test_an_ended_improve_continues(othello: Game, othello_learning: Learning, m
     work = Path(f"{ended}.work")
     stages = ["work.json", "labels-12", "labelled-11.parquet", "fitted-10.npz", "newest-08.npz", "labels-06/*.npz"]
     for place, stage in enumerate(stages):
-        by, status, words = ENDINGS[place % 2]
+        by, statuses, words = ENDINGS[place % 2]
         found, errors = end_command_when([*arguments, "-o", str(ended)], partial(_is_there, work, stage), by)
-        assert found == status
+        assert found in statuses
         assert words in errors
         assert work.exists()
         assert not ended.exists()
