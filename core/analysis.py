@@ -201,8 +201,7 @@ class Analyst:
         began = time.monotonic()
         nodes = glance.nodes
         found: list[Line] = []
-        moves = np.zeros(game.max_moves, np.int32)
-        for move in moves[: game.legal_moves(position, moves, 0)].tolist():
+        for move in game.list_legal_moves(position):
             after = game.play(position, move)
             seconds = glance.seconds + time.monotonic() - began
             score = 0

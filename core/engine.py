@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
-import numpy as np
 
 from glem.core.errors import BadInputError
 from glem.core.game import Game
@@ -134,9 +133,7 @@ class Engine:
 
     def legal_moves(self) -> list[int]:
         """List the legal moves, in the game's order."""
-        moves = np.zeros(self.game.max_moves, np.int32)
-        count = self.game.legal_moves(self.position, moves, 0)
-        return [int(move) for move in moves[:count]]
+        return self.game.list_legal_moves(self.position)
 
     def must_pass(self) -> bool:
         """Whether the side to move has no move but the pass that files and people leave out."""

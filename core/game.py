@@ -74,7 +74,8 @@ class Game:
     hash_key
         ``(position) -> uint64``; equal positions give equal keys, well scattered over all 64 bits.
     max_moves
-        Largest number of legal moves in any position.
+        Largest number of legal moves in any position: the room in every buffer. Compiled code does not look whether
+        ``legal_moves`` keeps to it, conformance checks and plain code outside of the search do.
     move_count
         Moves are integers from 0 to ``move_count - 1``.
     max_plies
@@ -185,6 +186,28 @@ class Game:
     def empty_columns(self, length: int) -> Any:
         """Return a position of columns: the position type with one zeroed array of ``length`` per field."""
         return self.position_type(*(np.zeros(length, np.asarray(value).dtype) for value in self.initial_position))
+
+    def list_legal_moves(self, position: Any) -> list[int]:
+        """List the legal moves of a position by the plain rules, in their order.
+
+        Raises
+        ------
+        PluginError
+            ``legal_moves`` has more of them than :attr:`max_moves`, or does not return their number.
+        """
+        moves = np.zeros(self.max_moves, np.int32)
+        try:
+            count = self.legal_moves(position, moves, 0)
+        except IndexError as error:
+            raise PluginError(self._broken_listing(f"raised IndexError: {error}", position)) from error
+        if not isinstance(count, int | np.integer) or not 0 <= count <= self.max_moves:
+            raise PluginError(self._broken_listing(f"returned {count!r}", position))
+        found: list[int] = moves[:count].tolist()
+        return found
+
+    def _broken_listing(self, found: str, position: Any) -> str:
+        room = f"expected 0 to max_moves = {self.max_moves} moves"
+        return f"game {self.name!r}: legal_moves {found}, {room}, in {position}; glem check {self.name} tells more"
 
     def __reduce__(self) -> Any:
         # Games are registered values: another process finds its own by name.

@@ -88,8 +88,7 @@ def _count_compiled(game: Game, position: Any, depth: int) -> int:
 
 
 def _children(game: Game, position: Any) -> list[Any]:
-    moves = np.zeros(game.max_moves, np.int32)
-    return [game.play(position, moves[place]) for place in range(game.legal_moves(position, moves, 0))]
+    return [game.play(position, move) for move in game.list_legal_moves(position)]
 
 
 def _count_plain(game: Game, position: Any, depth: int) -> int:

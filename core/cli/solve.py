@@ -53,9 +53,7 @@ def _parsed(game: Game, text: str) -> Any:
 
 
 def _move_count(game: Game, position: Any) -> int:
-    import numpy as np
-
-    return int(game.legal_moves(position, np.zeros(game.max_moves, np.int32), 0))
+    return len(game.list_legal_moves(position))
 
 
 def _solution_json(game: Game, solution: Solution) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from glem.core.conformance.playouts import GUARD_ROWS, Sample, guarded_buffer, moves_in, place_of, same
 from glem.core.conformance.report import Examination, OpenCheck
 from glem.core.game import Game, count_moves, final_score, hash_key, is_over, legal_moves, play, transform
-from glem.core.kernels import compiled, uncompilable_reason
+from glem.core.kernels import compiled
 from glem.core.operations import Operations, position_at, store_position
 from glem.core.search.choices import (
     extension,
@@ -107,8 +107,9 @@ class _Comparison:
         if operation not in rules:
             self.examination.skip(f"{label} compiled", _AGREEMENT, f"the game has no {operation}")
             return
-        reason = lambda: uncompilable_reason(rules[operation])  # noqa: E731 - asked before and after
-        self.examination.compare_compiled(f"{label} compiled", _AGREEMENT, body, reason)
+        self.examination.compare_compiled(
+            f"{label} compiled", _AGREEMENT, body, lambda: rules.plain_reasons.get(operation)
+        )
 
     def compare(
         self, name: str, rows: Sequence[int], expected: Callable[[int], Any], found: NDArray[Any], check: OpenCheck

@@ -17,8 +17,8 @@ from glem.core.conformance.report import BrokenPromise, ConformanceReport, Exami
 from glem.core.errors import PluginError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.fitting.links import LOGISTIC
-from glem.core.game import Game, game_names
-from glem.core.kernels import compiled, uncompilable_reason
+from glem.core.game import game_names
+from glem.core.kernels import compiled
 from glem.core.learning import Learning, load_learning
 from glem.core.patterns import PatternSet
 from glem.core.progress import SILENT, Progress
@@ -45,6 +45,9 @@ _SENTINEL = np.uint16(0xA5A5)
 def random_evaluation(learning: Learning, seed: int = 0) -> LinearEvaluation:
     """Make an evaluation of random weights over the game's first pattern set and its linear features.
 
+    Linear features that are images of each other share a weight, and those with an image outside of them have none, so
+    that a position and its images have one value.
+
     Parameters
     ----------
     learning
@@ -59,19 +62,30 @@ def random_evaluation(learning: Learning, seed: int = 0) -> LinearEvaluation:
         patterns = PatternSet.from_names(learning.features, next(iter(learning.pattern_sets.values())))
     # A tenth of the scores' range in all, so that hardly any score is cut off at the limit.
     size = 0.1 * max(1, *map(abs, learning.game.score_bounds))
-    linear = tuple(learning.features.index(name) for name in learning.linear)
+    linear = _closed(learning, [learning.features.index(name) for name in learning.linear])
 
     def weights(*shape: int) -> NDArray[np.float32]:
         return (generator.standard_normal(shape) * size / max(1, len(linear) + 4)).astype(np.float32)
 
+    own = weights(phases, len(learning.features))
+    if learning.features.symmetries is not None:
+        own = np.mean([own[:, image] for image in learning.features.symmetries], axis=0).astype(np.float32)
     return LinearEvaluation(
         learning,
         bias=weights(phases),
         patterns=patterns,
         pattern_weights=weights(phases, patterns.weight_count if patterns is not None else 0),
         linear=linear,
-        linear_weights=weights(phases, len(linear)) / np.float32(8),
+        linear_weights=own[:, list(linear)] / np.float32(8),
     )
+
+
+def _closed(learning: Learning, features: list[int]) -> tuple[int, ...]:
+    """Those of some features all of whose images are among them."""
+    symmetries = learning.features.symmetries
+    if symmetries is None:
+        return tuple(features)
+    return tuple(feature for feature in features if set(symmetries[:, feature].tolist()) <= set(features))
 
 
 def check_evaluation(
@@ -324,12 +338,10 @@ def _check_evaluators(
         def body(check: OpenCheck, form: Evaluator = form) -> None:
             _follow_games(evaluation, form, sample, seed, check, _games_of(sample), plain=False)
 
-        examination.compare_compiled(f"evaluator {name} compiled", promise, body, lambda form=form: _why_plain(form))  # type: ignore[misc]
+        def why_plain(form: Evaluator = form) -> str | None:
+            return form.operations.plain_reason
 
-
-def _why_plain(form: Evaluator) -> str | None:
-    reasons = (uncompilable_reason(function) for function in form.operations.functions.values())
-    return next((reason for reason in reasons if reason is not None), None)
+        examination.compare_compiled(f"evaluator {name} compiled", promise, body, why_plain)
 
 
 def _follow_games(
@@ -404,13 +416,6 @@ def _check_search(evaluation: LinearEvaluation, sample: Sample, examination: Exa
                     f"{name}: the plain search finds {wanted}, the compiled one {found}, {place_of(game, sample, row)}",
                 )
 
-    examination.compare_compiled("search compiled", promise, body, lambda: _why_search_is_plain(game, evaluator))
-
-
-def _why_search_is_plain(game: Game, evaluator: Evaluator) -> str | None:
-    for functions in (game.search_rules.functions, evaluator.operations.functions):
-        for function in functions.values():
-            reason = uncompilable_reason(function)
-            if reason is not None:
-                return reason
-    return None
+    examination.compare_compiled(
+        "search compiled", promise, body, lambda: game.search_rules.plain_reason or evaluator.operations.plain_reason
+    )

@@ -36,6 +36,8 @@ _ABSENT = (3, 8)
 """Items that are active in no position."""
 _SHARE = 0.35
 """Share of the positions in which any other item is active."""
+_STEEP = 0.4
+"""Size of the weights under a sigmoid link."""
 _GREATEST_REPETITION = 4
 
 _REMAINING = 0.01
@@ -72,6 +74,9 @@ class _Problem:
         active[:, list(_ABSENT)] = False
         weights = generator.standard_normal(_ITEMS + 1)
         weights[list(_ABSENT)] = 0.0
+        if link.span:
+            # Sums where the link is steep: at its flat ends the labels tell little of them.
+            weights *= _STEEP
         return cls(active, weights, link)
 
     @property
@@ -216,6 +221,11 @@ def _check_manners(fitter: Fitter, problem: _Problem, examination: Examination) 
             check.expect(stored is value, f"{name}={value!r} is stored as {stored!r}, expected the object itself")
         check.expect(repr(one) == repr(fitter), f"a copy prints itself as {one!r}, the original as {fitter!r}")
         check.expect(type(fitter).__name__ in repr(fitter), f"repr is {fitter!r}, expected the class and its arguments")
+        for name, value in given.items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                other = 2 * value + 1
+                stored = getattr(_copy(fitter, **{name: other}), name, None)
+                check.expect(stored == other, f"{name}={other!r} is stored as {stored!r}")
         early = [name for name in ("parameters_", "result_") if hasattr(one, name)]
         check.expect(not early, f"an unfitted fitter has {early}")
         before = dict(vars(one))

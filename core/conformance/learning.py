@@ -11,7 +11,7 @@ from glem.core.conformance.report import ConformanceReport, Examination, OpenChe
 from glem.core.errors import GlemError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features import AtomicFeatures, write_values
-from glem.core.kernels import compiled, uncompilable_reason
+from glem.core.kernels import compiled
 from glem.core.learning import Learning, Phases
 from glem.core.operations import position_at
 from glem.core.patterns import PatternSet
@@ -205,7 +205,7 @@ def _examine_features(features: AtomicFeatures, sample: Sample, examination: Exa
         "features compiled",
         "the compiled features agree with the plain ones",
         body,
-        lambda: uncompilable_reason(features.write),
+        lambda: features.operations.plain_reason,
     )
     promise = "a feature has the value of its image on the transformed position"
     if features.symmetries is None or game.transform is None:
@@ -260,5 +260,5 @@ def _examine_phases(phases: Phases, sample: Sample, examination: Examination) ->
         "phases compiled",
         "the compiled phase agrees with the plain one",
         body,
-        lambda: uncompilable_reason(phases.phase_of),
+        lambda: phases.operations.plain_reason,
     )

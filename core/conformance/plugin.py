@@ -11,7 +11,7 @@ from glem.core.conformance.report import CheckResult, ConformanceReport
 from glem.core.conformance.rules import check_game
 from glem.core.errors import GlemError
 from glem.core.game import load_game
-from glem.core.learning import Learning, learning_names, load_learning
+from glem.core.learning import Learning, has_learning, load_learning
 from glem.core.progress import SILENT, Progress
 from glem.core.training import FitSettings
 
@@ -83,7 +83,7 @@ def check_plugin(
         if not passed():
             reports.append(_skipped(subject, "runs when what it builds on keeps its promises"))
             continue
-        if name not in learning_names():
+        if not has_learning(name):
             reports.append(_skipped(subject, "the game gives nothing to learning"))
             continue
         if learning is None:

@@ -28,9 +28,9 @@ __all__ = ["BRUTE_FORCE_NODES", "check_search_functions", "check_solver"]
 _RULES = ("legal_moves", "play", "is_over", "final_score", "hash_key", "count_moves", "transform")
 _GREATEST_HINT = 1000
 _TACTICAL_WALKS = 40
-BRUTE_FORCE_NODES = 3000
+BRUTE_FORCE_NODES = 1000
 """Positions that brute force may visit to find the value of one."""
-_SOLVED_POSITIONS = 12
+_SOLVED_POSITIONS = 6
 _SOLVER_TABLE_MB = 1
 
 _PLAY = "replaced rules agree with the game's own, moves as sets"

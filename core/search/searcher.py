@@ -290,7 +290,7 @@ class Searcher:
         low, high = (-infinity, infinity) if window is None else window
         if low >= high:
             raise BadInputError(f"a search window needs a lower bound below the upper one, got {low} and {high}")
-        moves = self._legal_moves(position)
+        moves = self.game.list_legal_moves(position)
         left = [move for move in moves if move not in set(exclude)]
         if moves and not left:
             raise BadInputError("no legal move is left: all are excluded")
@@ -303,10 +303,6 @@ class Searcher:
             choices=len(left),
             plies_left=int(rules["plies_left"](position)) if "plies_left" in rules else None,
         )
-
-    def _legal_moves(self, position: Any) -> list[int]:
-        moves = np.zeros(self.game.max_moves, np.int32)
-        return [int(move) for move in moves[: self.game.legal_moves(position, moves, 0)]]
 
     def _begin(
         self, root: _Root, limits: Limits, began: int, previous: Sequence[Any], stop: threading.Event | None
@@ -346,7 +342,7 @@ class Searcher:
         """Give a result without searching: the static score and any move."""
         static_score = self.evaluator.operations["static_score"]
         score = int(static_score(root.position, self.evaluator.data, self.state.accumulators, 0))
-        move = next(move for move in self._legal_moves(root.position) if move not in root.excluded)
+        move = next(move for move in self.game.list_legal_moves(root.position) if move not in root.excluded)
         return self._result((Line(score, Bound.EXACT, (move,)),), 0, began)
 
     def _iterate(self, root: _Root, depth: int, before: SearchResult | None, began: int) -> SearchResult:

@@ -23,9 +23,7 @@ __all__ = ["GreedyPlayer", "RandomPlayer", "legal_moves_of"]
 
 def legal_moves_of(game: Game, position: Any) -> list[int]:
     """Legal moves of a position, in the game's order."""
-    moves = np.zeros(game.max_moves, np.int32)
-    count = game.legal_moves(position, moves, 0)
-    return [int(move) for move in moves[:count]]
+    return game.list_legal_moves(position)
 
 
 class RandomPlayer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import subprocess
 import sys
 from typing import Any
@@ -11,7 +12,8 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from glem.core.conformance import check_features, check_game, check_learning, check_phases
+from glem.core.conformance import check_features, check_game, check_learning, check_phases, plugin
+from glem.core.conformance.plugin import check_plugin
 from glem.core.errors import BadInputError, ConformanceError
 from glem.core.features import AtomicFeatures
 from glem.core.game import Game
@@ -190,6 +192,60 @@ def is_over_by_encoding(position):
     return str(position.stones).encode() == b"0"
 
 
+def lists_in_a_list(position, moves, start):
+    return list(range(min(3, int(position.stones))))
+
+
+def lists_and_forgets(position, moves, start):
+    sound.legal_moves(position, moves, start)
+
+
+def plays_into_a_list(position, move):
+    return [sound.play(position, move)]
+
+
+def plays_nothing(position, move):
+    return None
+
+
+def is_over_in_words(position):
+    return "no"
+
+
+def scores_nothing(position):
+    return None
+
+
+def scores_by_turns(position):
+    return -1 if next(_calls) % 2 else 1
+
+
+def hashes_in_text(position):
+    return str(position)
+
+
+def formats_nothing(position):
+    return None
+
+
+def parses_nothing(text):
+    if text not in {f"{stones} stones" for stones in range(10)}:
+        raise BadInputError("no")
+    return
+
+
+_last: list[int] = [0]
+
+
+def plays_with_the_last_move(position, move):
+    previous, _last[0] = _last[0], int(move)
+    return sound.play(position, move if previous != 2 else min(int(move), 0))
+
+
+def fails_at_the_end(position):
+    return -1 // int(position.stones)
+
+
 PLAIN_MUTANTS: list[tuple[dict[str, Any], str, str]] = [
     ({"legal_moves": writes_behind}, "play", "wrote outside start to start [+] max_moves"),
     ({"legal_moves": writes_before}, "play", "wrote outside start"),
@@ -199,6 +255,22 @@ PLAIN_MUTANTS: list[tuple[dict[str, Any], str, str]] = [
     ({"legal_moves": lists_twice}, "play", "a move twice"),
     ({"legal_moves": ignores_start}, "repeatable", "depends on start"),
     ({"legal_moves": lists_at_random}, "repeatable", "legal_moves (lists|depends)"),
+    ({"legal_moves": lists_in_a_list}, "play", r"returned a list: \[0, 1, 2\], expected the number of moves"),
+    ({"legal_moves": lists_and_forgets}, "play", "legal_moves returned None, expected the number of moves"),
+    ({"play": plays_into_a_list}, "play", "returned a list: .*, expected a Position"),
+    ({"play": plays_nothing}, "play", r"play\(\d, take\d\) returned None, expected a Position"),
+    ({"is_over": is_over_in_words}, "play", "is_over returned a str: 'no', expected True or False"),
+    ({"final_score": scores_nothing}, "scores", "final_score is None, expected a whole number"),
+    ({"final_score": scores_by_turns}, "scores", "final_score is (-1|1), then (-1|1)"),
+    (
+        {"final_score": fails_at_the_end},
+        "scores",
+        r"ZeroDivisionError: .* \(test_conformance.py, line \d+\), in\s+0 st",
+    ),
+    ({"hash_key": hashes_in_text}, "hash", "hash_key gives .*, expected a np.uint64"),
+    ({"format_position": formats_nothing}, "text", "format_position gives None, expected a text"),
+    ({"parse_position": parses_nothing}, "text", r"parse_position\('9 stones'\) returned None, expected a Position"),
+    ({"play": plays_with_the_last_move}, "repeatable", "lead to another position|it keeps something in between"),
     ({"legal_moves": raises}, "play", "IndexError: a table is too short"),
     ({"is_over": never_over}, "play", "legal_moves finds 0 moves, is_over says no"),
     ({"play": changes_nothing}, "play", "goes on after max_plies = 9 plies"),
@@ -379,14 +451,39 @@ def test_features_of_no_symmetry_are_skipped(othello_learning: Learning):
     assert skipped.name == "features and symmetries"
 
 
-def test_the_command():
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "glem", "check", *arguments], capture_output=True, text=True, timeout=120
-        )
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "glem", "check", *arguments], capture_output=True, text=True, timeout=600, check=False
+    )
 
+
+def test_the_command():
     found = run("othello", "--games", "3", "--plain", "--json")
     assert found.returncode == 0
     assert '"passed": true' in found.stdout
     failed = run("nosuchgame")
     assert (failed.returncode, failed.stderr.count("\n")) == (2, 1)
+
+
+@pytest.mark.slow
+def test_the_command_runs_all_parts_or_one():
+    found = run("connect_four", "--games", "2", "--json")
+    assert found.returncode == 0, found.stdout
+    subjects = list(dict.fromkeys(check["subject"] for check in json.loads(found.stdout)["checks"]))
+    parts = ["Connect Four", "learning of Connect Four", "evaluation of Connect Four", "fitter ConjugateGradient"]
+    assert subjects == parts
+    one = run("connect_four", "--games", "2", "--only", "fitter", "--seed", "3")
+    assert (one.returncode, one.stderr) == (0, "")
+    assert one.stdout.startswith("fitter ConjugateGradient: keeps its promises\n  ok   manners (")
+
+
+def test_parts_that_build_on_a_broken_one_are_skipped(monkeypatch):
+    broken = Game(**{**FACTS, "final_score": scores_too_high})
+    monkeypatch.setattr(plugin, "load_game", lambda name: broken)
+    reports = check_plugin("countdown", games=3)
+    assert [report.passed for report in reports] == [False, True, True, True]
+    assert reports[1].results[0].skipped == "runs when what it builds on keeps its promises"
+    monkeypatch.setattr(plugin, "load_game", lambda name: COUNTDOWN)
+    (rules, learning) = check_plugin("countdown", games=3, only=("learning", "rules"))
+    assert rules.passed
+    assert learning.results[0].skipped == "the game gives nothing to learning"
