@@ -149,6 +149,21 @@ def test_limits_and_a_stop_end_the_search_soon(othello: Game):
     assert solver.solve_moves(position, nodes=1000)[0].exact is False
 
 
+def test_a_move_that_was_not_solved_comes_after_those_that_were():
+    # What is known of it is no score to compare: 0, where those of the others may be below.
+    generator = np.random.default_rng(8)
+    solver = EndgameSolver(table_mb=1)
+    ended_early = 0
+    for _ in range(10):
+        position = position_of(played(generator, 10))
+        for nodes in (100, 400, 1600, 6400):
+            solver.clear()
+            solutions = solver.solve_moves(position, nodes=nodes)
+            assert all(solution.exact for solution in solutions[:-1])
+            ended_early += len(solutions) > 1 and not solutions[-1].exact and solutions[-2].score < solutions[-1].score
+    assert ended_early
+
+
 def test_what_is_refused():
     solver = EndgameSolver(table_mb=1)
     with pytest.raises(BadInputError, match="2 squares hold discs of both sides"):

@@ -168,7 +168,8 @@ class EndgameSolver:
         """Solve all moves of a position, the best first; the arguments are those of :meth:`solve`.
 
         Each solution is from the view of the side that makes the move, which begins its variation. The limits are
-        for all of them together; moves that they leave no nodes or time for are not in the answer.
+        for all of them together; the move at which they ended comes last, and moves that they leave no nodes or time
+        for are not in the answer.
         """
         _check(position, nodes, seconds)
         began = time.monotonic_ns()
@@ -188,7 +189,7 @@ class EndgameSolver:
             )
             if not reply.exact:
                 break
-        return tuple(sorted(found, key=lambda solution: -solution.score))
+        return tuple(sorted(found, key=lambda solution: (not solution.exact, -solution.score)))
 
     def clear(self) -> None:
         """Forget everything: the next solution takes the same nodes as in a new solver."""
