@@ -19,7 +19,7 @@ from numba.np.arrayobj import populate_array
 from numpy.typing import NDArray
 
 from glem.core.borrowing import item_pointer
-from glem.core.kernels import overload_of
+from glem.core.kernels import inlined, overload_of
 from glem.core.patterns import Instance, PatternSet
 from glem.core.search.accumulators import SUMMED_TOGETHER, sum_entries
 from glem.core.vectors import aligned_words
@@ -178,6 +178,7 @@ def _add_multiples(
     return types.void(words, integer, rows, integer, members, integer, integer, values), generate
 
 
+@inlined
 def sum_of_patterns(values: Any, tables: PatternTables, phase: np.int64, words: Any, first: np.int64) -> np.int64:
     """Sum of the weights of all pattern instances in a phase.
 

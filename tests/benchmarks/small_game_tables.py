@@ -1,0 +1,94 @@
+"""Nodes a second with the evaluator that every game has: a table of docs/explanation/search-evaluation.md.
+
+    python -m tests.benchmarks.small_game_tables
+    python -m tests.benchmarks.small_game_tables --game othello --depths 6 8
+
+The game plays itself, its default patterns are fitted to that, with and without its linear features, and positions
+after random moves are searched with the default settings, which are full-width, each with an empty table. Times are
+processor times of one core, the median of the rounds; the kernels are compiled before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from glem.core.evaluation import LinearEvaluation
+from glem.core.game import Game
+from glem.core.learning import Learning, load_learning
+from glem.core.patterns import PatternSet
+from glem.core.search.evaluation_evaluator import recomputing_evaluator
+from glem.core.search.results import Limits
+from glem.core.search.searcher import Searcher
+from glem.core.self_play import sample_positions
+from glem.core.training import Terms, train
+
+
+def fitted(learning: Learning, *, linear: bool) -> LinearEvaluation:
+    """The default patterns, fitted to games that the game plays with itself."""
+    patterns = PatternSet.from_names(learning.features, next(iter(learning.pattern_sets.values())))
+    terms = Terms(patterns=patterns, linear=learning.linear if linear else ())
+    return train(sample_positions(learning.game), learning, terms).evaluation
+
+
+def random_positions(game: Game, count: int) -> list[Any]:
+    """Positions after 0, 1, 2, ... random moves from which the game goes on."""
+    generator = np.random.default_rng(1)
+    moves = np.zeros(game.max_moves, np.int32)
+    found = []
+    while len(found) < count:
+        position = game.initial_position
+        for _ in range(len(found)):
+            legal = game.legal_moves(position, moves, 0)
+            if not legal:
+                break
+            position = game.play(position, int(moves[generator.integers(legal)]))
+        if not game.is_over(position):
+            found.append(position)
+    return found
+
+
+def measure(searcher: Searcher, position: Any, depth: int, rounds: int) -> tuple[int, float]:
+    """Nodes and median seconds of a search."""
+    nodes, seconds = 0, []
+    for _ in range(rounds):
+        searcher.clear()
+        begin = time.process_time()
+        nodes = searcher.search(position, Limits(depth=depth)).nodes
+        seconds.append(time.process_time() - begin)
+    return nodes, statistics.median(seconds)
+
+
+def nodes_a_second(learning: Learning, depths: Sequence[int], count: int, rounds: int) -> None:
+    """Nodes and speed by evaluation and depth."""
+    positions = random_positions(learning.game, count)
+    print("| evaluation | depth | nodes a position | million nodes/s |")
+    print("|---|---|---|---|")
+    for linear in (False, True):
+        searcher = Searcher(learning.game, recomputing_evaluator(fitted(learning, linear=linear)))
+        measure(searcher, positions[0], 2, 1)
+        for depth in depths:
+            runs = [measure(searcher, position, depth, rounds) for position in positions]
+            nodes, seconds = (sum(column) for column in zip(*runs, strict=True))
+            name = "patterns and linear features" if linear else "patterns"
+            print(f"| {name} | {depth} | {nodes / count:,.0f} | {nodes / seconds / 1e6:.1f} |", flush=True)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--game", default="connect_four")
+    parser.add_argument("--depths", type=int, nargs="+", default=[10, 12, 14])
+    parser.add_argument("--positions", type=int, default=12)
+    parser.add_argument("--rounds", type=int, default=5)
+    chosen = parser.parse_args()
+    nodes_a_second(load_learning(chosen.game), chosen.depths, chosen.positions, chosen.rounds)
+
+
+if __name__ == "__main__":
+    main()
