@@ -94,7 +94,7 @@ class SearchSolver:
     ) -> tuple[Solution, ...]:
         """Solve all moves of a position, the best first; the limits are for all of them together.
 
-        Moves that they leave no nodes or time for are not in the answer.
+        The move at which they ended comes last; moves that they leave no nodes or time for are not in the answer.
         """
         began = time.monotonic()
         moves = np.zeros(self._game.max_moves, np.int32)
@@ -115,7 +115,7 @@ class SearchSolver:
             solutions.append(Solution(-below.score, move, variation, below.nodes, below.seconds, below.exact))
             if not below.exact:
                 break
-        return tuple(sorted(solutions, key=lambda solution: -solution.score))
+        return tuple(sorted(solutions, key=lambda solution: (not solution.exact, -solution.score)))
 
     def _final(self, steps: int, *, result_only: bool) -> int:
         if result_only:
