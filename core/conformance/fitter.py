@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.conformance.evaluation import random_evaluation
+from glem.core.conformance.known_problem import ABSENT, KnownProblem
 from glem.core.conformance.playouts import columns_of, sample_of
 from glem.core.conformance.report import BrokenPromise, ConformanceReport, Examination, examine
 from glem.core.errors import BadInputError
@@ -22,7 +22,6 @@ from glem.core.fitting import (
     Fitter,
     LeastSquares,
     LinearTerms,
-    Link,
     fit_phases,
 )
 from glem.core.learning import Learning
@@ -30,14 +29,6 @@ from glem.core.progress import SILENT, Progress
 
 __all__ = ["check_fitter"]
 
-_ROWS = 600
-_ITEMS = 12
-_ABSENT = (3, 8)
-"""Items that are active in no position."""
-_SHARE = 0.35
-"""Share of the positions in which any other item is active."""
-_STEEP = 0.4
-"""Size of the weights under a sigmoid link."""
 _GREATEST_REPETITION = 4
 
 _REMAINING = 0.01
@@ -46,66 +37,6 @@ _WEIGHT_ROOM = 0.1
 """Share of the largest weight by which a weight may be off."""
 _REPETITION_ROOM = 1e-3
 _ERROR_ROOM = 1e-5
-
-
-@define(frozen=True, eq=False)
-class _Problem:
-    """Positions whose labels are made of known weights.
-
-    Parameters
-    ----------
-    active
-        bool [N, items]: active items of every position.
-    weights
-        float64 [items + 1]: the bias comes last.
-    link
-        Link function.
-    """
-
-    active: NDArray[np.bool_]
-    weights: NDArray[np.float64]
-    link: Link = IDENTITY
-
-    @classmethod
-    def random(cls, seed: int, link: Link = IDENTITY) -> _Problem:
-        """Draw a well-posed problem: many more positions than items, which hardly depend on each other."""
-        generator = np.random.default_rng(seed)
-        active = generator.random((_ROWS, _ITEMS)) < _SHARE
-        active[:, list(_ABSENT)] = False
-        weights = generator.standard_normal(_ITEMS + 1)
-        weights[list(_ABSENT)] = 0.0
-        if link.span:
-            # Sums where the link is steep: at its flat ends the labels tell little of them.
-            weights *= _STEEP
-        return cls(active, weights, link)
-
-    @property
-    def labels(self) -> NDArray[np.float32]:
-        """Labels without noise."""
-        sums = self.active @ self.weights[:-1] + self.weights[-1]
-        return self.link(sums).astype(np.float32)
-
-    def design(self, rows: NDArray[np.int64] | None = None, phases: NDArray[np.int64] | None = None) -> Design:
-        """Design of some rows, all by default, in one phase unless phases are given."""
-        chosen = self.active if rows is None else self.active[rows]
-
-        def configurations(values: NDArray[np.int16]) -> tuple[Any, Any]:
-            # The values are the numbers of the rows.
-            found = chosen[values[:, 0]]
-            return np.concatenate([[0], np.cumsum(found.sum(axis=1))]), np.nonzero(found)[1].astype(np.int64)
-
-        values = np.arange(len(chosen), dtype=np.int16)[:, None]
-        own = np.zeros(len(chosen), np.int64) if phases is None else phases
-        return Design.build(
-            [(values, own)],
-            phase_count=int(own.max(initial=0)) + 1,
-            configurations=configurations,
-            configuration_count=_ITEMS,
-        )
-
-    def least_squares(self, **changes: Any) -> LeastSquares:
-        """Give all rows to a fit."""
-        return LeastSquares(self.design(), self.labels, link=self.link, **changes)
 
 
 class _MemoryCheckpoint:
@@ -156,7 +87,7 @@ def check_fitter(
         There are no games to play.
     """
     examination = Examination(f"fitter {type(fitter).__name__}")
-    problem = _Problem.random(seed)
+    problem = KnownProblem.random(seed)
     steps: list[Callable[[], None]] = [
         lambda: _check_manners(fitter, problem, examination),
         lambda: _check_result(fitter, problem, examination),
@@ -204,7 +135,7 @@ def _same_value(one: Any, other: Any) -> bool:
     return one is other or bool(np.array_equal(one, other))
 
 
-def _check_manners(fitter: Fitter, problem: _Problem, examination: Examination) -> None:
+def _check_manners(fitter: Fitter, problem: KnownProblem, examination: Examination) -> None:
     promise = (
         "constructors store their arguments unchanged, get_params gives and set_params changes them, fit returns the "
         "fitter, changes no argument, and what it finds ends in an underscore"
@@ -244,7 +175,7 @@ def _check_manners(fitter: Fitter, problem: _Problem, examination: Examination) 
         _expect_refusal(check, "set_params of an unknown name", lambda: one.set_params(no_such_parameter=1))
 
 
-def _check_result(fitter: Fitter, problem: _Problem, examination: Examination) -> None:
+def _check_result(fitter: Fitter, problem: KnownProblem, examination: Examination) -> None:
     promise = "the result tells the errors of the start and of every iteration, and those of the weights that are kept"
     with examination.check("result", promise) as check:
         squares = problem.least_squares()
@@ -274,14 +205,14 @@ def _check_result(fitter: Fitter, problem: _Problem, examination: Examination) -
         )
 
 
-def _check_repeatable(fitter: Fitter, problem: _Problem, examination: Examination) -> None:
+def _check_repeatable(fitter: Fitter, problem: KnownProblem, examination: Examination) -> None:
     promise = "the same problem gives the same weights, bit for bit, also from a fitter that has fitted before"
     with examination.check("repeatable", promise) as check:
         one = _fitted(fitter, problem.least_squares())
         first = one.parameters_.copy()
         other = _fitted(fitter, problem.least_squares())
         check.expect(np.array_equal(first, other.parameters_), _differ(first, other.parameters_, "a second fitter"))
-        one.fit(_Problem.random(1_000_003).least_squares())
+        one.fit(KnownProblem.random(1_000_003).least_squares())
         check.expect(np.array_equal(first, other.parameters_), "parameters_ are shared between fitters")
         again = one.fit(problem.least_squares()).parameters_
         check.expect(np.array_equal(first, again), _differ(first, again, "the same fitter again, after another fit"))
@@ -297,7 +228,7 @@ def _check_recovery(fitter: Fitter, seed: int, examination: Examination) -> None
     promise = "known weights are found on a small problem without noise, under every link"
     with examination.check("known weights", promise) as check:
         for link in (IDENTITY, LOGISTIC):
-            problem = _Problem.random(seed, link)
+            problem = KnownProblem.random(seed, link)
             squares = problem.least_squares()
             one = _fitted(fitter, squares)
             result = one.result_
@@ -317,7 +248,7 @@ def _check_recovery(fitter: Fitter, seed: int, examination: Examination) -> None
             )
 
 
-def _check_descent(fitter: Fitter, problem: _Problem, examination: Examination) -> None:
+def _check_descent(fitter: Fitter, problem: KnownProblem, examination: Examination) -> None:
     promise = "a fit never ends with a greater objective than it began with, wherever it begins"
     with examination.check("descent", promise) as check:
         generator = np.random.default_rng(0)
@@ -343,19 +274,19 @@ def _check_descent(fitter: Fitter, problem: _Problem, examination: Examination) 
                 )
 
 
-def _check_absent(fitter: Fitter, problem: _Problem, examination: Examination) -> None:
+def _check_absent(fitter: Fitter, problem: KnownProblem, examination: Examination) -> None:
     promise = "weights of what is active in no position stay 0"
     with examination.check("absent items", promise) as check:
         for penalty in (0.0, 10.0):
             one = _fitted(fitter, problem.least_squares(l2=penalty))
-            for item in _ABSENT:
+            for item in ABSENT:
                 weight = one.parameters_[item]
                 check.expect(
                     weight == 0.0, f"item {item} is never active and gets the weight {weight} (l2 = {penalty})"
                 )
 
 
-def _check_weights(fitter: Fitter, problem: _Problem, seed: int, examination: Examination) -> None:
+def _check_weights(fitter: Fitter, problem: KnownProblem, seed: int, examination: Examination) -> None:
     promise = "a position of weight k counts as k positions, one of weight 0 or without a label as none"
     with examination.check("sample weights", promise) as check:
         generator = np.random.default_rng(seed)
@@ -373,7 +304,7 @@ def _check_weights(fitter: Fitter, problem: _Problem, seed: int, examination: Ex
             check.expect(off <= room, f"with {name}, a weight differs by {off:.3g} from a fit of repeated positions")
 
 
-def _check_held_out(fitter: Fitter, problem: _Problem, seed: int, examination: Examination) -> None:
+def _check_held_out(fitter: Fitter, problem: KnownProblem, seed: int, examination: Examination) -> None:
     promise = "held-out positions take no part, and the weights of the iteration that does best on them are kept"
     with examination.check("held-out positions", promise) as check:
         generator = np.random.default_rng(seed)
@@ -395,7 +326,7 @@ def _check_held_out(fitter: Fitter, problem: _Problem, seed: int, examination: E
         )
 
 
-def _check_convergence(fitter: Fitter, problem: _Problem, examination: Examination) -> None:
+def _check_convergence(fitter: Fitter, problem: KnownProblem, examination: Examination) -> None:
     promise = "a fit that is called converged is near the minimum, and one that was cut short is not called so"
     with examination.check("convergence", promise) as check:
         candidates: Sequence[tuple[str, Fitter]] = [("as it is", _copy(fitter))]
@@ -417,7 +348,7 @@ def _check_convergence(fitter: Fitter, problem: _Problem, examination: Examinati
             )
 
 
-def _check_continuation(fitter: Fitter, problem: _Problem, examination: Examination) -> None:
+def _check_continuation(fitter: Fitter, problem: KnownProblem, examination: Examination) -> None:
     promise = "a fit that continues from a checkpoint gives the same weights as one that was not interrupted"
     noted = _MemoryCheckpoint()
     squares = problem.least_squares()
@@ -441,7 +372,7 @@ def _expect_refusal(check: Any, what: str, action: Callable[[], Any]) -> None:
         check.fail(f"{what} is accepted, expected BadInputError")
 
 
-def _check_refusals(fitter: Fitter, problem: _Problem, examination: Examination) -> None:
+def _check_refusals(fitter: Fitter, problem: KnownProblem, examination: Examination) -> None:
     promise = "what cannot be fitted is refused with BadInputError and a text: infinite labels, lengths that do not fit"
     with examination.check("refusals", promise) as check:
         design, labels = problem.design(), problem.labels
@@ -463,7 +394,7 @@ def _check_refusals(fitter: Fitter, problem: _Problem, examination: Examination)
             _expect_refusal(check, what, action)
 
 
-def _check_phases(fitter: Fitter, problem: _Problem, seed: int, examination: Examination) -> None:
+def _check_phases(fitter: Fitter, problem: KnownProblem, seed: int, examination: Examination) -> None:
     promise = "phases are fitted each by itself, and the fitter given is copied and left as it is"
     with examination.check("phases", promise) as check:
         phases = np.random.default_rng(seed).integers(0, 2, len(problem.labels))
