@@ -26,7 +26,7 @@ class Drawing:
     cells
         The characters, row by row from the top; empty for a game whose positions are no such boards.
     columns, rows
-        Names of columns and rows; empty where moves are not named after cells.
+        Names of columns and rows, where moves are named after cells or, without those of rows, after columns.
     empty
         The character of an empty cell.
     players
@@ -41,7 +41,7 @@ class Drawing:
 
     def lines(self) -> list[str]:
         """Return the rows as text, with the names of columns and rows around them."""
-        header = [f"  {' '.join(self.columns)}"] if self.columns else []
+        header = [("  " if self.rows else "") + " ".join(self.columns)] if self.columns else []
         named = [
             f"{self.rows[row]} {' '.join(cells)} {self.rows[row]}" if self.rows else " ".join(cells)
             for row, cells in enumerate(self.cells)
@@ -90,12 +90,11 @@ def draw_position(
     players = (first_side, others[0]) if len(first_side) == 1 and len(others) == 1 else ("", "")
     if not first_to_move and side == first_side and all(players):
         board = board.translate(str.maketrans("".join(players), "".join(reversed(players))))
-    named = _cell_names(game)
-    if named:
+    columns, rows = _cell_names(game)
+    if rows:
         board = "".join(
             mark if cell in marked and character == empty else character for cell, character in enumerate(board)
         )
-    columns, rows = named or ((), ())
     cells = tuple(board[row * layout.columns : (row + 1) * layout.columns] for row in range(layout.rows))
     return Drawing(cells, columns, rows, empty, players)
 
@@ -105,19 +104,25 @@ def _board_and_side(game: Game, position: Any) -> tuple[str, str]:
     return (words[0] if words else ""), (words[1] if len(words) > 1 else "")
 
 
-def _cell_names(game: Game) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Names of columns and rows, if move number ``row * columns + column`` is called by both of them."""
+def _cell_names(game: Game) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of columns and rows, if move number ``row * columns + column`` is called by both of them.
+
+    Only those of columns where these are the moves; none where moves are called otherwise.
+    """
     assert game.layout is not None
     height, width = game.layout
+    if game.move_count == width:
+        names = [game.format_move(column) for column in range(width)]
+        return (tuple(names), ()) if all(len(name) == 1 for name in names) else ((), ())
     if game.move_count < height * width:
-        return None
+        return (), ()
     try:
         names = [game.format_move(cell) for cell in range(height * width)]
     except (BadInputError, ValueError, IndexError):
-        return None
+        return (), ()
     columns = tuple(name[:1] for name in names[:width])
     rows = tuple(name[1:] for name in names[::width])
     fits = all(
         names[row * width + column] == columns[column] + rows[row] for row in range(height) for column in range(width)
     )
-    return (columns, rows) if fits and all(len(name) == 1 for name in rows) else None
+    return (columns, rows) if fits and all(len(name) == 1 for name in rows) else ((), ())

@@ -21,6 +21,7 @@ __all__ = ["command"]
 @click.option("--configurations", type=click.Path(dir_okay=False), help="Mined configurations (.npz) to use as well.")
 @click.option("--all-active", is_flag=True, help="Count all active configurations, not only the most specific.")
 @click.option("--linear/--no-linear", default=True, show_default=True, help="Let the game's linear features enter.")
+@click.option("--baseline", metavar="NAME", help="Fit only the features of this baseline of the game, linearly.")
 @click.option("--method", type=click.Choice(["conjugate", "descent"]), default="conjugate", show_default=True)
 @click.option("--iterations", type=click.IntRange(1), help="Most iterations; 60, or 250 for descent, by default.")
 @click.option(
@@ -56,6 +57,7 @@ def command(
     configurations: str | None,
     all_active: bool,
     linear: bool,
+    baseline: str | None,
     method: str,
     iterations: int | None,
     link: str,
@@ -89,6 +91,13 @@ def command(
     progress = display_progress()
     scored = PositionSet.read(positions)
     learning = load_learning(scored.game.name)
+    if baseline is not None:
+        if patterns is not None or configurations is not None:
+            raise BadInputError("--baseline fits the features of a baseline alone; leave --patterns and others out")
+        if not learning.baselines.get(baseline):
+            known = ", ".join(name for name, features in learning.baselines.items() if features) or "none"
+            raise BadInputError(f"{scored.game.name} has no baseline {baseline!r} with features; it has: {known}")
+        patterns = "none"
     chosen: Any = None
     if patterns != "none" and (patterns is not None or learning.pattern_sets):
         name = patterns if patterns is not None else next(iter(learning.pattern_sets))
@@ -101,7 +110,7 @@ def command(
         patterns=chosen,
         configurations=None if configurations is None else ConfigurationSet.load(configurations),
         most_specific=not all_active,
-        linear=learning.linear if linear else (),
+        linear=learning.baselines[baseline] if baseline is not None else learning.linear if linear else (),
     )
     if link == "logistic":
         scored = evolve(scored, label=result_labels(scored.label))

@@ -64,7 +64,7 @@ def phase_of(position: Position) -> int:
     return popcount(position.own | position.opponent) // 6
 
 
-_CONTENTS = ("out of reach", "own", "opponent", "playable")
+_CONTENTS = ("empty", "own", "opponent", "playable")
 _NAMES = [f"{column}{row}" for row in "654321" for column in "abcdefg"]
 _FEATURES = (
     *(

@@ -67,3 +67,11 @@ def test_a_board_that_begins_with_as_many_pieces_as_empty_cells() -> None:
     drawing = draw_position(game, game.initial_position)
     assert drawing is not None
     assert (drawing.empty, drawing.players) == ("-", ("X", "O"))
+
+
+def test_columns_that_are_moves_have_names_above_and_below() -> None:
+    facts = {**FACTS, "layout": BoardLayout(1, 3), "format_move": lambda move: str(move + 1)}
+    game = Game(**{**facts, "format_position": lambda position: "x--", "parse_position": lambda text: None})
+    drawing = draw_position(game, game.initial_position, marked=[0, 1, 2])
+    assert drawing is not None
+    assert drawing.lines() == ["1 2 3", "x - -", "1 2 3"]

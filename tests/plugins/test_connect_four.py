@@ -22,7 +22,7 @@ def learning() -> Learning:
 def content(board: oracle.Board, column: int, row: int) -> str:
     disc = oracle.cell(board, column, row)
     if disc == "-":
-        return "playable" if len(board[column]) == row else "out of reach"
+        return "playable" if len(board[column]) == row else "empty"
     return "own" if disc == oracle.side_to_move(board) else "opponent"
 
 
