@@ -29,6 +29,7 @@ def failures(report) -> dict[str, str]:
     return {result.name: "\n".join(result.failures) for result in report.results if result.failure_count}
 
 
+@pytest.mark.slow
 def test_sound_games_pass(othello: Game):
     for game in (COUNTDOWN, othello):
         report = check_game(game, games=10)
