@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 import glem
 from glem.core.cli import main
@@ -188,6 +189,39 @@ def test_demo_is_a_discovery_with_its_files(run: _Run, tmp_path: Path, monkeypat
     assert called["folder"] == tmp_path / "demo"
     assert f"--sample {called['settings'].mining.sample}" in str(demo.command.help)
     assert "interrupted" in run.error
+
+
+def test_demo_of_a_game_without_a_sample_lets_it_play(
+    run: _Run, othello_learning: Learning, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from glem.core.self_play import sample_positions
+
+    called: dict[str, Any] = {}
+
+    def discover(positions: PositionSet, *rest: Any, **named: Any) -> Any:
+        called["positions"] = len(positions)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("glem.core.learning.load_learning", lambda name: evolve(othello_learning, sample=None))
+    monkeypatch.setattr("glem.core.discovery.discover", discover)
+    monkeypatch.setattr(
+        "glem.core.self_play.sample_positions", lambda game, **named: sample_positions(game, positions=500, **named)
+    )
+    printed = run("demo", "--game", "othello", "-o", tmp_path / "demo", status=130)
+    assert 500 <= called["positions"] < 8000
+    assert "No sample of positions comes with Othello" in printed
+
+
+def test_a_fit_of_a_baseline_has_its_features_alone(run: _Run, positions: Path, tmp_path: Path) -> None:
+    path = tmp_path / "mobility.npz"
+    run("fit", positions, "-o", path, "--baseline", "mobility", "--iterations", "3")
+    evaluation = LinearEvaluation.load(path)
+    names = [evaluation.learning.features[place].name for place in evaluation.linear]
+    assert names == ["mobility", "opponent_mobility"]
+    assert evaluation.patterns is None
+    assert "has: disc difference, mobility" in run.fails("fit", positions, "-o", path, "--baseline", "constant")
+    error = run.fails("fit", positions, "-o", path, "--baseline", "mobility", "--patterns", "logistello")
+    assert "leave --patterns" in error
 
 
 @pytest.mark.slow
