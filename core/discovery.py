@@ -240,11 +240,12 @@ def _assessed(
 
 
 def _cell_moments(learning: Learning, sample: PositionSet, maps: int = 3) -> tuple[NDArray[np.float64], list[str]]:
-    """Label sums by the first two values of cells that are not the least one, over thirds of the phases."""
+    """Label sums by the first two values of cells that are not the least one, over thirds of the phases or each one."""
     layout = learning.game.layout
     if layout is None:
         return np.zeros((0, 0, 4)), []
-    phase = learning.phases.of(sample.positions)
+    maps = min(maps, len(learning.phases))
+    phase = learning.phases.of(sample.positions).astype(np.int64)
     values = learning.features.values(sample.positions)
     third = np.minimum(phase * maps // len(learning.phases), maps - 1)
     sums = np.zeros((maps, layout.rows * layout.columns, 4))
@@ -257,7 +258,10 @@ def _cell_moments(learning: Learning, sample: PositionSet, maps: int = 3) -> tup
             sums[:, feature.cell, 2 * side + 1] += np.bincount(third[here], sample.label[here], maps)
     names = learning.phases.names
     bounds = [[phase for phase in range(len(names)) if phase * maps // len(names) == part] for part in range(maps)]
-    return sums, [f"phases {names[part[0]]} to {names[part[-1]]}" for part in bounds if part]
+    return sums, [
+        f"phases {names[part[0]]} to {names[part[-1]]}" if len(part) > 1 else f"phase {names[part[0]]}"
+        for part in bounds
+    ]
 
 
 def discover(

@@ -13,16 +13,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 
 from glem.core.candidates import MiningPlan, draw_sample, find_candidates
-from glem.core.discovery import DiscoverySettings, discover
+from glem.core.discovery import DiscoverySettings, _cell_moments, discover
 from glem.core.duplicates import position_keys
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.fitting import ConjugateGradient
-from glem.core.learning import Learning
+from glem.core.kernels import popcount
+from glem.core.learning import Learning, Phases
 from glem.core.patterns import PatternSet
 from glem.core.positions import PositionSet
 from glem.core.training import FitSettings, Terms, train
@@ -55,6 +57,33 @@ def finished(positions: PositionSet, othello_learning: Learning, tmp_path_factor
 
 def test_all_results_are_there_and_no_work_is_left(finished: Path) -> None:
     assert sorted(path.name for path in finished.iterdir()) == sorted(RESULTS)
+
+
+def _whole_game(position: Any) -> int:
+    return 0
+
+
+def _after_the_middle(position: Any) -> int:
+    return 1 if popcount(position.own | position.opponent) > 34 else 0
+
+
+@pytest.mark.parametrize(
+    ("names", "phase_of", "maps"),
+    [
+        (("all",), _whole_game, ["phase all"]),
+        (("early", "late"), _after_the_middle, ["phase early", "phase late"]),
+    ],
+)
+def test_games_with_few_phases_have_a_map_for_each(
+    names: tuple[str, ...], phase_of: Any, maps: list[str], positions: PositionSet, othello_learning: Learning
+) -> None:
+    phases = Phases(othello_learning.game, names, phase_of)
+    few = positions.select(np.arange(len(positions)) < 1000)
+    sums, found = _cell_moments(attrs.evolve(othello_learning, phases=phases), few)
+    assert found == maps
+    assert sums.shape == (len(maps), 64, 4)
+    # One disc or the other lies on each square of the centre, in every position.
+    assert sums[:, 27, [0, 2]].sum() == 1000
 
 
 def test_models_beat_the_baselines_on_held_out_games(finished: Path) -> None:
