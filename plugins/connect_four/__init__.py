@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from glem.core.kernels import popcount
 from glem.core.learning import Learning, Phases
 from glem.games.connect_four import CONNECT_FOUR as GAME
 from glem.games.connect_four import DIRECTIONS, Position, lines_of_four, playable_cells
+
+if TYPE_CHECKING:
+    from glem.core.evaluation import LinearEvaluation
 
 __all__ = ["CONNECT_FOUR"]
 
@@ -64,6 +68,14 @@ def phase_of(position: Position) -> int:
     return popcount(position.own | position.opponent) // 6
 
 
+def default_evaluation() -> LinearEvaluation:
+    """Load the evaluation that comes with the game; ``docs/explanation/connect-four.md`` tells how it was made."""
+    # Imported late: features and patterns do without it.
+    from glem.core.evaluation import LinearEvaluation
+
+    return LinearEvaluation.load(Path(__file__).with_name("default.npz"))
+
+
 _CONTENTS = ("empty", "own", "opponent", "playable")
 _NAMES = [f"{column}{row}" for row in "654321" for column in "abcdefg"]
 _FEATURES = (
@@ -114,5 +126,6 @@ CONNECT_FOUR = Learning(
         "threats": tuple(feature.name for feature in _FEATURES if feature.group == "threats"),
     },
     label_unit="wins",
+    default_evaluation=default_evaluation,
 )
 """Registered under the entry-point group ``glem.learning``."""
