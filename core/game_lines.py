@@ -24,7 +24,7 @@ from glem.core.record_validation import BadRecords, validated
 from glem.core.records import GameRecords, RecordFormat
 from glem.core.replay import FINISHED, outcomes
 
-__all__ = ["GAME_LINES", "SUFFIX", "write_games"]
+__all__ = ["GAME_LINES", "SUFFIX", "game_in_header", "write_games"]
 
 SUFFIX = ".games"
 
@@ -34,6 +34,13 @@ _FIELDS = 4
 
 def _header(game: Game) -> str:
     return f"{_HEADER} {game.name}"
+
+
+def game_in_header(head: bytes) -> str | None:
+    """Name of the game that the first bytes of a file say it holds; None where it is not such a file."""
+    first, _, _ = head.partition(b"\n")
+    text = first.decode("utf-8", "replace").rstrip("\r")
+    return text.removeprefix(f"{_HEADER} ") if text.startswith(f"{_HEADER} ") else None
 
 
 def write_games(game: Game, path: str | os.PathLike[str], records: GameRecords) -> None:

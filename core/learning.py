@@ -159,6 +159,9 @@ def load_learning(name: str) -> Learning:
     if family_of(name) is not None:
         member: Learning = load_member(LEARNING_FAMILIES_GROUP, name, load_game(name), Learning)
         return member
+    if name not in plugin_names(LEARNING_GROUP):
+        # A name that is no game's either is explained as such.
+        load_game(name)
     learning: Learning = load_plugin(LEARNING_GROUP, name, Learning)
     owner = plugin_owner(LEARNING_GROUP, name)
     try:

@@ -22,7 +22,7 @@ __all__ = ["command"]
 @click.command("label")
 @click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False))
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="Parquet file to write.")
-@click.option("--game", "game_name", metavar="NAME", help="Game of the files; needed when several are installed.")
+@click.option("--game", "game_name", metavar="NAME", help="Game of the files; needed where they do not tell.")
 @click.option("--format", "file_format", metavar="NAME", help="Format of game records, if their names do not tell.")
 @click.option(
     "--by",
@@ -112,8 +112,9 @@ def _given_positions(
     """Distinct positions of Parquet files and game records."""
     import attrs
 
-    from glem.core.cli.positions import chosen_game, ply_range
+    from glem.core.cli.positions import ply_range
     from glem.core.errors import BadInputError
+    from glem.core.game_choice import choose_game
     from glem.core.labelling import Selection
     from glem.core.positions import PositionSet
     from glem.core.records import read_records
@@ -125,7 +126,7 @@ def _given_positions(
         sets = [PositionSet.read(file) for file in scored]
         given = PositionSet.concatenate([attrs.evolve(part, label_kind="given") for part in sets])
         return given.game, given.merge_duplicates()
-    game = chosen_game(game_name)
+    game = choose_game(game_name, files=files, format=file_format)
     selection = Selection(plies=None if plies is None else ply_range(plies, "--plies"), per_game=per_game)
     records = (part for file in files for part in read_records(game, file, format=file_format, skip_bad=skip_bad))
     given = PositionSet.from_records(game, records, selection=selection, seed=seed)

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from glem.core.positions import PositionSet
     from glem.core.records import GameRecords
 
-__all__ = ["chosen_game", "command", "ply_range"]
+__all__ = ["command", "ply_range"]
 
 
 @click.command("positions")
 @click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False))
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="Parquet file to write.")
-@click.option("--game", "game_name", metavar="NAME", help="Game of the files; needed when several are installed.")
+@click.option("--game", "game_name", metavar="NAME", help="Game of the files; needed where they do not tell.")
 @click.option("--format", "file_format", metavar="NAME", help="Format of the files, if their names do not tell.")
 @click.option(
     "--label",
@@ -75,13 +75,14 @@ def command(
 ) -> None:
     """Turn game records, or files of scored positions, into a set of scored positions (Parquet)."""
     from glem.core.errors import BadInputError
+    from glem.core.game_choice import choose_game
     from glem.core.labelling import LabelCounts, label_records
 
     if unseen and split is None:
         raise BadInputError("--unseen needs --split")
     if spread and not merge:
         raise BadInputError("--spread needs --merge")
-    game = chosen_game(game_name)
+    game = choose_game(game_name, files=files, format=file_format)
     targets = _targets(output, split)
     counts = LabelCounts()
     if label == "score":
@@ -103,21 +104,6 @@ def command(
         parts = label_records(game, records, label=label, selection=selection, seed=seed, jobs=jobs, counts=counts)
     written = _write(game, parts, targets, label, split, seed, unseen=unseen, merge=merge, spread=spread, counts=counts)
     _report(counts, written, as_json=as_json)
-
-
-def chosen_game(name: str | None) -> Game:
-    """Game of that name, or the only one that is installed."""
-    from glem.core.errors import BadInputError
-    from glem.core.game import game_names, load_game
-
-    if name is None:
-        installed = game_names()
-        if not installed:
-            raise BadInputError("no games are installed; install glem anew, or a package that brings one")
-        if len(installed) != 1:
-            raise BadInputError(f"name the game: --game with one of {', '.join(installed)}")
-        name = installed[0]
-    return load_game(name)
 
 
 def ply_range(text: str, option: str) -> tuple[int, int]:

@@ -25,7 +25,7 @@ __all__ = ["command"]
 @click.command("relabel")
 @click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False))
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Parquet file to write.")
-@click.option("--game", "game_name", metavar="NAME", help="Game of the files; needed when several are installed.")
+@click.option("--game", "game_name", metavar="NAME", help="Game of the files; needed where they do not tell.")
 @click.option("--format", "file_format", metavar="NAME", help="Format of the files, if their names do not tell.")
 @click.option("--exact/--no-exact", default=True, show_default=True, help="Let exact scores of the records stand.")
 @click.option(
@@ -87,9 +87,10 @@ def command(
     import numpy as np
 
     from glem.core.chunked_work import Workers
-    from glem.core.cli.positions import chosen_game, ply_range
+    from glem.core.cli.positions import ply_range
     from glem.core.errors import BadInputError
     from glem.core.files import check_writable
+    from glem.core.game_choice import choose_game
     from glem.core.propagation import GameTree
     from glem.core.records import read_records
     from glem.core.relabelling import RelabelSettings, relabel
@@ -106,7 +107,7 @@ def command(
         raise BadInputError("corrections need -o, beside which unfinished work is kept")
     if output is not None:
         check_writable(output)
-    game = chosen_game(game_name)
+    game = choose_game(game_name, files=files, format=file_format)
     records = (part for file in files for part in read_records(game, file, format=file_format, skip_bad=skip_bad))
     tree = GameTree.from_records(game, records)
     if len(tree) == 0:

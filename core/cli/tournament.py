@@ -28,7 +28,7 @@ _PERCENT = 100.0
 
 _OPTIONS = (
     click.option("-o", "--record", type=click.Path(dir_okay=False), help="Record of the games; continued if there."),
-    click.option("--game", "game_name", metavar="NAME", help="The game; needed when several are installed."),
+    click.option("--game", "game_name", metavar="NAME", help="The game; needed where no file of an evaluation tells."),
     click.option(
         "--limit",
         metavar="LIMIT",
@@ -98,8 +98,8 @@ def play_tournament(
     **openings: Any,
 ) -> None:
     """Play a tournament as the options say and print what it has shown."""
-    from glem.core.cli.positions import chosen_game
     from glem.core.files import check_writable
+    from glem.core.game_choice import choose_game
     from glem.core.tournament.games import Adjudication
     from glem.core.tournament.openings import write_openings
     from glem.core.tournament.players import parse_player
@@ -113,9 +113,10 @@ def play_tournament(
         from glem.core.errors import BadInputError
 
         raise BadInputError("--transcripts are written from the record; name one with -o")
-    game = chosen_game(game_name)
     limits = None if limit is None else _limits(limit)
-    specs = tuple(parse_player(text, limits=limits).resolved(game) for text in players)
+    given = [parse_player(text, limits=limits) for text in players]
+    game = choose_game(game_name, evaluations=[spec.evaluation for spec in given])
+    specs = tuple(spec.resolved(game) for spec in given)
     test = None if sprt is None else _sprt(sprt, alpha, beta, sprt_model)
     progress = display_progress(quiet=as_json)
     with opened_executor(workers, dask) as where:

@@ -129,7 +129,7 @@ def test_what_is_refused(run, monkeypatch):
     assert "no score convention 'odd'" in run("--position", LAST, "--convention", "odd", status=2)
     assert "no such file" in run("--position", LAST, "--evaluation", "absent.npz", status=2)
     monkeypatch.setattr("glem.core.exact_scores.load_game", lambda _name: COUNTDOWN)
-    with pytest.raises(BadInputError, match="Countdown cannot be solved.*plies_left"):
+    with pytest.raises(BadInputError, match=r"Countdown cannot be solved.*plies_left"):
         SolverSpec("countdown").make()
 
 

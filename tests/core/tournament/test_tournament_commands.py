@@ -23,8 +23,11 @@ class Run:
         self._capsys = capsys
 
     def __call__(self, *arguments: str | Path, status: int = 0) -> str:
+        words = [str(argument) for argument in arguments]
+        if words[0] in {"match", "tournament"} and "--game" not in words:
+            words += ["--game", "othello"]
         with pytest.raises(SystemExit) as exit_info:
-            main([str(argument) for argument in arguments])
+            main(words)
         printed = self._capsys.readouterr()
         assert exit_info.value.code == status, printed.err
         return printed.out if status == 0 else printed.err

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from glem.core.errors import BadInputError
+from glem.core.evaluation import LinearEvaluation
+from glem.core.game import load_game
+from glem.core.game_choice import choose_game
+from glem.core.game_lines import write_games
+from glem.core.learning import load_learning
+from glem.core.positions import PositionSet
+from glem.core.records import GameRecords
+
+
+def evaluation_file(folder: Path, game: str) -> str:
+    learning = load_learning(game)
+    path = folder / f"{game}.npz"
+    LinearEvaluation(learning, np.zeros(len(learning.phases), np.float32)).save(path)
+    return str(path)
+
+
+def test_a_name_decides(tmp_path: Path) -> None:
+    files = [tmp_path / "missing.games"]
+    assert choose_game("connect_four", files=files).name == "connect_four"
+
+
+@pytest.mark.parametrize("name", ["othello", "connect_four"])
+def test_files_of_glem_name_their_game(tmp_path: Path, name: str) -> None:
+    game = load_game(name)
+    for suffix in (".games", ".games.xz", ".txt"):
+        path = tmp_path / f"own{suffix}"
+        write_games(game, path, GameRecords.empty())
+        assert choose_game(None, files=[path]) is game
+    positions = PositionSet.from_positions(game, [game.initial_position], np.zeros(1), label_kind="given")
+    positions.write(tmp_path / "positions.parquet")
+    assert choose_game(None, files=[tmp_path / "positions.parquet"]) is game
+
+
+def test_other_files_are_recognized_by_the_formats_of_one_game(tmp_path: Path) -> None:
+    transcript = tmp_path / "games.txt"
+    transcript.write_text("f5d6c3d3c4\n")
+    assert choose_game(None, files=[transcript]).name == "othello"
+    assert choose_game(None, files=[tmp_path / "games.txt"], format="transcripts").name == "othello"
+    unknown = tmp_path / "unknown.txt"
+    unknown.write_text("?\n")
+    with pytest.raises(BadInputError, match="name the game: --game with one of connect_four, othello"):
+        choose_game(None, files=[unknown])
+    with pytest.raises(BadInputError, match=r"missing\.txt: no such file"):
+        choose_game(None, files=[tmp_path / "missing.txt"])
+
+
+def test_evaluations_tell_the_game(tmp_path: Path) -> None:
+    one, other = (evaluation_file(tmp_path, name) for name in ("othello", "connect_four"))
+    assert choose_game(None, evaluations=["default", one]).name == "othello"
+    assert choose_game(None, evaluations=[other, other]).name == "connect_four"
+    with pytest.raises(BadInputError, match=r"several games: .*othello\.npz \(othello\), .*connect_four\.npz"):
+        choose_game(None, evaluations=[one, other])
+    with pytest.raises(BadInputError, match="name the game"):
+        choose_game(None, evaluations=["default"])
+
+
+def test_one_installed_game_needs_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glem.core.game_choice.game_names", lambda: ["connect_four"])
+    assert choose_game(None, evaluations=["default"]).name == "connect_four"
+    monkeypatch.setattr("glem.core.game_choice.game_names", lambda: [])
+    with pytest.raises(BadInputError, match="no games are installed"):
+        choose_game(None)
