@@ -115,11 +115,16 @@ def improve(
     Raises
     ------
     BadInputError
-        Positions of another game than the evaluation's, or the folder holds other work.
+        Positions of another game than the evaluation's, another link than its own, or the folder holds other work.
     """
     learning = first.learning
     if positions.game.name != learning.game.name:
         raise BadInputError(f"positions of {positions.game.name} do not fit an evaluation of {learning.game.name}")
+    if settings.fit.link != first.link:
+        raise BadInputError(
+            f"the evaluation has the {first.link.name} link, the next generation would have the "
+            f"{settings.fit.link.name} one: its phases are fitted one by one and need the same"
+        )
     if not folder.is_dir():
         check_writable(folder)
         folder.mkdir()

@@ -47,6 +47,7 @@ __all__ = [
     "label_scored_positions",
     "labels_of_games",
     "numbered_records",
+    "serious_error",
 ]
 
 LABELS = ("result", "theoretical", "auto")
@@ -392,6 +393,12 @@ def _in_order(make: Callable[..., _Part], pieces: Iterable[tuple[Any, ...]], job
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+def serious_error(game: Game) -> float:
+    """Label units that a serious error costs: an eighth of the greatest score, half a win where only results count."""
+    greatest = max(map(abs, game.score_bounds))
+    return greatest / 8 if greatest > 1 else greatest / 2
 
 
 def label_records(

@@ -31,6 +31,7 @@ from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError
 from glem.core.game import Game
 from glem.core.kernels import compiled
+from glem.core.labelling import serious_error
 from glem.core.operations import position_at
 from glem.core.progress import SILENT, Progress
 from glem.core.propagation import GameTree
@@ -56,9 +57,10 @@ class RelabelSettings:
     thorough
         Who searches the suspicious ones.
     threshold
-        Label units by which the quick search must exceed a label.
+        Label units by which the quick search must exceed a label; None for
+        :func:`~glem.core.labelling.serious_error`.
     loss
-        Label units that all played moves must lose in one step.
+        Label units that all played moves must lose in one step; None for the same.
     outcome_from
         Outcome searches where the moves left first are so few or fewer; 0 for none.
     plies
@@ -71,8 +73,8 @@ class RelabelSettings:
 
     quick: PlayerSpec
     thorough: PlayerSpec
-    threshold: float = 8.0
-    loss: float = 8.0
+    threshold: float | None = None
+    loss: float | None = None
     outcome_from: int = 0
     plies: tuple[int, int] | None = None
     rounds: int = 3
@@ -81,8 +83,9 @@ class RelabelSettings:
     def __attrs_post_init__(self) -> None:
         check_labeller(self.quick)
         check_labeller(self.thorough)
-        if self.threshold < 0 or self.loss < 0:
-            raise BadInputError(f"threshold and loss must not be negative, got {self.threshold:g} and {self.loss:g}")
+        for name, value in (("threshold", self.threshold), ("loss", self.loss)):
+            if value is not None and value < 0:
+                raise BadInputError(f"{name} must not be negative, got {value:g}")
         if self.outcome_from < 0:
             raise BadInputError(f"outcomes cannot be searched for from {self.outcome_from} moves before the end on")
         if self.rounds < 1:
@@ -232,7 +235,10 @@ def relabel(
         A labeller cannot be made, the game has no solver for outcome searches, or the folder holds other work.
     """
     game = tree.game
-    settings = attrs.evolve(settings, quick=settings.quick.resolved(game), thorough=settings.thorough.resolved(game))
+    threshold = serious_error(game) if settings.threshold is None else settings.threshold
+    loss = serious_error(game) if settings.loss is None else settings.loss
+    quick_player, thorough_player = settings.quick.resolved(game), settings.thorough.resolved(game)
+    settings = attrs.evolve(settings, quick=quick_player, thorough=thorough_player, threshold=threshold, loss=loss)
     if settings.outcome_from and not can_solve(game):
         raise BadInputError(f"{game.title} cannot be solved, so outcomes cannot be searched for; leave --outcomes out")
     before = tree.propagate()
@@ -260,13 +266,13 @@ def relabel(
     played = np.full(len(tree), -np.inf, np.float32)
     known = ~np.isnan(worth[children])
     np.maximum.at(played, parents[known], -worth[children[known]])
-    loses = np.isfinite(played) & (quick - played > settings.loss)
+    loses = np.isfinite(played) & (quick - played > loss)
     alternative = np.full(len(tree), np.nan, np.float32)
     searched = np.zeros(len(tree), np.bool_)
     counts: list[int] = []
     raised: list[int] = []
     for number in range(1, settings.rounds + 1):
-        promising = quick - value > settings.threshold
+        promising = quick - value > threshold
         nodes = np.flatnonzero((promising | loses | (np.isnan(value) & ~np.isnan(quick))) & ~searched)
         if len(nodes) == 0:
             break

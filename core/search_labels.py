@@ -29,6 +29,7 @@ from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError
 from glem.core.fitting.links import LOGISTIC
 from glem.core.game import Game
+from glem.core.labelling import serious_error
 from glem.core.operations import position_at, store_position
 from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress
@@ -173,7 +174,8 @@ class SearchLabelling:
     even
         Positions drawn from those in the search of each given position that are near even.
     window
-        Greatest absolute static score of near-even positions, in label units.
+        Greatest absolute static score of near-even positions, in label units; None for half of
+        :func:`~glem.core.labelling.serious_error`.
     sampling
         Limits of the searches that are drawn from; those of the labeller if None.
     successors
@@ -188,7 +190,7 @@ class SearchLabelling:
     given: bool = True
     sampled: int = 0
     even: int = 0
-    window: float = 4.0
+    window: float | None = None
     sampling: Limits | None = None
     successors: bool = True
     seed: int = 0
@@ -196,8 +198,8 @@ class SearchLabelling:
 
     def __attrs_post_init__(self) -> None:
         check_labeller(self.labeller)
-        if min(self.sampled, self.even) < 0 or self.window < 0:
-            raise BadInputError(f"cannot draw {self.sampled} positions and {self.even} within {self.window:g} of even")
+        if min(self.sampled, self.even) < 0 or (self.window or 0) < 0:
+            raise BadInputError(f"cannot draw {self.sampled} positions and {self.even} within {self.window} of even")
         if not self.given and self.sampled + self.even == 0:
             raise BadInputError("nothing is labelled: neither the given positions nor sampled ones")
         if self.positions_per_task < 1:
@@ -227,9 +229,8 @@ def label_chunk(task: LabelTask) -> Arrays:
     found = _Found(game)
     sampler = searcher = None
     if settings.sampled + settings.even:
-        sampler = PositionSampler(
-            game, labeller.evaluator, settings.sampled, even_room=settings.even, window=settings.window
-        )
+        window = serious_error(game) / 2 if settings.window is None else settings.window
+        sampler = PositionSampler(game, labeller.evaluator, settings.sampled, even_room=settings.even, window=window)
         searcher = Searcher(game, sampler.evaluator, labeller.settings)
     for row in range(len(task.positions[0])):
         position = position_at(task.positions, row)

@@ -40,9 +40,11 @@ __all__ = ["command"]
 )
 @click.option("--again", "thorough", metavar="TEXT", help="Search suspicious ones so: model.npz,depth=10,solve=16.")
 @click.option(
-    "--threshold", type=click.FloatRange(0), default=8.0, show_default=True, help="A search promises so much more."
+    "--threshold",
+    type=click.FloatRange(0),
+    help="A search promises so much more; an eighth of the greatest score, or half a win, by default.",
 )
-@click.option("--loss", type=click.FloatRange(0), default=8.0, show_default=True, help="All played moves lose so much.")
+@click.option("--loss", type=click.FloatRange(0), help="All played moves lose so much; the same by default.")
 @click.option(
     "--outcomes", type=click.IntRange(0), default=0, show_default=True, metavar="N",
     help="Search for the outcome where at most N moves are left.",
@@ -62,8 +64,8 @@ def command(
     against: str,
     quick: str | None,
     thorough: str | None,
-    threshold: float,
-    loss: float,
+    threshold: float | None,
+    loss: float | None,
     outcomes: int,
     plies: str | None,
     rounds: int,
@@ -97,7 +99,7 @@ def command(
     from glem.core.tournament.players import parse_player
 
     for name, number in (("--threshold", threshold), ("--loss", loss)):
-        if not math.isfinite(number):
+        if number is not None and not math.isfinite(number):
             raise BadInputError(f"{name} must be a finite number of label units, got {number}")
     if (quick is None) != (thorough is None):
         raise BadInputError(

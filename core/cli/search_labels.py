@@ -35,9 +35,7 @@ _OPTIONS = (
     click.option(
         "--window",
         type=click.FloatRange(0),
-        default=4.0,
-        show_default=True,
-        help="Greatest static score of near-even ones.",
+        help="Greatest static score of near-even ones; 1/16 of the greatest score, or a quarter win, by default.",
     ),
     click.option("--sample-depth", type=click.IntRange(1), help="Depth of the searches that positions are drawn from."),
     click.option(
@@ -61,7 +59,7 @@ def search_labelling(
     *,
     sampled: int,
     even: int,
-    window: float,
+    window: float | None,
     sample_depth: int | None,
     successors: bool,
     seed: int,
@@ -90,7 +88,7 @@ def search_labelling(
     from glem.core.search_labels import SearchLabelling
     from glem.core.tournament.players import parse_player
 
-    if not math.isfinite(window):
+    if window is not None and not math.isfinite(window):
         raise BadInputError(f"--window must be a finite score, got {window}")
     return SearchLabelling(
         labeller=parse_player(labeller),

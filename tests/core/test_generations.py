@@ -12,6 +12,7 @@ from glem.core.cli import main
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.fitting import ConjugateGradient
+from glem.core.fitting.links import scaled_sigmoid
 from glem.core.game import Game
 from glem.core.generations import Generation, ImproveSettings, improve
 from glem.core.learning import Learning
@@ -34,6 +35,14 @@ SETTINGS = ImproveSettings(
 @pytest.fixture(scope="module")
 def positions(othello: Game) -> PositionSet:
     return some_positions(othello, 1500)
+
+
+def test_a_generation_of_another_link_is_refused(
+    positions: PositionSet, othello_learning: Learning, tmp_path: Path
+) -> None:
+    settings = attrs.evolve(SETTINGS, fit=FitSettings(ConjugateGradient(iterations=20), link=scaled_sigmoid(64)))
+    with pytest.raises(BadInputError, match="has the identity link, the next generation would have the sigmoid one"):
+        improve(positions, mobility_evaluation(othello_learning), settings, tmp_path / "work")
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,19 @@ from attrs import evolve
 
 from glem.core.errors import BadInputError
 from glem.core.game import Game
-from glem.core.labelling import LABELS, LabelCounts, Selection, frequent_players, label_records, label_scored_positions
+from glem.core.labelling import (
+    LABELS,
+    LabelCounts,
+    Selection,
+    frequent_players,
+    label_records,
+    label_scored_positions,
+    serious_error,
+)
 from glem.core.learning import Learning
 from glem.core.positions import PositionSet
 from glem.core.records import GameRecords, ScoredPositions, read_records
+from tests.core.countdown_game import COUNTDOWN
 from tests.oracles import positions as oracle
 
 
@@ -239,3 +248,8 @@ def test_a_year_of_tournament_games(othello: Game, shared: Path) -> None:
     assert len(found) == counts.positions
     assert len(set(found.record.tolist())) > 940
     assert np.abs(found.label).max() <= 64
+
+
+def test_what_a_serious_error_costs_depends_on_the_scores(othello: Game) -> None:
+    assert serious_error(othello) == 8
+    assert serious_error(COUNTDOWN) == 0.5
