@@ -22,7 +22,7 @@ from glem.core.solving import Solver, can_solve, solver_of
 from glem.core.tournament.player_data import load_player_evaluation
 from glem.core.tournament.players import PlayerSpec
 
-__all__ = ["AnalysedLine", "Analysis", "Analyst"]
+__all__ = ["AnalysedLine", "Analysis", "Analyst", "depth_texts", "value_text"]
 
 _DEPTH_BEFORE_SOLVING = 8
 """Enough to show something at once where a solver then finds the truth."""
@@ -42,12 +42,15 @@ class AnalysedLine:
         What the value says about the line.
     moves
         The line; at least one move.
+    depth
+        The iteration that found it, in plies.
     """
 
     value: float
     text: str
     bound: Bound
     moves: tuple[int, ...]
+    depth: int
 
 
 @define(frozen=True)
@@ -57,7 +60,8 @@ class Analysis:
     Parameters
     ----------
     lines
-        The best lines, best first; as many as were asked for and there are moves.
+        The best lines, best first; as many as were asked for and there are moves. Where the search ended inside an
+        iteration, the lines that this iteration found come first, then those of the one before it.
     depth
         Last iteration that was completed, in plies.
     nodes
@@ -79,6 +83,13 @@ class Analysis:
     stopped: bool
     proven: bool
     results_only: bool
+
+
+def depth_texts(analysis: Analysis) -> list[str]:
+    """Depths of the lines in words, for each line; empty words where all are as deep as the analysis."""
+    if all(line.depth == analysis.depth for line in analysis.lines):
+        return [""] * len(analysis.lines)
+    return [f"depth {line.depth:>2}  " for line in analysis.lines]
 
 
 def value_text(evaluation: LinearEvaluation, value: float) -> str:
@@ -200,6 +211,7 @@ class Analyst:
         assert solver is not None
         began = time.monotonic()
         nodes = glance.nodes
+        depth = solver.plies_left(position)
         found: list[Line] = []
         for move in game.list_legal_moves(position):
             after = game.play(position, move)
@@ -219,11 +231,11 @@ class Analyst:
                 score, variation = -solution.score, solution.variation
                 nodes += solution.nodes
             steps = round(score * self._evaluator.steps_per_unit)
-            found.append(Line(steps, Bound.EXACT, (move, *variation)))
+            found.append(Line(steps, Bound.EXACT, (move, *variation), depth))
         found.sort(key=lambda line: -line.score)
         return Analysis(
             lines=tuple(self._line(line) for line in found[:lines]),
-            depth=solver.plies_left(position),
+            depth=depth,
             nodes=nodes,
             seconds=glance.seconds + time.monotonic() - began,
             stopped=False,
@@ -263,4 +275,4 @@ class Analyst:
         value = score / evaluator.steps_per_unit
         certain = "won" if score > 0 else "lost"
         text = certain if is_certain else value_text(self._evaluation, value)
-        return AnalysedLine(value, text, line.bound, line.moves)
+        return AnalysedLine(value, text, line.bound, line.moves, line.depth)

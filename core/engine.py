@@ -199,12 +199,33 @@ class Engine:
         while rest:
             length = self._play_next(rest)
             if length == 0:
-                played = len(self._moves) - before
-                legal = self._what_is_legal(self.legal_moves())
+                problem = self._problem_of(rest, len(self._moves) - before)
                 del self._positions[before + 1 :], self._moves[before:]
-                what = f"{rest[:_LONGEST_MOVE]!r} is no legal move" + (f" after the first {played}" if played else "")
-                raise BadInputError(f"{what}; {legal}")
+                raise BadInputError(problem)
             rest = rest[length:].lstrip(_SEPARATORS)
+
+    def _problem_of(self, text: str, played: int) -> str:
+        """Say why no move begins a text, after so many moves that were played."""
+        nonsense = self._nonsense(text)
+        if nonsense:
+            return nonsense + (f", after {played} legal move{'s' if played > 1 else ''}" if played else "")
+        after = f" after the first {played}" if played else ""
+        return f"{text[:_LONGEST_MOVE]!r} is no legal move{after}; {self._what_is_legal(self.legal_moves())}"
+
+    def _nonsense(self, text: str) -> str:
+        """What the game says of a text that begins with no move at all, legal or not; "" if one does."""
+        if self.is_over:
+            return ""
+        word = text.translate(dict.fromkeys(map(ord, _SEPARATORS), " ")).split()[0][:_LONGEST_MOVE]
+        said = ""
+        for length in range(1, len(word) + 1):
+            try:
+                self.game.parse_move(word[:length])
+            except BadInputError as error:
+                said = str(error)
+            else:
+                return ""
+        return said
 
     def _play_next(self, text: str) -> int:
         """Play the move with which a text begins and return the length of its name; 0 if there is none."""

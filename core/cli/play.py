@@ -172,14 +172,16 @@ class _Table:
         engine.play(choice.move)
 
     def _hint(self, rest: str) -> None:
+        from glem.core.analysis import depth_texts
         from glem.core.errors import BadInputError
 
         if rest and not (rest.isascii() and rest.isdecimal() and len(rest) < 4 and int(rest) > 0):
             raise BadInputError(f"hint takes a number of moves from 1 to 999, as in hint 3, got {rest[:20]!r}")
         engine = self._engine
-        for line in engine.analyse(lines=int(rest or _USUAL_HINTS)).lines:
+        analysis = engine.analyse(lines=int(rest or _USUAL_HINTS))
+        for line, depth in zip(analysis.lines, depth_texts(analysis), strict=True):
             variation = " ".join(engine.game.format_move(move) for move in line.moves)
-            click.echo(f"{line.text:>8}  {variation}")
+            click.echo(f"{line.text:>8}  {depth}{variation}")
 
     def _undo(self, _rest: str) -> None:
         """Go back to where the person last had a choice."""

@@ -45,6 +45,7 @@ def _as_json(engine: Engine, analysis: Analysis) -> dict[str, Any]:
         "proven": analysis.proven,
         "lines": [
             {
+                "depth": line.depth,
                 "value": line.value,
                 "text": line.text,
                 "bound": line.bound.value,
@@ -68,8 +69,10 @@ def command(
     """Search a position of GAME and print the best line of each iteration.
 
     The search ends at the first limit, after five seconds if there is none, and at Ctrl-C. Values are from the side to
-    move, in units of the evaluation.
+    move, in units of the evaluation. Where it ends inside an iteration, lines tell their depth: values of different depths
+    do not compare.
     """
+    from glem.core.analysis import depth_texts
     from glem.core.drawing import draw_position
     from glem.core.engine import Engine
     from glem.core.game import load_game
@@ -116,5 +119,5 @@ def command(
     click.echo(
         f"\ndepth {result.depth} ({state}), {result.nodes:,} nodes in {result.seconds:.2f} s, {_rate(result)} nodes/s"
     )
-    for place, line in enumerate(result.lines, 1):
-        click.echo(f"{place:>5} {line.text:>8}  {_variation(engine, line.moves)}")
+    for place, (line, depth) in enumerate(zip(result.lines, depth_texts(result), strict=True), 1):
+        click.echo(f"{place:>5} {line.text:>8}  {depth}{_variation(engine, line.moves)}")

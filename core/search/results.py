@@ -92,11 +92,14 @@ class Line:
         What the score says about the value.
     moves
         The principal variation; empty where the game is over.
+    depth
+        The iteration that found it, in plies; 0 where nothing was searched.
     """
 
     score: int
     bound: Bound
     moves: tuple[int, ...]
+    depth: int = 0
 
 
 @define(frozen=True)
@@ -106,7 +109,8 @@ class SearchResult:
     Parameters
     ----------
     lines
-        The best lines, best first; as many as were asked for and there are moves.
+        The best lines, best first; as many as were asked for and there are moves. Where the search ended inside an
+        iteration, the lines that this iteration found come first, then those of the one before it.
     value
         Score of the best line in label units of the evaluation (before its link function).
     depth

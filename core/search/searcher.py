@@ -364,6 +364,7 @@ class Searcher:
         if before is None:
             before = self._static_result(root, began)
         # What this iteration found comes first; the lines of the one before it follow.
+        found.sort(key=lambda line: -line.score)
         moves = {line.moves[0] for line in found}
         found.extend(line for line in before.lines if line.moves[0] not in moves)
         return self._result(tuple(found[: root.lines]), before.depth, began)
@@ -385,7 +386,7 @@ class Searcher:
             score = self._search_window(root.position, depth, alpha, beta)
             if state.counters[STOPPED]:
                 found = state.variation_lengths[0] > 0
-                return Line(score, Bound.LOWER, self._variation()) if found else None
+                return Line(score, Bound.LOWER, self._variation(), depth) if found else None
             # Each time the window grows beyond the score that left it, which ends with the root's own window.
             width *= _WIDENING
             if low < score <= alpha:
@@ -399,7 +400,7 @@ class Searcher:
             else:
                 break
         bound = Bound.UPPER if score <= low else Bound.LOWER if score >= high else Bound.EXACT
-        return Line(score, bound, self._variation() or (int(state.counters[BEST_MOVE]),))
+        return Line(score, bound, self._variation() or (int(state.counters[BEST_MOVE]),), depth)
 
     def _search_window(self, position: Any, depth: int, alpha: int, beta: int) -> int:
         state = self.state

@@ -84,7 +84,7 @@ def test_bad_input_is_explained(terminal: _Terminal) -> None:
     typed = "a1\nzz\n\x00\n" + "x" * 30_000 + "\nsave\nsave /nowhere/at/all\nundo\nhint\n"
     printed = terminal("play", *RANDOM, typed=typed)
     assert "'a1' is no legal move; legal: d3, c4, f5, e6" in printed
-    assert "'zz' is no legal move" in printed
+    assert "'zz' is no square (a1 to h8, or -- for a pass)\n" in printed
     assert "save where?" in printed
     assert "the folder /nowhere/at does not exist" in printed
     assert "there is no move to take back" in printed
@@ -187,7 +187,7 @@ def test_without_an_evaluation_the_error_says_how_to_make_one(
 def test_bytes_that_are_no_text_are_no_move() -> None:
     command = [sys.executable, "-m", "glem", "play", *RANDOM]
     run = subprocess.run(command, input=b"\xff\xfe\nline\n", capture_output=True, check=True)
-    assert b"is no legal move" in run.stdout
+    assert b"is no square" in run.stdout
     assert run.stdout.endswith(b"no moves yet\n")
 
 
@@ -234,6 +234,19 @@ def test_search_prints_every_iteration_and_the_best_lines(terminal: _Terminal, m
     assert lines[-2].split() == ["1", best["text"], *best["moves"]]
     assert found["unit"] == "discs"
     assert found["nodes"] > 0
+
+
+def test_a_search_that_ends_inside_an_iteration_tells_the_depth_of_each_line(terminal: _Terminal, model: str) -> None:
+    arguments = ("search", "othello", "--evaluation", model, "--lines", "4")
+    before, last = json.loads(terminal(*arguments, "--depth", "4", "--json"))["iterations"][-2:]
+    for share in range(1, 8):
+        limit = ("--nodes", str(before["nodes"] + share * (last["nodes"] - before["nodes"]) // 8))
+        depths = [line["depth"] for line in json.loads(terminal(*arguments, *limit, "--json"))["lines"]]
+        if len(set(depths)) == 2:
+            break
+    assert set(depths) == {3, 4}
+    lines = terminal(*arguments, *limit).splitlines()
+    assert [line.split()[2:4] for line in lines[-4:]] == [["depth", str(depth)] for depth in depths]
 
 
 def test_search_obeys_each_limit(terminal: _Terminal, model: str) -> None:

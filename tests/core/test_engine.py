@@ -88,9 +88,12 @@ def test_other_games_read_their_own_moves() -> None:
     ("text", "message"),
     [
         ("f5d6a1", "'a1' is no legal move after the first 2; legal: "),
-        ("xx", "'xx' is no legal move; legal: d3, c4, f5, e6"),
+        ("a1d3", "'a1d3' is no legal move; legal: d3, c4, f5, e6"),
+        ("xx", r"^'xx' is no square \(a1 to h8, or -- for a pass\)$"),
+        ("xx f5", r"^'xx' is no square \(a1 to h8, or -- for a pass\)$"),
+        ("f5 d6 xx", r"^'xx' is no square .*, after 2 legal moves$"),
         ("--", "'--' is no legal move"),
-        ("f5" + "\N{SNOWMAN}" * 1000, "no legal move after the first 1"),
+        ("f5" + "\N{SNOWMAN}" * 1000, "^'\N{SNOWMAN}{10}' is no square .*, after 1 legal move$"),
     ],
 )
 def test_bad_moves_are_refused_and_nothing_is_played(othello: Game, text: str, message: str) -> None:

@@ -83,6 +83,26 @@ def test_a_stopped_iteration_keeps_the_best_line_so_far(othello, searcher):
             assert found.score <= complete[-1].score
 
 
+def test_lines_of_a_stopped_iteration_tell_their_depths(othello, searcher):
+    position = random_positions(othello, 1, range(25, 26), seed=3)[0]
+    searcher.clear()
+    complete: list[SearchResult] = []
+    searcher.search(position, Limits(depth=5), lines=4, on_iteration=complete.append)
+    assert all({line.depth for line in result.lines} == {result.depth} for result in complete)
+    of_both = 0
+    for nodes in range(complete[-2].nodes + 50, complete[-1].nodes, 100):
+        searcher.clear()
+        found = searcher.search(position, Limits(nodes=nodes), lines=4)
+        depths = [line.depth for line in found.lines]
+        assert depths == sorted(depths, reverse=True)
+        assert set(depths) <= {found.depth, found.depth + 1} == {4, 5}
+        for depth in set(depths):
+            scores = [line.score for line in found.lines if line.depth == depth]
+            assert scores == sorted(scores, reverse=True)
+        of_both += len(set(depths)) == 2
+    assert of_both > 3
+
+
 def test_a_stop_is_obeyed_at_once(othello, searcher):
     delays = []
     for _ in range(5):
