@@ -92,6 +92,11 @@ def plies_left(position: Position) -> int:
     return 42 - popcount(position.own | position.opponent)
 
 
+def move_order(position: Position, move: int, after: Position) -> int:
+    """Hint for the search: the middle columns, which lie in most lines of four, first."""
+    return -10 * abs(move - 3)
+
+
 def _mirror(board: np.uint64) -> np.uint64:
     image = np.uint64(0)
     for column in range(7):
@@ -165,6 +170,6 @@ CONNECT_FOUR = Game(
     transform_move=lambda move, symmetry: 6 - move if symmetry else move,
     symmetry_count=2,
     layout=BoardLayout(rows=6, columns=7),
-    search_functions={"plies_left": plies_left},
+    search_functions={"plies_left": plies_left, "move_order": move_order},
 )
 """The game as the registry knows it."""
