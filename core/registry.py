@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import pkgutil
 import re
 import sys
 import traceback
@@ -149,11 +150,14 @@ def _reason(entry: EntryPoint, error: BaseException, kind: type[Any]) -> str:
     module_name = entry.value.partition(":")[0].strip()
     place = _place(module_name, error)
     if not _ENTRY_VALUE.fullmatch(entry.value):
-        return f"its entry point is {entry.value!r}, expected module:attribute; correct it and install it anew"
+        return (
+            f"its entry point is {entry.value!r}, expected module:attribute; correct it in pyproject.toml, and install "
+            "it anew"
+        )
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {error.msg} (file {error.filename}, line {error.lineno})"
     if isinstance(error, ModuleNotFoundError) and error.name:
-        return _missing_module(module_name, error.name, place)
+        return _missing_module(entry, error.name, place)
     if isinstance(error, ImportError) and (error.name or "").partition(".")[0] == "glem":
         return f"{error}{place}; this is {versions()}, the plugin may have been written for another one"
     if isinstance(error, AttributeError) and module_name in sys.modules:
@@ -177,9 +181,15 @@ def _place(module_name: str, error: BaseException) -> str:
     return found
 
 
-def _missing_module(module_name: str, missing: str, place: str) -> str:
+def _missing_module(entry: EntryPoint, missing: str, place: str) -> str:
+    module_name = entry.value.partition(":")[0].strip()
     if module_name == missing or module_name.startswith(f"{missing}."):
-        return f"its entry point names the module {module_name}, and there is no {missing}; install it anew"
+        likely = difflib.get_close_matches(missing, _modules_beside(entry, missing), 1)
+        hint = f" (did you mean {likely[0]}?)" if likely else ""
+        return (
+            f"its entry point names the module {module_name}, and there is no {missing}; correct the entry point in "
+            f"pyproject.toml{hint}, and install it anew"
+        )
     package = missing.partition(".")[0]
     if package == "glem":
         return f"there is no {missing}{place}; this is {versions()}, the plugin may have been written for another one"
@@ -188,11 +198,27 @@ def _missing_module(module_name: str, missing: str, place: str) -> str:
     return f"it needs the module {missing}, which is not installed{place}; install the package that has it"
 
 
+def _modules_beside(entry: EntryPoint, missing: str) -> list[str]:
+    """Modules that a distribution has in the place of one that is missing; nothing more is imported."""
+    parent = missing.rpartition(".")[0]
+    if parent:
+        path = getattr(sys.modules.get(parent), "__path__", [])
+        return [f"{parent}.{module.name}" for module in pkgutil.iter_modules(path)]
+    if entry.dist is None:
+        return []
+    names = set((entry.dist.read_text("top_level.txt") or "").split())
+    # A distribution that is installed in place lists none of its files.
+    names |= {other.value.partition(":")[0].partition(".")[0].strip() for other in entry.dist.entry_points}
+    names |= {file.parts[0].removesuffix(".py") for file in entry.dist.files or [] if file.suffix == ".py"}
+    found = {module.name for module in pkgutil.iter_modules()}
+    return sorted(names & found)
+
+
 def _missing_attribute(entry: EntryPoint, module: Any, kind: type[Any]) -> str:
     attribute = entry.value.partition(":")[2].partition("[")[0].strip()
     fitting = [name for name, value in vars(module).items() if isinstance(value, kind)]
     hint = f"; it has the {kind.__name__} {', '.join(fitting)}" if fitting else ""
     return (
         f"its entry point names {attribute or 'no attribute'} in {module.__name__}, which is not there{hint}; correct "
-        "the entry point and install it anew"
+        "the entry point in pyproject.toml, and install it anew"
     )

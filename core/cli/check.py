@@ -35,6 +35,15 @@ def command(game_name: str, only: tuple[str, ...], games: int, seed: int, plain:
             {
                 "game": game_name,
                 "passed": all(report.passed for report in reports),
+                "parts": [
+                    {
+                        "subject": report.subject,
+                        "passed": None if report.not_looked_at else report.passed,
+                        "not_looked_at": report.not_looked_at,
+                        "notes": list(report.notes),
+                    }
+                    for report in reports
+                ],
                 "checks": [
                     {
                         "subject": report.subject,

@@ -22,9 +22,11 @@ from glem.core.search.choices import (
     tactical_moves,
 )
 
-__all__ = ["check_compiled"]
+__all__ = ["AGREEMENT", "check_compiled"]
 
-_AGREEMENT = "the compiled rule agrees with the plain one"
+AGREEMENT = "the compiled rule agrees with the plain one"
+"""Promise of every check of compiled rules."""
+
 _SYMMETRY_SAMPLE = 60
 
 
@@ -105,10 +107,10 @@ class _Comparison:
     def check(self, rules: Operations, operation: str, label: str, body: Callable[[OpenCheck], None]) -> None:
         """Run one comparison, unless the operation is absent or cannot be compiled."""
         if operation not in rules:
-            self.examination.skip(f"{label} compiled", _AGREEMENT, f"the game has no {operation}")
+            self.examination.skip(f"{label} compiled", AGREEMENT, f"the game has no {operation}")
             return
         self.examination.compare_compiled(
-            f"{label} compiled", _AGREEMENT, body, lambda: rules.plain_reasons.get(operation)
+            f"{label} compiled", AGREEMENT, body, lambda: rules.plain_reasons.get(operation)
         )
 
     def compare(
@@ -281,7 +283,7 @@ def check_compiled(game: Game, sample: Sample, examination: Examination) -> None
     comparison.numbers(rules, "hash_key", _hash_all, np.uint64)
     comparison.numbers(rules, "count_moves", _count_all, np.int64)
     if game.transform is None:
-        examination.skip("transform compiled", _AGREEMENT, "the game has no symmetries")
+        examination.skip("transform compiled", AGREEMENT, "the game has no symmetries")
     else:
         comparison.transforming()
     replaced = game.search_functions

@@ -14,7 +14,7 @@ from glem.core.features import AtomicFeatures, write_values
 from glem.core.kernels import compiled
 from glem.core.learning import Learning, Phases
 from glem.core.operations import position_at
-from glem.core.patterns import PatternSet
+from glem.core.patterns import PatternSet, images_of
 from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress
 
@@ -124,6 +124,11 @@ def _examine_pattern_sets(learning: Learning, sample: Sample, examination: Exami
             except GlemError as error:
                 check.fail(f"pattern set {name!r}: {error}")
                 continue
+            for twins in _duplicates(patterns):
+                examination.note(
+                    f"pattern set {name!r}: {' and '.join(map(repr, twins))} are images of each other; keep one of "
+                    "them, whose images share its weights"
+                )
             own = _entries(patterns, values)
             check.cases += len(own)
             if learning.features.symmetries is None:
@@ -134,6 +139,15 @@ def _examine_pattern_sets(learning: Learning, sample: Sample, examination: Exami
                         f"pattern set {name!r} has other entries under symmetry {symmetry}, "
                         f"{place_of(game, sample, int(row))}"
                     )
+
+
+def _duplicates(patterns: PatternSet) -> list[list[str]]:
+    """Names of patterns that are images of each other, or of the same features, in groups of two and more."""
+    groups: dict[frozenset[frozenset[int]], list[str]] = {}
+    for pattern in patterns.patterns:
+        images = frozenset(frozenset(image) for image in images_of(patterns.features, pattern.features))
+        groups.setdefault(images, []).append(pattern.name)
+    return [names for names in groups.values() if len(names) > 1]
 
 
 def _entries(patterns: PatternSet, values: Any) -> Any:

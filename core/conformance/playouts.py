@@ -23,6 +23,7 @@ __all__ = [
     "columns_of",
     "guarded_buffer",
     "list_moves",
+    "move_text",
     "moves_in",
     "place_of",
     "play_sample",
@@ -45,17 +46,36 @@ class Sample:
 
     Row ``i`` of every list belongs to one position: the position itself, its legal moves in the order of the
     rules, the move played there (None at the end of a game) and the moves that led there.
+
+    Parameters
+    ----------
+    positions, legal, played, history
+        The rows.
+    over
+        What ``is_over`` said of each.
+    broken_off
+        Whether a broken promise ended the games before their time.
+    doubt
+        Why checks that play moves from these positions would tell nothing new, or empty.
     """
 
     positions: list[Any] = field(factory=list)
     legal: list[list[int]] = field(factory=list)
     played: list[int | None] = field(factory=list)
     history: list[tuple[int, ...]] = field(factory=list)
+    over: list[bool] = field(factory=list)
+    broken_off: bool = False
+    doubt: str = ""
 
     @property
     def ends(self) -> list[int]:
         """Rows of the positions without moves."""
         return [row for row, moves in enumerate(self.legal) if not moves]
+
+    def drop_last(self) -> None:
+        """Take the last row away."""
+        for rows in (self.positions, self.legal, self.played, self.history, self.over):
+            rows.pop()
 
 
 def same(one: Any, other: Any) -> bool:
@@ -123,16 +143,26 @@ def list_moves(game: Game, position: Any, where: str) -> list[int]:
     ------
     BrokenPromise
         Too many or repeated moves, moves out of range, or a write outside the room. The text ends in ``where``.
+    IndexError
+        Of the rules' own, one that more room does not cure.
     """
     buffer = guarded_buffer(game)
     try:
         count = game.legal_moves(position, buffer, GUARD_ROWS)
     except IndexError as error:
-        raise BrokenPromise(
-            f"legal_moves raised IndexError: {error}; if it has more than max_moves = {game.max_moves} moves to write, "
-            f"that is too small, {where}"
-        ) from error
+        if _fits_into_more_room(game, position):
+            raise BrokenPromise(f"legal_moves lists more moves than max_moves = {game.max_moves}, {where}") from error
+        raise
     return moves_in(game, buffer, count, where)
+
+
+def _fits_into_more_room(game: Game, position: Any) -> bool:
+    """Whether there is no IndexError where every move of the game has room."""
+    try:
+        game.legal_moves(position, np.full(game.max_moves + game.move_count + GUARD_ROWS, GUARD, np.int32), GUARD_ROWS)
+    except IndexError:
+        return False
+    return True
 
 
 def moves_in(game: Game, buffer: NDArray[np.int32], count: Any, where: str) -> list[int]:
@@ -158,8 +188,9 @@ def moves_in(game: Game, buffer: NDArray[np.int32], count: Any, where: str) -> l
 def play_sample(game: Game, games: int, seed: int, sample: Sample, check: OpenCheck) -> None:
     """Play random games into ``sample``, with every check that needs the game's course.
 
-    What has been played when a promise breaks stays in the sample.
+    What has been played when a promise breaks stays in the sample, without the position that broke it.
     """
+    sample.broken_off = True
     generator = random.Random(seed)  # noqa: S311 - no secret depends on it
     for _ in range(games):
         position = game.initial_position
@@ -172,20 +203,25 @@ def play_sample(game: Game, games: int, seed: int, sample: Sample, check: OpenCh
             if not isinstance(over, bool | np.bool_ | int | np.integer):
                 raise BrokenPromise(f"is_over returned {_shown(over)}, expected True or False, {where}")
             check.expect(bool(over) == (not moves), _disagreement(moves, where))
+            move = generator.choice(moves) if moves else None
             sample.positions.append(position)
             sample.legal.append(moves)
             sample.history.append(history)
-            sample.played.append(None)
-            if not moves:
+            sample.over.append(bool(over))
+            sample.played.append(move)
+            if move is None:
                 break
-            if len(history) >= game.max_plies:
-                raise BrokenPromise(f"a game goes on after max_plies = {game.max_plies} plies, {where}")
-            move = generator.choice(moves)
-            sample.played[-1] = move
-            following = game.play(position, move)
-            check_position(game, following, f"play({move}, {_move_text(game, move)})", where)
+            try:
+                if len(history) >= game.max_plies:
+                    raise BrokenPromise(f"a game goes on after max_plies = {game.max_plies} plies, {where}")
+                following = game.play(position, move)
+                check_position(game, following, f"play({move}, {move_text(game, move)})", where)
+            except Exception:
+                sample.drop_last()
+                raise
             position = following
             history = (*history, move)
+    sample.broken_off = False
 
 
 def _disagreement(moves: list[int], where: str) -> str:
@@ -215,7 +251,8 @@ def _shown(value: Any) -> str:
     return "None" if value is None else f"a {type(value).__name__}: {value!r}"
 
 
-def _move_text(game: Game, move: int) -> str:
+def move_text(game: Game, move: int) -> str:
+    """Text of a move for an error; the plugin's own formatting may be what is broken."""
     try:
         return str(game.format_move(move))
     except Exception:  # noqa: BLE001 - a stranger's code may raise anything

@@ -37,7 +37,7 @@ def check_plugin(
     """Examine an installed game: its rules, what it gives to learning, an evaluation, and the default fitter on it.
 
     The evaluation is the one that comes with the game, else one of random weights over its first pattern set. A part
-    that builds on one that breaks a promise is skipped.
+    that builds on one that breaks a promise is not looked at, and its report says so.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def check_plugin(
             continue
         subject = f"{part} of {game.title}"
         if not passed():
-            reports.append(_skipped(subject, "runs when what it builds on keeps its promises"))
+            reports.append(_skipped(subject, "what it builds on breaks a promise"))
             continue
         if not has_learning(name):
             reports.append(_skipped(subject, "the game gives nothing to learning"))

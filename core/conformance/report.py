@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +20,7 @@ from glem.core.progress import SILENT, Progress
 __all__ = ["BrokenPromise", "CheckResult", "ConformanceReport", "Examination", "OpenCheck", "examine"]
 
 _SHOWN_FAILURES = 3
+_OUT_OF_BOUNDS = re.compile(r"out of bounds for (u?int\d+)")
 _CORE = Path(__file__).resolve().parents[1]
 
 
@@ -52,15 +54,32 @@ class CheckResult:
 
 @define(frozen=True)
 class ConformanceReport:
-    """All results of one examination; prints itself as a table of lines."""
+    """All results of one examination; prints itself as a table of lines.
+
+    Parameters
+    ----------
+    subject
+        What was examined.
+    results
+        One for each promise.
+    notes
+        What is worth knowing and breaks no promise.
+    """
 
     subject: str
     results: tuple[CheckResult, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
-        """Whether no promise was found broken."""
+        """Whether no promise was found broken; nor is one where nothing was looked at, see :attr:`not_looked_at`."""
         return not any(result.failure_count for result in self.results)
+
+    @property
+    def not_looked_at(self) -> str:
+        """Why nothing was looked at; empty if something was."""
+        reasons = [result.skipped for result in self.results]
+        return reasons[0] if reasons and all(reasons) else ""
 
     def require(self) -> None:
         """Raise :class:`ConformanceError` with all failures, if there are any."""
@@ -68,6 +87,8 @@ class ConformanceReport:
             raise ConformanceError(str(self))
 
     def __str__(self) -> str:
+        if self.not_looked_at:
+            return f"{self.subject}: not looked at: {self.not_looked_at}"
         lines = [f"{self.subject}: {'keeps its promises' if self.passed else 'breaks a promise'}"]
         for result in self.results:
             if result.skipped:
@@ -77,6 +98,7 @@ class ConformanceReport:
                 lines.extend("         " + text.replace("\n", "\n           ") for text in result.failures)
             else:
                 lines.append(f"  ok   {result.name} ({result.cases})")
+        lines.extend(f"  note {note}" for note in self.notes)
         return "\n".join(lines)
 
 
@@ -115,7 +137,7 @@ class OpenCheck:
 
     def stumble(self, error: Exception) -> None:
         """Record what a plugin's code raised, with its line and the position that it was asked about."""
-        text = f"{type(error).__name__}: {error}{_line_of(error)}"
+        text = f"{type(error).__name__}: {error}{_line_of(error)}{_hint_for(error)}"
         self.fail(text if self.place is None else f"{text}, {self.place()}")
 
     def result(self, name: str, promise: str) -> CheckResult:
@@ -132,12 +154,22 @@ def _line_of(error: Exception) -> str:
     return ""
 
 
+def _hint_for(error: Exception) -> str:
+    """Advice for what happens where Python's own integers meet numpy's."""
+    found = _OUT_OF_BOUNDS.search(str(error)) if isinstance(error, OverflowError) else None
+    if found is None:
+        return ""
+    kind = f"np.{found[1]}(...)"
+    return f"; constants and shifts that meet a np.{found[1]} are {kind}, as in {kind.replace('...', '1')} << {kind}"
+
+
 class Examination:
     """Collects the results of checks; whatever a plugin's code raises becomes a failure of the check under way."""
 
     def __init__(self, subject: str) -> None:
         self.subject = subject
         self._results: list[CheckResult] = []
+        self._notes: list[str] = []
 
     @contextlib.contextmanager
     def check(self, name: str, promise: str) -> Iterator[OpenCheck]:
@@ -168,14 +200,20 @@ class Examination:
             self._results.append(check.result(name, promise))
         else:
             self.skip(name, promise, f"runs as plain Python: {reason}")
+            self.note(f"runs as plain Python, many times slower: {reason}")
 
     def skip(self, name: str, promise: str, reason: str) -> None:
         """Record that a check does not apply."""
         self._results.append(CheckResult(name, promise, skipped=reason))
 
+    def note(self, text: str) -> None:
+        """Add what is worth knowing and breaks no promise, once."""
+        if text not in self._notes:
+            self._notes.append(text)
+
     def report(self) -> ConformanceReport:
         """All results so far."""
-        return ConformanceReport(self.subject, tuple(self._results))
+        return ConformanceReport(self.subject, tuple(self._results), tuple(self._notes))
 
 
 @contextlib.contextmanager

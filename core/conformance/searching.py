@@ -23,7 +23,7 @@ from glem.core.conformance.report import BrokenPromise, Examination, OpenCheck
 from glem.core.game import Game
 from glem.core.search.choices import OPTIONAL_OPERATIONS
 
-__all__ = ["BRUTE_FORCE_NODES", "check_search_functions", "check_solver"]
+__all__ = ["BRUTE_FORCE_NODES", "SEARCH_PLAY", "SOLVER", "check_search_functions", "check_solver"]
 
 _RULES = ("legal_moves", "play", "is_over", "final_score", "hash_key", "count_moves", "transform")
 _GREATEST_HINT = 1000
@@ -33,7 +33,12 @@ BRUTE_FORCE_NODES = 1000
 _SOLVED_POSITIONS = 6
 _SOLVER_TABLE_MB = 1
 
-_PLAY = "replaced rules agree with the game's own, moves as sets"
+SEARCH_PLAY = "replaced rules agree with the game's own, moves as sets"
+"""Promise of the rules that the search uses in place of the game's own."""
+
+SOLVER = "the solver finds the value of positions near the end, a best move, a legal variation and the right result"
+"""Promise of the solver."""
+
 _TACTICAL = (
     "tactical moves are legal ones, all of them (and the complement of their number) where the side to move cannot "
     "stand still, and come to an end"
@@ -45,9 +50,9 @@ def check_search_functions(game: Game, sample: Sample, seed: int, examination: E
     """Examine ``Game.search_functions`` in plain Python; see :mod:`glem.core.search.choices` for what they promise."""
     functions = game.search_functions
     if not functions:
-        examination.skip("search functions", _PLAY, "the game has none")
+        examination.skip("search functions", SEARCH_PLAY, "the game has none")
         return
-    with examination.check("search functions", _PLAY) as check:
+    with examination.check("search functions", SEARCH_PLAY) as check:
         known = (*_RULES, *OPTIONAL_OPERATIONS)
         for name in functions:
             likely = difflib.get_close_matches(name, known, 1)
@@ -222,11 +227,8 @@ def _brute_force(game: Game, position: Any, nodes: list[int]) -> _Value:
 
 def check_solver(game: Game, sample: Sample, examination: Examination) -> None:
     """Compare the game's solver with brute force near the end of the random games."""
-    promise = (
-        "the solver finds the value of positions near the end, a best move, a legal variation and the right result"
-    )
     if game.make_solver is None:
-        examination.skip("solver", promise, "the game has none")
+        examination.skip("solver", SOLVER, "the game has none")
         return
     known: dict[int, _Value] = {}
     for end in sample.ends[:_SOLVED_POSITIONS]:
@@ -242,9 +244,9 @@ def check_solver(game: Game, sample: Sample, examination: Examination) -> None:
     if sample.ends:
         known[sample.ends[0]] = _Value(int(game.final_score(sample.positions[sample.ends[0]])), (), 0)
     if not known:
-        examination.skip("solver", promise, f"brute force solves no position in {BRUTE_FORCE_NODES} nodes")
+        examination.skip("solver", SOLVER, f"brute force solves no position in {BRUTE_FORCE_NODES} nodes")
         return
-    with examination.check("solver", promise) as check:
+    with examination.check("solver", SOLVER) as check:
         solver = game.make_solver(table_mb=_SOLVER_TABLE_MB)
         for row in rows_of(game, sample, check, known):
             _check_solution(game, solver, sample, row, known[row], check)

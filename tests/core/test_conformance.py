@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from attrs import evolve
+from click.testing import CliRunner
 
+from glem.core.cli import check as check_command
 from glem.core.conformance import check_features, check_game, check_learning, check_phases, plugin
 from glem.core.conformance.plugin import check_plugin
 from glem.core.errors import BadInputError, ConformanceError
@@ -255,7 +257,7 @@ PLAIN_MUTANTS: list[tuple[dict[str, Any], str, str]] = [
     ({"legal_moves": lists_out_of_range}, "play", r"move 3 is not in range\(move_count = 3\)"),
     ({"legal_moves": lists_twice}, "play", "a move twice"),
     ({"legal_moves": ignores_start}, "repeatable", "depends on start"),
-    ({"legal_moves": lists_at_random}, "repeatable", "legal_moves (lists|depends)"),
+    ({"legal_moves": lists_at_random}, "repeatable", "legal_moves (gives different|depends)"),
     ({"legal_moves": lists_in_a_list}, "play", r"returned a list: \[0, 1, 2\], expected the number of moves"),
     ({"legal_moves": lists_and_forgets}, "play", "legal_moves returned None, expected the number of moves"),
     ({"play": plays_into_a_list}, "play", "returned a list: .*, expected a Position"),
@@ -271,14 +273,18 @@ PLAIN_MUTANTS: list[tuple[dict[str, Any], str, str]] = [
     ({"hash_key": hashes_in_text}, "hash", "hash_key gives .*, expected a np.uint64"),
     ({"format_position": formats_nothing}, "text", "format_position gives None, expected a text"),
     ({"parse_position": parses_nothing}, "text", r"parse_position\('9 stones'\) returned None, expected a Position"),
-    ({"play": plays_with_the_last_move}, "repeatable", "lead to another position|it keeps something in between"),
+    ({"play": plays_with_the_last_move}, "repeatable", "gives different results for the same position"),
     ({"legal_moves": raises}, "play", "IndexError: a table is too short"),
     ({"is_over": never_over}, "play", "legal_moves finds 0 moves, is_over says no"),
     ({"play": changes_nothing}, "play", "goes on after max_plies = 9 plies"),
     ({"play": gives_a_tuple}, "play", r"returned a tuple: \(np.uint8\(.\),\), expected a Position"),
     ({"play": gives_another_type}, "play", "field 'stones' the int64"),
     ({"play": gives_python_numbers}, "play", "field 'stones' the int"),
-    ({"play": plays_with_a_memory}, "repeatable", "the same moves lead to another position"),
+    (
+        {"play": plays_with_a_memory},
+        "repeatable",
+        "play of take. gives different results for the same position: chance",
+    ),
     ({"max_plies": 3}, "play", "goes on after max_plies = 3 plies"),
     ({"count_moves": counts_wrongly}, "repeatable", "count_moves gives 2, there are 3"),
     ({"final_score": scores_too_high}, "scores", "final_score 5 is outside score_bounds -1..1"),
@@ -361,10 +367,14 @@ def hashes_by_exclusive_or(position):
 @pytest.mark.parametrize(
     ("change", "check", "text"),
     [
-        ({"transform": transforms_half}, "symmetries", "is none of the 8 symmetries|legal moves are"),
+        ({"transform": transforms_half}, "symmetries", "under symmetry 1, the legal moves d3 c4 f5 e6 become"),
         ({"transform": transforms_from_one}, "symmetries", "symmetry 0 is not the identity"),
         ({"transform_move": transforms_squares_back}, "symmetries", "under symmetry [56]"),
-        ({"play": plays_favourites}, "symmetries", "do not commute|legal moves are"),
+        (
+            {"play": plays_favourites},
+            "symmetries",
+            "under symmetry ., .. becomes .., but playing and transforming do not commute|legal in the image",
+        ),
         ({"final_score": counts_own_discs}, "scores", "for the other side"),
         ({"final_score": counts_corner}, "symmetries", "the final score changes"),
         ({"hash_key": hashes_weakly}, "hash", "scatters badly: in bits 16 to 31"),
@@ -483,8 +493,103 @@ def test_parts_that_build_on_a_broken_one_are_skipped(monkeypatch):
     monkeypatch.setattr(plugin, "load_game", lambda name: broken)
     reports = check_plugin("countdown", games=3)
     assert [report.passed for report in reports] == [False, True, True, True]
-    assert reports[1].results[0].skipped == "runs when what it builds on keeps its promises"
+    assert str(reports[1]) == "learning of Countdown: not looked at: what it builds on breaks a promise"
     monkeypatch.setattr(plugin, "load_game", lambda name: COUNTDOWN)
     (rules, learning) = check_plugin("countdown", games=3, only=("learning", "rules"))
     assert rules.passed
-    assert learning.results[0].skipped == "the game gives nothing to learning"
+    assert learning.not_looked_at == "the game gives nothing to learning"
+    assert (rules.not_looked_at, rules.passed) == ("", True)
+
+
+def test_the_command_says_what_it_did_not_look_at(monkeypatch):
+    broken = Game(**{**FACTS, "final_score": scores_too_high})
+    monkeypatch.setattr(plugin, "load_game", lambda name: broken)
+    found = CliRunner().invoke(check_command.command, ["countdown", "--games", "2", "--json"], standalone_mode=False)
+    parts = json.loads(found.output)["parts"]
+    assert [part["passed"] for part in parts] == [False, None, None, None]
+    assert parts[3] == {
+        "subject": "fitter of Countdown",
+        "passed": None,
+        "not_looked_at": "what it builds on breaks a promise",
+        "notes": [],
+    }
+
+
+# -------------------------------------------------------------------------- failures that are plain to read
+
+
+def shifts_python_numbers(position, move):
+    return Position(position.stones & (-1 - (1 << int(move + 3))))
+
+
+def lists_far_too_many(position, moves, start):
+    for place in range(20):
+        moves[start + place] = place
+    return 20
+
+
+def raises_at_the_end(position, move):
+    if position.stones < 4:
+        raise IndexError("a table is too short")
+    return sound.play(position, move)
+
+
+def test_more_moves_than_room_are_called_that():
+    report = check_game(Game(**{**FACTS, "legal_moves": lists_far_too_many, "move_count": 20}), plain=True)
+    (text,) = failures(report).values()
+    assert text == "legal_moves lists more moves than max_moves = 3, in\n9 stones\nafter no move"
+
+
+def test_numbers_out_of_bounds_are_told_of_numpy_constants():
+    text = failures(check_game(Game(**{**FACTS, "play": shifts_python_numbers}), plain=True))["play"]
+    assert "out of bounds for uint8 (test_conformance.py, line " in text
+    assert (
+        "; constants and shifts that meet a np.uint8 are np.uint8(...), as in np.uint8(1) << np.uint8(...), in" in text
+    )
+
+
+def test_one_cause_is_one_failure(othello: Game):
+    for change in ({"legal_moves": raises}, {"play": plays_nothing}, {"play": raises_at_the_end}):
+        report = check_game(Game(**{**FACTS, **change}), plain=True)
+        assert list(failures(report)) == ["play"], str(report)
+        skipped = {result.name: result.skipped for result in report.results}
+        assert skipped["scores"] == "not looked at: play is broken before a game has ended"
+    chance = check_game(evolve(othello, name="broken", play=plays_by_chance), games=5, plain=True)
+    assert list(failures(chance)) == ["repeatable"], str(chance)
+    skipped = {result.name: result.skipped for result in chance.results}
+    assert skipped["symmetries"].startswith("not looked at: the rules give different results for the same position")
+
+
+def plays_by_chance(position, move):
+    following = othello_rules.play(position, move)
+    empty = ~(following.own | following.opponent)
+    return othello_rules.Position(
+        following.own | (empty & -empty & np.uint64(next(_calls) % 2 << 1)), following.opponent
+    )
+
+
+def test_moves_that_do_not_follow_a_symmetry_are_named(othello: Game):
+    def first_failure(transform_move) -> str:
+        broken = evolve(othello, name="broken", transform_move=transform_move)
+        return failures(check_game(broken, games=2, plain=True))["symmetries"].splitlines()[0]
+
+    assert first_failure(exchanges_two) == (
+        "under symmetry 3, the legal moves d3 c4 become f5 f5, and no legal move becomes e6, legal in the image, in"
+    )
+    assert first_failure(transforms_squares_back).startswith("under symmetry 5, ")
+
+
+def exchanges_two(move, symmetry):
+    return othello_rules.transform_square(move if (move, symmetry) != (19, 3) else 26, symmetry)
+
+
+def test_duplicate_patterns_are_a_note(othello_learning: Learning):
+    sets = {"lines": {"left": ("a1", "a2"), "top": ("b1", "a1"), "middle": ("d4", "e4"), "right": ("h8", "h7")}}
+    report = check_learning(evolve(othello_learning, pattern_sets=sets, default_evaluation=None), games=1)
+    assert report.passed, str(report)
+    assert report.notes == (
+        "pattern set 'lines': 'left' and 'top' and 'right' are images of each other; keep one of them, whose images "
+        "share its weights",
+    )
+    assert str(report).endswith(f"\n  note {report.notes[0]}")
+    assert check_learning(othello_learning, games=1).notes == ()

@@ -145,11 +145,25 @@ def test_entry_points_that_lead_nowhere(site: Site):
             "glem.games": {"ant": "no_such_ant.games:GAME", "bee": "three words: no", "fly": "json:decoder.nothing"}
         },
     )
-    assert "names the module no_such_ant.games, and there is no no_such_ant; install it anew" in refusal(site)
+    assert "names the module no_such_ant.games, and there is no no_such_ant; correct the entry point " in refusal(site)
     with pytest.raises(PluginError, match=r"its entry point is 'three words: no', expected module:attribute"):
         load_game("bee")
     with pytest.raises(PluginError, match=r"names decoder.nothing in json, which is not there; correct"):
         load_game("fly")
+
+
+def test_a_mistyped_module_is_told_the_likely_one(site: Site):
+    package = site.folder / "wood_ant"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "games.py").write_text(SOUND)
+    points = {"glem.games": {"ant": "wod_ant:GAME", "bee": "wood_ant.gaems:GAME", "fly": "fly:GAME"}}
+    points["glem.learning"] = {"ant": "wood_ant.learning:LEARNING"}
+    site.install("ant-games", "unused", None, points=points)
+    advice = "; correct the entry point in pyproject.toml{}, and install it anew"
+    assert refusal(site).endswith(f"there is no wod_ant{advice.format(' (did you mean wood_ant?)')}")
+    assert refusal(site, name="bee").endswith(f"no wood_ant.gaems{advice.format(' (did you mean wood_ant.games?)')}")
+    assert refusal(site, name="fly").endswith(f"names the module fly, and there is no fly{advice.format('')}")
 
 
 def test_a_module_of_its_own_that_is_missing(site: Site):
