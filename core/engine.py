@@ -213,7 +213,7 @@ class Engine:
         return f"{text[:_LONGEST_MOVE]!r} is no legal move{after}; {self._what_is_legal(self.legal_moves())}"
 
     def _nonsense(self, text: str) -> str:
-        """What the game says of a text that begins with no move at all, legal or not; "" if one does."""
+        """Let the game say what is wrong with a text that begins with no move, legal or not; "" if it does."""
         if self.is_over:
             return ""
         word = text.translate(dict.fromkeys(map(ord, _SEPARATORS), " ")).split()[0][:_LONGEST_MOVE]

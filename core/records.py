@@ -28,6 +28,7 @@ __all__ = [
     "ScoredPositions",
     "read_records",
     "read_scored_positions",
+    "record_formats",
 ]
 
 CHUNK_SIZE = 200_000
@@ -370,11 +371,11 @@ def read_records(
         No such file or format; while iterating, a bad record: the text names file and record.
     """
     source = Path(path)
-    _check_arguments(source, format, _record_formats(game), chunk_games, max_bytes)
+    _check_arguments(source, format, record_formats(game), chunk_games, max_bytes)
     return _records(game, source, format, skip_bad, chunk_games, max_bytes)
 
 
-def _record_formats(game: Game) -> Mapping[str, RecordFormat]:
+def record_formats(game: Game) -> Mapping[str, RecordFormat]:
     """Return the formats of a game and the one that every game has."""
     # Imported late: it needs this module.
     from glem.core.game_lines import GAME_LINES
@@ -382,11 +383,21 @@ def _record_formats(game: Game) -> Mapping[str, RecordFormat]:
     return {**game.record_formats, GAME_LINES.name: GAME_LINES}
 
 
+def _begins_as(known: RecordFormat, path: Path) -> bool:
+    with open_bounded(path) as file:
+        return known.recognizes(file.read(_HEAD_BYTES))
+
+
 def _records(
     game: Game, path: Path, name: str | None, skip_bad: bool, chunk_games: int, max_bytes: int
 ) -> Iterator[GameRecords]:
+    from glem.core.game_lines import GAME_LINES
+
     try:
-        chosen: RecordFormat = _choose(_record_formats(game), path, name, game.name, "record")
+        if name is None and _begins_as(GAME_LINES, path):
+            # Whatever the file is called: other formats of the game may have its suffix.
+            name = GAME_LINES.name
+        chosen: RecordFormat = _choose(record_formats(game), path, name, game.name, "record")
         yield from chosen.read(game, path, skip_bad=skip_bad, chunk_games=chunk_games, max_bytes=max_bytes)
     except BadInputError as error:
         if not skip_bad:

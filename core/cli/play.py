@@ -18,6 +18,7 @@ from glem.core.cli.thinking import opponent_of, opponent_options
 if TYPE_CHECKING:
     from glem.core.drawing import Drawing
     from glem.core.engine import Engine
+    from glem.core.game_lines import SingleGame
 
 __all__ = ["command"]
 
@@ -242,17 +243,30 @@ def _stopping(stop: threading.Event) -> Iterator[None]:
 
 
 def save_game(engine: Engine, path: Path) -> None:
-    """Write the moves of the game as one line, with the first player's score if it is over."""
+    """Write the game, with the first player's score if it is over, so that ``glem positions`` reads it."""
     from glem.core.errors import BadInputError
     from glem.core.files import atomic_path, check_writable
+    from glem.core.game_lines import SUFFIX, reads_transcripts, write_single_games
+    from glem.core.record_files import bare_suffix
 
-    score = f" {engine.first_score}" if engine.is_over else ""
     check_writable(path)
     try:
+        if bare_suffix(path) == SUFFIX or not reads_transcripts(engine.game):
+            write_single_games(engine.game, path, [_single(engine)])
+            return
+        score = f" {engine.first_score}" if engine.is_over else ""
         with atomic_path(path) as temporary:
             temporary.write_text(f"{engine.transcript()}{score}\n", encoding="utf-8")
     except OSError as error:
         raise BadInputError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _single(engine: Engine) -> SingleGame:
+    from glem.core.game_lines import SingleGame
+
+    first = (*engine.previous, engine.position)[0]
+    score = engine.first_score if engine.is_over else None
+    return SingleGame(engine.moves, score, start=engine.game.format_position(first))
 
 
 def _styled(character: str, empty: str) -> str:

@@ -69,7 +69,7 @@ def command(
     """Search a position of GAME and print the best line of each iteration.
 
     The search ends at the first limit, after five seconds if there is none, and at Ctrl-C. Values are from the side to
-    move, in units of the evaluation. Where it ends inside an iteration, lines tell their depth: values of different depths
+    move, in units of the evaluation. Where it ends inside an iteration, each line tells its depth: values of two depths
     do not compare.
     """
     from glem.core.analysis import depth_texts

@@ -54,7 +54,11 @@ _OPTIONS = (
     click.option("--beta", type=float, default=0.05, show_default=True, help="Chance that --sprt wrongly finds ELO0."),
     click.option("--save-openings", type=click.Path(dir_okay=False), help="Write the openings, for --openings."),
     click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Draws the openings."),
-    click.option("--transcripts", type=click.Path(dir_okay=False), help="Write the games as moves and a score a line."),
+    click.option(
+        "--transcripts",
+        type=click.Path(dir_okay=False),
+        help="Write the games of the record, which -o names, as moves and a score a line.",
+    ),
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
 )
 
@@ -239,6 +243,11 @@ def _print(result: TournamentResult) -> None:
         ("players", "W-D-L", "%", "pairs", "Elo", "normalized", "p pairs", "p binomial", "significant"),
         rows,
     )
+    if rows:
+        click.echo(
+            "Pairs are an opening played twice, colours reversed; counted are those that brought the first player "
+            "0 - 1/2 - 1 - 3/2 - 2 points."
+        )
     if result.sprt is not None:
         state = result.sprt
         click.echo(f"SPRT: {state.verdict}, LLR {state.llr:.3f} within ({state.lower:.3f}, {state.upper:.3f})")

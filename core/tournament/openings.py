@@ -14,9 +14,10 @@ from attrs import define
 from glem.core.errors import BadInputError
 from glem.core.files import atomic_path
 from glem.core.game import Game
+from glem.core.game_lines import GAME_LINES
 from glem.core.operations import position_at
 from glem.core.record_files import bare_suffix, line_blocks, open_bounded
-from glem.core.records import read_records, read_scored_positions
+from glem.core.records import read_records, read_scored_positions, record_formats
 from glem.core.replay import FINISHED, replay
 from glem.core.tournament.simple_players import legal_moves_of
 
@@ -110,8 +111,9 @@ def read_openings(
     game
         The game.
     path
-        Game records or positions in one of the game's formats, or lines with a position or with moves from the start,
-        as the game writes them, separated by blanks. Empty lines and those that begin with ``#`` or ``%`` are skipped.
+        Game records, also glem's own ``.games``, or positions in one of the game's formats; or lines with a position or
+        with moves from the start, as the game writes them, separated by blanks. Empty lines and those that begin with
+        ``#`` or ``%`` are skipped.
     format
         Name of a record or position format of the game, or ``lines``; guessed if not given.
     plies
@@ -174,17 +176,20 @@ def write_openings(game: Game, openings: Iterable[Opening], path: str | os.PathL
 
 def _format_of(game: Game, path: Path, name: str | None) -> tuple[str, str]:
     """Which kind of file it is, and the format's name."""
-    kinds: dict[str, Mapping[str, Any]] = {"record": game.record_formats, "position": game.position_formats}
+    records = record_formats(game)
+    kinds: dict[str, Mapping[str, Any]] = {"record": records, "position": game.position_formats}
     if name == LINES:
         return LINES, LINES
     if name is not None:
         for kind, formats in kinds.items():
             if name in formats:
                 return kind, name
-        known = ", ".join(dict.fromkeys([*game.record_formats, *game.position_formats, LINES]))
+        known = ", ".join(dict.fromkeys([*records, *game.position_formats, LINES]))
         raise BadInputError(f"there is no format {name!r} of openings; known: {known}")
     with open_bounded(path) as file:
         head = file.read(_HEAD_BYTES)
+    if GAME_LINES.recognizes(head):
+        return "record", GAME_LINES.name
     suffix = bare_suffix(path)
     for kind, formats in kinds.items():
         for known_format in formats.values():
@@ -211,7 +216,9 @@ def _from_records(game: Game, path: Path, name: str, plies: int | None) -> Itera
             moves = replayed.move[replayed.offsets[index] : replayed.offsets[index + 1] - 1].tolist()
             opening = _beginning(moves, plies, f"{path}:{number}")
             if len(opening) == len(moves) and replayed.status[index] == FINISHED:
-                raise BadInputError(f"{path}:{number}: the game is over after the opening; take fewer plies")
+                raise BadInputError(
+                    f"{path}:{number}: the game is over after the opening; take fewer plies, as with --opening-plies"
+                )
             yield Opening(opening)
         first += len(records)
 

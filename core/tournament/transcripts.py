@@ -7,7 +7,9 @@ from collections.abc import Iterable
 
 from glem.core.files import atomic_path
 from glem.core.game import Game
-from glem.core.tournament.games import PlayedGame
+from glem.core.game_lines import SUFFIX, SingleGame, reads_transcripts, write_single_games
+from glem.core.record_files import bare_suffix
+from glem.core.tournament.games import End, PlayedGame
 
 __all__ = ["transcript", "write_transcripts"]
 
@@ -27,8 +29,24 @@ def transcript(game: Game, played: PlayedGame) -> str:
     return " ".join(words)
 
 
+def _single(played: PlayedGame) -> SingleGame:
+    return SingleGame(
+        moves=(*played.opening.moves, *(move.move for move in played.moves)),
+        score=played.score,
+        is_over=played.end == End.FINISHED,
+        start=played.opening.start,
+    )
+
+
 def write_transcripts(game: Game, games: Iterable[PlayedGame], path: str | os.PathLike[str]) -> None:
-    """Write the transcripts of games in the order of their numbers, atomically."""
+    """Write games in the order of their numbers, atomically, so that :func:`glem.core.records.read_records` reads them.
+
+    They become transcripts where the game has a format of its own that reads such. For other games, and in files called
+    ``.games``, they are lines of :mod:`glem.core.game_lines`; the score of an adjudicated game is there an exact one.
+    """
     ordered = sorted(games, key=lambda played: played.number)
+    if bare_suffix(path) == SUFFIX or not reads_transcripts(game):
+        write_single_games(game, path, map(_single, ordered))
+        return
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         file.writelines(f"{transcript(game, played)}\n" for played in ordered)

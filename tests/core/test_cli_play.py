@@ -18,7 +18,9 @@ import pytest
 
 from glem.core.cli import main
 from glem.core.engine import Engine
+from glem.core.game import load_game
 from glem.core.learning import Learning
+from glem.core.records import read_records
 from tests.core.linear_evaluations import mobility_evaluation
 
 RANDOM = ("othello", "--player", "random")
@@ -145,6 +147,29 @@ def test_saving_on_request(terminal: _Terminal, tmp_path: Path) -> None:
     path = tmp_path / "game.txt"
     terminal("play", *RANDOM, "--moves", "f5d6c3", "--second", typed=f"save {path}\n")
     assert path.read_text(encoding="utf-8")[:6] == "f5d6c3"
+
+
+@pytest.mark.parametrize(
+    ("game", "name", "moves"), [("connect_four", "game.txt", "4 4 3"), ("othello", "some.games", "f5 d6 c3")]
+)
+def test_a_game_of_any_game_is_saved_as_lines_that_are_read(
+    terminal: _Terminal, tmp_path: Path, game: str, name: str, moves: str
+) -> None:
+    path = tmp_path / name
+    terminal("play", game, "--player", "random", "--moves", moves, typed=f"save {path}\n")
+    assert path.read_text(encoding="utf-8") == f"# glem games 1 {game}\n{moves}\t\t\t\n"
+    known = load_game(game)
+    [found] = read_records(known, path)
+    assert [known.format_move(move) for move in found.moves.tolist()] == moves.split()
+
+
+def test_a_finished_game_is_saved_with_its_result(terminal: _Terminal, tmp_path: Path) -> None:
+    path = tmp_path / "game.txt"
+    terminal("play", "connect_four", "--player", "random", "--moves", "1 2 1 2 1 2 1", "--save", str(path))
+    assert path.read_text(encoding="utf-8").endswith("\n1 2 1 2 1 2 1\t1\t\t\n")
+    position = ("--position", load_game("connect_four").format_position(load_game("connect_four").initial_position))
+    terminal("play", "connect_four", "--player", "random", *position, "--moves", "1 2 1 2 1 2 1", "--save", str(path))
+    assert path.read_text(encoding="utf-8").endswith("\n1 2 1 2 1 2 1\t1\t\t\n")
 
 
 def test_positions_without_a_player_to_pass(terminal: _Terminal) -> None:

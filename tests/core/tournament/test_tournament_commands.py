@@ -6,11 +6,18 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from glem.core.cli import main
+from glem.core.game import load_game
 from glem.core.learning import Learning
+from glem.core.records import read_records
+from glem.core.tournament.games import End, PlayedGame
+from glem.core.tournament.openings import Opening
+from glem.core.tournament.players import MoveChoice
 from glem.core.tournament.tournament import read_games
+from glem.core.tournament.transcripts import write_transcripts
 from tests.core.tournament.evaluation_examples import mobility_difference
 
 QUICK = ("greedy,evaluation=mobility", "random")
@@ -70,6 +77,45 @@ def test_a_tournament_in_json_and_its_transcripts(run: Run, tmp_path: Path) -> N
     assert [int(line.split()[-1]) for line in lines] == [game.score for game in games]
     # The game's own readers understand them, scores included.
     assert "from 12 games" in run("positions", transcripts, "-o", tmp_path / "positions.parquet")
+
+
+@pytest.mark.parametrize(("game", "name"), [("connect_four", "games.txt"), ("othello", "some.games.gz")])
+def test_games_of_any_game_are_read_again_and_are_openings(run: Run, tmp_path: Path, game: str, name: str) -> None:
+    record, written = tmp_path / "record.jsonl", tmp_path / name
+    command = ("match", "name=one,kind=random,seed=1", "name=two,kind=random,seed=2", "--workers", "1", "--game", game)
+    opened = ("--opening-count", "6", "--opening-plies", "4")
+    printed = run(*command, *opened, "-o", record, "--transcripts", written)
+    assert "0 - 1/2 - 1 - 3/2 - 2 points" in printed
+    loaded, _, played = read_games(record)
+    games = sorted(played, key=lambda one: one.number)
+    [found] = read_records(loaded, written)
+    assert found.score.tolist() == [one.score for one in games]
+    for place, one in enumerate(games):
+        moves = [*one.opening.moves, *(choice.move for choice in one.moves)]
+        assert found.moves_of(place).tolist() == [move for move in moves if move != loaded.pass_move]
+    assert "from 12 games" in run("positions", written, "-o", tmp_path / "positions.parquet")
+    again = ("-o", tmp_path / "again.jsonl", "--openings", written, "--json")
+    assert json.loads(run(*command, *again, "--opening-plies", "4"))["games"] == 12
+    assert "the game is over after the opening; take fewer plies" in run(*command, *again, status=2)
+
+
+def test_what_is_no_whole_game_is_written_as_such(tmp_path: Path) -> None:
+    connect_four, path = load_game("connect_four"), tmp_path / "some.txt"
+    start = connect_four.play(connect_four.initial_position, 3)
+    moves = tuple(MoveChoice(move) for move in (3, 3, 2))
+    openings = (Opening((0,)), Opening((0,)), Opening((0,), connect_four.format_position(start)))
+    ends = (End.ADJUDICATED, End.TIME, End.ADJUDICATED)
+    games = [
+        PlayedGame(number, ("one", "two"), opening, moves, None if end is End.TIME else 1, 1, end, (0, 0))
+        for number, (opening, end) in enumerate(zip(openings, ends, strict=True))
+    ]
+    write_transcripts(connect_four, reversed(games), path)
+    [found] = read_records(connect_four, path)
+    assert len(found) == 2
+    assert np.isnan(found.score).all()
+    assert found.theoretical_score.tolist()[0] == 1
+    assert found.theoretical_ply.tolist() == [4, -1]
+    assert path.read_text().splitlines()[-1].startswith(f"# begins at {openings[2].start}: 1 4 4 3\t")
 
 
 def test_a_deeper_search_beats_a_shallower_one(run: Run, model: Path, tmp_path: Path) -> None:
