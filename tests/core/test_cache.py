@@ -57,7 +57,7 @@ def hash_key(position):
 NIM = Game(
     name="nim", title="Nim", initial_position=Position(np.uint8(9)), legal_moves=legal_moves, play=play,
     is_over=is_over, final_score=final_score, hash_key=hash_key, max_moves=9, move_count=9, max_plies=9,
-    score_bounds=(-9, 9), format_position=str, parse_position=None, format_move=str, parse_move=int,
+    score_bounds=(-9, 9), format_position=str, parse_position=str, format_move=str, parse_move=int,
 )
 """
 
