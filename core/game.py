@@ -40,10 +40,20 @@ __all__ = [
 
 
 class BoardLayout(NamedTuple):
-    """How the cells of a board lie, for drawing: row-major from the top left corner."""
+    """How the cells of a board lie, for drawing: row-major from the top left corner.
+
+    Parameters
+    ----------
+    rows, columns
+        Their numbers.
+    cell_names
+        Name of each cell as people write it, such as ``a1``; empty, or ``rows * columns`` different texts. Without
+        them drawings take the names of moves, where these are cells.
+    """
 
     rows: int
     columns: int
+    cell_names: tuple[str, ...] = ()
 
 
 @define(frozen=True, eq=False)

@@ -8,6 +8,7 @@ is left to :mod:`glem.core.conformance`.
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -156,6 +157,22 @@ def _number_problems(game: Any) -> list[str]:
     return problems
 
 
+def _layout_problems(layout: Any) -> list[str]:
+    if layout is None:
+        return []
+    if not (isinstance(layout, tuple) and hasattr(layout, "cell_names")):
+        return [f"layout is {_shown(layout)}, expected BoardLayout(rows, columns) or None"]
+    rows, columns, names = layout
+    if not (_is_whole(rows) and _is_whole(columns) and rows >= 1 and columns >= 1):
+        return [f"layout has {rows!r} rows and {columns!r} columns, expected whole numbers of at least 1"]
+    if not isinstance(names, tuple) or not all(isinstance(name, str) and name for name in names):
+        return [f"layout.cell_names is {names!r}, expected a tuple of texts"]
+    if names and len(names) != rows * columns:
+        return [f"layout.cell_names has {len(names)} names, expected {rows * columns}, row by row from the top left"]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    return [f"layout.cell_names has {twice[0]!r} twice, expected different names"] if twice else []
+
+
 def game_problems(game: Any) -> list[str]:
     """Tell what is wrong with the fields of a game, without asking for any position.
 
@@ -186,7 +203,8 @@ def game_problems(game: Any) -> list[str]:
             for name, function in game.search_functions.items()
             if not callable(function)
         )
-    return [*problems, *_position_problems(game.initial_position), *_number_problems(game)]
+    positions = _position_problems(game.initial_position)
+    return [*problems, *positions, *_number_problems(game), *_layout_problems(game.layout)]
 
 
 def phases_problems(phases: Any, game_class: type[Any]) -> list[str]:

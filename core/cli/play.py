@@ -115,8 +115,8 @@ class _Table:
             return
         for line in drawing.lines():
             click.echo("".join(_styled(character, drawing.empty) for character in line))
-        if all(drawing.players):
-            board = "".join(drawing.cells)
+        board = "".join(drawing.cells)
+        if all(drawing.players) and set(board) <= {*drawing.players, drawing.empty, "*"}:
             click.echo(", ".join(f"{symbol} {board.count(symbol)}" for symbol in drawing.players))
 
     def _names(self, moves: list[int]) -> str:
@@ -293,8 +293,9 @@ def command(
 ) -> None:
     """Play GAME against an evaluation, in the terminal.
 
-    The board is drawn with your legal moves marked; "help" lists what you can write. Without a limit glem thinks for a
-    second a move; Ctrl-C while it thinks makes it move at once.
+    The board is drawn, with your legal moves marked where moves are cells; moves of two cells are not marked, "moves"
+    lists them. "help" lists what you can write. Without a limit glem thinks for a second a move; Ctrl-C while it
+    thinks makes it move at once.
     """
     from glem.core.engine import Engine
     from glem.core.files import check_writable

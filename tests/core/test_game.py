@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from importlib.metadata import EntryPoint, EntryPoints
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from attrs import evolve
 
 from glem.core import registry as module
 from glem.core.errors import PluginError
-from glem.core.game import INTERFACE_VERSION, Game, game_names, load_game
+from glem.core.game import INTERFACE_VERSION, BoardLayout, Game, game_names, load_game
 from glem.core.learning import Learning
 from tests.core.countdown_game import COUNTDOWN, FACTS
 
@@ -124,6 +124,11 @@ def test_a_game_of_another_name_than_its_entry_point(installed):
         ({"score_bounds": 1}, "score_bounds is 1, expected two whole numbers"),
         ({"symmetry_count": 2}, "there is no transform and no transform_move: they"),
         ({"pass_move": 3}, "pass_move is 3, expected None or a move below move_count = 3"),
+        ({"layout": (8, 8)}, r"layout is a tuple, expected BoardLayout\(rows, columns\) or None"),
+        ({"layout": BoardLayout(0, 8)}, "layout has 0 rows and 8 columns"),
+        ({"layout": BoardLayout(1, 2, cast("Any", ["a1", "b1"]))}, "layout.cell_names is .*expected a tuple of texts"),
+        ({"layout": BoardLayout(1, 2, ("a1",))}, "layout.cell_names has 1 names, expected 2, row by row"),
+        ({"layout": BoardLayout(1, 2, ("a1", "a1"))}, "layout.cell_names has 'a1' twice"),
         ({"name": ""}, "name is '', expected a text"),
         ({"initial_position": (np.uint8(9),)}, "initial_position is a tuple, expected a NamedTuple"),
         ({"initial_position": Pair(9, np.uint8(0))}, "'first' of the initial position is a int"),
