@@ -9,7 +9,7 @@ from pathlib import Path
 from glem.core.errors import BadInputError, GlemError
 from glem.core.evaluation_files import load_evaluation
 from glem.core.game import Game, game_names, load_game
-from glem.core.game_lines import game_in_header
+from glem.core.game_lines import GAME_LINES, game_in_header
 from glem.core.position_files import read_header
 from glem.core.record_files import bare_suffix, open_bounded
 from glem.core.records import PositionFormat, RecordFormat
@@ -63,6 +63,8 @@ def choose_game(
         found = _games_of_file(Path(file), format, installed)
         if len(found) == 1:
             return load_game(found[0])
+        if format not in {None, GAME_LINES.name} and not found:
+            raise BadInputError(f"no installed game has a format {format!r}; name the game: --game")
         break
     else:
         told = {file: load_evaluation(file).learning.game for file in evaluations if _is_evaluation_file(file)}
