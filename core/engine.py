@@ -128,7 +128,11 @@ class Engine:
         first_to_move = True
         if len(words) > 1 and len(initial) > 1:
             as_first = " ".join((words[0], initial[1], *words[2:]))
-            first_to_move = bool(self.game.parse_position(as_first) == position)
+            try:
+                first_to_move = bool(self.game.parse_position(as_first) == position)
+            except BadInputError:
+                # The board alone may tell whose turn it is, and another word be refused.
+                first_to_move = False
         self.set_position(position, first_to_move=first_to_move)
 
     def legal_moves(self) -> list[int]:

@@ -143,6 +143,16 @@ def test_texts_of_positions_say_who_is_to_move(seed: int, plies: int) -> None:
     assert read.first_to_move == engine.first_to_move
 
 
+def test_positions_whose_pieces_tell_the_side_to_move() -> None:
+    game = load_game("connect_four")
+    after = game.play(game.initial_position, 3)
+    for position, first_to_move in ((game.initial_position, True), (after, False), (game.play(after, 3), True)):
+        engine = Engine(game, RANDOM)
+        engine.set_position_text(game.format_position(position))
+        assert engine.position == position
+        assert engine.first_to_move == first_to_move
+
+
 def test_other_texts_of_positions_are_the_first_players(othello: Game) -> None:
     engine = Engine(COUNTDOWN, RANDOM)
     engine.set_position_text("4 stones")
