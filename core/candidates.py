@@ -94,17 +94,21 @@ class Candidates:
     Parameters
     ----------
     configurations
-        C configurations with all their images; match counts in the sample.
+        C configurations with all their images; match counts in the sample. C is 0 where nothing is worth
+        a weight.
     mined, significant
         How many configurations were mined, and how many of them were significant with enough gain.
     incomplete
         Why the mining stopped early; empty when it did not.
+    lacking
+        Why there are no configurations, and what helps; empty when there are some.
     """
 
     configurations: ConfigurationSet
     mined: int
     significant: int
     incomplete: str = ""
+    lacking: str = ""
 
 
 def _transform_rows(rules: Any, columns: Any, symmetry: Any, images: Any) -> None:
@@ -154,6 +158,22 @@ def _subsets(learning: Learning, plan: MiningPlan) -> dict[str, NDArray[np.intp]
     return {name: learning.features.select(names=members) for name, members in patterns.items()}
 
 
+def _lacking(plan: MiningPlan, mined: int, significant: int, gaining: int, greatest: float) -> str:
+    """Say which of the two conditions keeps all configurations out, and what helps against it."""
+    found = (
+        f"none of {mined:,} configurations is significant at {plan.level:g} and gains {plan.least_gain:g} standard "
+        f"errors over its generalizations: {significant:,} of them are significant, {gaining:,} gain enough, and the "
+        f"greatest gain is {greatest:.2f}."
+    )
+    # The correction multiplies by the number of tests: fewer candidates leave more of them significant.
+    fewer = (
+        "fewer candidates, as the significance is corrected for their number (a smaller --maximum-size, or a larger "
+        "--minimum-matches)"
+    )
+    helps = ["a smaller --gain", fewer] if significant or not gaining else [fewer]
+    return f"{found} What helps: {', '.join(helps)}, more games"
+
+
 def find_candidates(
     sample: PositionSet,
     learning: Learning,
@@ -165,6 +185,8 @@ def find_candidates(
     progress: Progress = SILENT,
 ) -> Candidates:
     """Mine a sample and keep what is significant and says more than its generalizations.
+
+    Where nothing is, there are no configurations among the candidates, and these tell why.
 
     Parameters
     ----------
@@ -186,7 +208,7 @@ def find_candidates(
     Raises
     ------
     BadInputError
-        Nothing is significant, or what mining raises.
+        All labels are equal, no configuration matches often enough or too many do, or what mining raises.
     """
     values = learning.features.values(sample.positions)
     found = []
@@ -232,12 +254,12 @@ def find_candidates(
     if not deviation > 0:
         raise BadInputError("all labels are equal: no configuration can be significant")
     gains = np.abs(generalization_gain(mined, statistics.means[0], overall, deviation * np.sqrt(per_label)))
-    chosen = np.flatnonzero(significance.significant & (gains >= plan.least_gain))
+    significant, gaining = significance.significant, gains >= plan.least_gain
+    chosen = np.flatnonzero(significant & gaining)
     if len(chosen) == 0:
-        raise BadInputError(
-            f"none of {len(mined):,} configurations is significant at {plan.level:g} and gains {plan.least_gain:g}: "
-            "more positions, or a smaller minimal match count, may help"
-        )
+        greatest = float(np.nan_to_num(gains).max())
+        lacking = _lacking(plan, len(mined), int(significant.sum()), int(gaining.sum()), greatest)
+        return Candidates(mined.select(chosen), len(mined), 0, mined.incomplete, lacking)
     best_first = chosen[np.argsort(-gains[chosen], kind="stable")]
     ranked = mined.select(best_first)
     _, first = np.unique(symmetry_classes(ranked, learning.features.symmetries), return_index=True)

@@ -33,7 +33,7 @@ from glem.core.mining import label_statistics
 from glem.core.patterns import PatternSet
 from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress
-from glem.core.report import DiscoveryReport, to_json, write_report
+from glem.core.report import DiscoveryReport, Item, to_json, write_report
 from glem.core.training import FitSettings, Terms, Training, train, value_chunks
 from glem.core.training_files import load_weights, save_weights
 
@@ -86,7 +86,7 @@ class Discovery:
     candidates
         The mined configurations and how many there were.
     trainings
-        Model name to its training: configurations alone, and patterns.
+        Model name to its training: configurations alone, where there are some, and patterns.
     assessment
         Errors on held-out games.
     report
@@ -145,7 +145,7 @@ def _candidates(
     )
     candidates.configurations.save(arrays)
     with atomic_path(counts) as temporary:
-        facts = {name: getattr(candidates, name) for name in ("mined", "significant", "incomplete")}
+        facts = {name: getattr(candidates, name) for name in ("mined", "significant", "incomplete", "lacking")}
         temporary.write_text(json.dumps(facts))
     return candidates
 
@@ -230,6 +230,7 @@ def _assessed(
     count = len(learning.phases)
     return Assessment(
         counts=np.bincount(phases, minlength=count),
+        weights=np.bincount(phases, held_out.weight, count).astype(np.float64),
         errors={
             name: phase_errors(values, held_out.label, phases, count, held_out.weight)
             for name, values in predictions.items()
@@ -275,6 +276,9 @@ def discover(
 ) -> Discovery:
     """Mine configurations, fit them and the game's patterns, and write what was found.
 
+    Where no configuration is worth a weight, the discovery goes on with patterns, baselines and maps, and the report
+    tells why.
+
     Parameters
     ----------
     positions
@@ -283,7 +287,8 @@ def discover(
         Features, phases and patterns of their game.
     folder
         Where ``report.html``, ``discovery.json``, ``mined.npz`` and the evaluations ``configurations.npz`` and
-        ``patterns.npz`` go. Made if absent. Unfinished work lies in its folder ``work``.
+        ``patterns.npz`` go. Made if absent. Without configurations neither file of theirs is there.
+        Unfinished work lies in its folder ``work``.
     settings
         What to do; defaults if None.
     jobs
@@ -294,7 +299,7 @@ def discover(
     Raises
     ------
     BadInputError
-        Too few positions or games, an unknown pattern set, nothing significant.
+        Too few positions or games, an unknown pattern set, all labels equal.
     """
     chosen = settings if settings is not None else DiscoverySettings()
     pattern_set = _pattern_set(learning, chosen.pattern_set)
@@ -330,7 +335,9 @@ def _discovered(
     candidates = _candidates(stages, sample, learning, chosen, jobs, progress)
     configurations = candidates.configurations
     classes = symmetry_classes(configurations, learning.features.symmetries)
-    models = {CONFIGURATIONS: Terms(configurations=configurations, classes=classes)}
+    models = {}
+    if len(configurations):
+        models[CONFIGURATIONS] = Terms(configurations=configurations, classes=classes)
     if pattern_set is not None:
         models[PATTERNS] = Terms(patterns=pattern_set, linear=learning.linear)
     trainings = {
@@ -338,17 +345,20 @@ def _discovered(
         for name, terms in models.items()
     }
     assessment = _assessed(learning, training_set, held_out, trainings, jobs, progress)
-    statistics = label_statistics(configurations, learning.features.values(sample.positions), sample.label, jobs=jobs)
-    correlations = np.nan_to_num(statistics.correlations()[0])
+    shown: tuple[Item, ...] = ()
+    if CONFIGURATIONS in trainings:
+        values = learning.features.values(sample.positions)
+        statistics = label_statistics(configurations, values, sample.label, jobs=jobs)
+        correlations = np.nan_to_num(statistics.correlations()[0])
+        training = trainings[CONFIGURATIONS]
+        shown = configuration_items(configurations, classes, training, learning.features, correlations, chosen.shown)
     sums, names = _cell_moments(learning, sample)
     report = discovery_report(
         learning,
         facts=_facts(positions, training_set, held_out, sample, candidates, classes, trainings, chosen),
         assessment=assessment,
         trainings=trainings,
-        configurations=configuration_items(
-            configurations, classes, trainings[CONFIGURATIONS], learning.features, correlations, chosen.shown
-        ),
+        configurations=shown,
         patterns=pattern_items(trainings[PATTERNS], learning.features, minimum_matches=20)
         if PATTERNS in trainings
         else (),
@@ -356,7 +366,12 @@ def _discovered(
         summary=_summary(learning, positions, candidates, assessment, trainings),
         significance_name="correlation",
     )
-    configurations.save(folder / "mined.npz")
+    if CONFIGURATIONS in trainings:
+        configurations.save(folder / "mined.npz")
+    else:
+        # Of an earlier discovery in this folder: the report would not be theirs.
+        for name in ("mined.npz", f"{CONFIGURATIONS}.npz"):
+            (folder / name).unlink(missing_ok=True)
     write_report(report, folder / "report.html")
     with atomic_path(folder / "discovery.json") as temporary:
         temporary.write_text(json.dumps(to_json(report), indent=1, sort_keys=True))
@@ -397,7 +412,8 @@ def _facts(
         ),
         "configurations": (
             f"{candidates.mined:,} mined; {candidates.significant:,} significant with a gain of {plan.least_gain:g}; "
-            f"{int(classes.max()) + 1:,} classes of them kept, with all images {len(candidates.configurations):,}"
+            f"{int(classes.max(initial=-1)) + 1:,} classes of them kept, "
+            f"with all images {len(candidates.configurations):,}"
         ),
         "seed": str(settings.seed),
         "fit": (
@@ -408,11 +424,27 @@ def _facts(
     }
     if candidates.incomplete:
         facts["mining"] = candidates.incomplete
+    if candidates.lacking:
+        facts["no configurations"] = candidates.lacking
+    if not (positions.weight == 1).all():
+        facts["weights of positions"] = (
+            f"{float(positions.weight.sum(dtype=np.float64)):,.0f} in all: fits, errors and calibration count a "
+            "position as often as its weight, the mining and the maps count it once"
+        )
     for name, training in trainings.items():
         weights = training.weights
         fitted = int(((weights.patterns != 0).sum()) + (weights.configurations != 0).sum())
         facts[f"weights of {name}"] = f"{fitted:,} fitted over {len(weights.bias)} phases"
+        if kept_start := _unimproved(training):
+            facts[f"held-out error of {name}"] = f"never improved in {kept_start}: all weights there stay at zero"
     return facts
+
+
+def _unimproved(training: Training) -> str:
+    """Names of the phases whose held-out error no iteration improved; empty when there are none."""
+    results = training.weights.results
+    names = training.evaluation.learning.phases.names if len(results) > 1 else ("all phases",)
+    return ", ".join(name for name, result in zip(names, results, strict=True) if not result.improved)
 
 
 def _summary(
@@ -422,12 +454,30 @@ def _summary(
     assessment: Assessment,
     trainings: Mapping[str, Training],
 ) -> str:
-    best_baseline = min(assessment.baselines, key=lambda name: float(assessment.errors[name][-1]))
-    against = float(assessment.errors[best_baseline][-1])
-    claims = [f"{name} reach {float(assessment.errors[name][-1]):.2f}" for name in trainings]
-    return (
-        f"{len(positions):,} positions of {learning.game.title} were searched for what tells the winner. Of "
-        f"{candidates.mined:,} configurations that occur often enough, {candidates.significant:,} say more about the "
-        f"outcome than every generalization of theirs. On games that no fit has seen, {' and '.join(claims)} "
-        f"{learning.label_unit} root mean square error, the best baseline ({best_baseline}) {against:.2f}."
+    unit = f"{learning.label_unit} root mean square error"
+    reached = " and ".join(f"{name} reach {float(assessment.errors[name][-1]):.2f}" for name in trainings)
+    claims = [f"{reached} {unit}"] if trainings else []
+    if assessment.baselines:
+        best_baseline = min(assessment.baselines, key=lambda name: float(assessment.errors[name][-1]))
+        against = f"{float(assessment.errors[best_baseline][-1]):.2f}"
+        claims.append(
+            f"the best baseline ({best_baseline}) {against}"
+            if trainings
+            else f"the best baseline ({best_baseline}) reaches {against} {unit}"
+        )
+    found = (
+        f"No configurations: {candidates.lacking}."
+        if candidates.lacking
+        else (
+            f"Of {candidates.mined:,} configurations that occur often enough, {candidates.significant:,} say more "
+            "about the outcome than every generalization of theirs."
+        )
     )
+    told = f" On games that no fit has seen, {', '.join(claims)}." if claims else ""
+    unlearned = "".join(
+        f" All weights of {name} stay at zero in {phases}: no iteration did better on the games for early stopping."
+        for name, training in trainings.items()
+        if (phases := _unimproved(training))
+    )
+    searched = f"{len(positions):,} positions of {learning.game.title} were searched for what tells the winner."
+    return f"{searched} {found}{told}{unlearned}"

@@ -22,8 +22,9 @@ _HOW_TO_READ = """\
 An evaluation is a sum of weights, one for every pattern entry or configuration that is present in a position. \
 Weights are in {unit}, for the side to move, and differ from phase to phase.
 
-Errors are root mean square differences between prediction and label on games that no fit has seen. The quiet \
-lines are baselines: a feature or two, fitted phase by phase.
+Errors are root mean square differences between prediction and label on games that no fit has seen; every position \
+counts with its weight, that of a merged one the number of equal positions. The quiet lines are baselines: a \
+feature or two, fitted phase by phase.
 
 A configuration fixes the content of the drawn cells and leaves all others open. Configurations that a symmetry of \
 the board turns into each other share one weight; one of them is drawn."""
@@ -37,6 +38,8 @@ class Assessment:
     ----------
     counts
         int64 [K]: held-out positions by phase.
+    weights
+        float64 [K]: their weights, with which every mean is taken.
     errors
         Model name to float64 [K + 1]: error by phase, the last over all.
     baselines
@@ -46,6 +49,7 @@ class Assessment:
     """
 
     counts: NDArray[np.int64]
+    weights: NDArray[np.float64]
     errors: Mapping[str, NDArray[np.float64]]
     baselines: tuple[str, ...]
     calibrations: Mapping[str, CalibrationBins]
@@ -195,6 +199,15 @@ def _curves(learning: Learning, model: str, results: Sequence[FitResult]) -> lis
     ]
 
 
+def _cell_names(features: AtomicFeatures) -> dict[int, str]:
+    """Name of the feature that lies on each cell of the board, the first one where there are several."""
+    names: dict[int, str] = {}
+    for feature in features.features:
+        if feature.cell is not None:
+            names.setdefault(feature.cell, feature.name)
+    return names
+
+
 def discovery_report(
     learning: Learning,
     *,
@@ -208,7 +221,10 @@ def discovery_report(
     significance_name: str,
 ) -> DiscoveryReport:
     """Put the report together; the learning curves are those of the best model."""
-    model, training = min(trainings.items(), key=lambda entry: float(assessment.errors[entry[0]][-1]))
+    curves: list[LearningCurve] = []
+    if trainings:
+        model, training = min(trainings.items(), key=lambda entry: float(assessment.errors[entry[0]][-1]))
+        curves = _curves(learning, model, training.weights.results)
     return DiscoveryReport(
         title=f"What decides a game of {learning.game.title}",
         game_title=learning.game.title,
@@ -216,13 +232,14 @@ def discovery_report(
         summary=summary,
         facts=facts,
         phases=learning.phases.names,
-        curves=tuple(_curves(learning, model, training.weights.results)),
+        curves=tuple(curves),
         errors=PhaseErrors(
             phases=learning.phases.names,
             counts=tuple(int(count) for count in assessment.counts),
             models={name: tuple(errors[:-1]) for name, errors in assessment.errors.items()},
             unit=learning.label_unit,
             baselines=assessment.baselines,
+            weights=tuple(float(weight) for weight in assessment.weights),
         ),
         calibrations=tuple(
             Calibration(name, bins.predicted, bins.observed, bins.counts, learning.label_unit)
@@ -235,4 +252,5 @@ def discovery_report(
         cell_maps=maps,
         cell_map_title="What a cell is worth: mean label with an own piece there, less the mean with an opponent's",
         significance_name=significance_name,
+        cell_names=_cell_names(learning.features),
     )

@@ -24,14 +24,17 @@ def show_discovery(discovery: Any, folder: Path, seconds: float, *, as_json: boo
     errors = discovery.assessment.errors
     phases = (*discovery.report.phases, "all")
     counts = [*discovery.assessment.counts.tolist(), int(discovery.assessment.counts.sum())]
+    masses = [*discovery.assessment.weights.tolist(), float(discovery.assessment.weights.sum())]
+    weighted = masses != counts
     click.echo(discovery.report.summary)
     print_table(
         f"Root mean square error on held-out games ({discovery.report.unit})",
-        ("phase", "positions", *errors),
+        ("phase", "positions", *(("weight",) if weighted else ()), *errors),
         [
             (
                 phase,
                 f"{count:,}",
+                *((f"{masses[place]:,.0f}",) if weighted else ()),
                 *("" if model[place] != model[place] else f"{model[place]:.2f}" for model in errors.values()),
             )
             for place, (phase, count) in enumerate(zip(phases, counts, strict=True))

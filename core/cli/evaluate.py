@@ -18,6 +18,8 @@ __all__ = ["command"]
 def command(models: tuple[str, ...], positions: str, output: str | None, jobs: int, as_json: bool) -> None:
     """Root mean square error of each MODEL on the scored POSITIONS (Parquet), phase by phase.
 
+    Every position counts with its weight; that of a merged one is the number of equal positions.
+
     The positions are read in chunks, so their number is not bounded by memory.
     """
     import numpy as np
@@ -63,17 +65,21 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
         with atomic_path(output) as temporary, temporary.open("wb") as file:
             np.save(file, np.concatenate(collected[models[0]]), allow_pickle=False)  # type: ignore[arg-type]
     counts = [*np.bincount(phase, minlength=len(names)).tolist(), len(label)]
+    masses = np.bincount(phase, weight, len(names)).tolist()
+    masses.append(sum(masses))
     rows = [*names, "all"]
     if as_json:
-        print_json({"unit": first.unit, "phases": rows, "counts": counts, "rmse": errors})
+        print_json({"unit": first.unit, "phases": rows, "counts": counts, "weights": masses, "rmse": errors})
         return
+    weighted = masses != counts
     print_table(
         f"Root mean square error ({first.unit})",
-        ("phase", "positions", *models),
+        ("phase", "positions", *(("weight",) if weighted else ()), *models),
         [
             (
                 name,
                 f"{count:,}",
+                *((f"{masses[place]:,.0f}",) if weighted else ()),
                 *("" if np.isnan(errors[model][place]) else f"{errors[model][place]:.3f}" for model in models),
             )
             for place, (name, count) in enumerate(zip(rows, counts, strict=True))

@@ -149,19 +149,30 @@ def command(
     training.evaluation.save(output)
     shutil.rmtree(work, ignore_errors=True)
     results = training.weights.results
+    names = learning.phases.names if len(results) > 1 else ("all phases",)
+    unlearned = [name for name, result in zip(names, results, strict=True) if not result.improved]
     curves = [
         {
             "training": np.sqrt(result.training_errors),
             "validation": np.sqrt(result.held_out_errors),
             "best": result.best_iteration,
             "reason": result.reason,
+            "improved": result.improved,
         }
         for result in results
     ]
+    if unlearned:
+        # An evaluation that says nothing in a phase plays it blindly: too grave for a word among the numbers.
+        click.echo(
+            f"glem: warning: all weights of {', '.join(unlearned)} are 0, as fitting them never improved the error on "
+            "the validation games: more games, fewer weights or a larger --validation may help; "
+            "--validation 0 keeps the last iteration",
+            err=True,
+        )
     if as_json:
         print_json({"output": output, "positions": len(scored), "fits": curves})
         return
-    for name, result in zip(learning.phases.names if len(results) > 1 else ("all phases",), results, strict=True):
+    for name, result in zip(names, results, strict=True):
         text = str(result).splitlines()[-1].replace("held-out positions", "validation games")
         click.echo(f"{name:>10}: {text}, {result.reason}")
     click.echo(f"wrote {output}")

@@ -34,7 +34,8 @@ class FitResult:
     fitter
         The fitter and its parameters.
     converged
-        Whether the fitter's own criterion stopped it, rather than the limit on iterations.
+        Whether the fitter's own criterion stopped it, rather than the limit on iterations. Never where the start does
+        best on the held-out positions.
     reason
         Why it stopped.
     training_errors, held_out_errors
@@ -60,6 +61,11 @@ class FitResult:
     def iterations(self) -> int:
         """Number of iterations done."""
         return len(self.training_errors) - 1
+
+    @property
+    def improved(self) -> bool:
+        """Whether some iteration was kept: False where the start does best on the held-out positions."""
+        return self.best_iteration > 0 or self.iterations == 0 or bool(np.isnan(self.held_out_errors[0]))
 
     def __str__(self) -> str:
         best = self.best_iteration
@@ -255,10 +261,11 @@ class Fitter(abc.ABC):
 
     def _finish(self, problem: LeastSquares, monitor: Monitor, last: Vector, converged: bool, reason: str) -> Self:
         self.parameters_ = monitor.chosen(last)
+        kept_start = monitor.iterations > 0 and monitor.best is not None and monitor.best_iteration == 0
         self.result_ = FitResult(
             repr(self),
-            converged,
-            reason,
+            converged and not kept_start,
+            "the held-out error never improved: all weights stay as at the start" if kept_start else reason,
             np.array(monitor.training_errors),
             np.array(monitor.held_out_errors),
             monitor.best_iteration,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from xml.etree.ElementTree import Element
 
 from glem.core.game import BoardLayout
@@ -56,14 +57,21 @@ def _svg(layout: BoardLayout, description: str, *children: Element) -> Element:
     )
 
 
-def draw_board(item: Item, layout: BoardLayout, glyphs: Mapping[str, Glyph]) -> Element:
+def _cell_name(cell: int, layout: BoardLayout, names: Mapping[int, str]) -> str:
+    row, column = divmod(cell, layout.columns)
+    return names.get(cell, f"row {row + 1} column {column + 1}")
+
+
+def draw_board(
+    item: Item, layout: BoardLayout, glyphs: Mapping[str, Glyph], names: Mapping[int, str] = MappingProxyType({})
+) -> Element:
     """Board on which the cells that the item speaks of are filled and all others are faint."""
     drawn: list[Element] = []
     words = []
     for cell, value in item.cells.items():
         row, column = divmod(cell, layout.columns)
         drawn += _glyph(glyph_of(value, glyphs), column * _CELL, row * _CELL)
-        words.append(f"row {row + 1} column {column + 1} {value or _MARK_NAME}")
+        words.append(f"{_cell_name(cell, layout, names)} {value or _MARK_NAME}")
     description = f"Board, {layout.rows} by {layout.columns} cells: {'; '.join(words) or 'no cell'}"
     return _svg(layout, description, _grid(layout), *drawn)
 
@@ -92,7 +100,13 @@ def greatest_value(maps: Iterable[CellMap]) -> float:
     return max((abs(value) for one in maps for value in one.values if math.isfinite(value)), default=0.0)
 
 
-def draw_cell_map(cell_map: CellMap, layout: BoardLayout, greatest: float, unit: str) -> Element:
+def draw_cell_map(
+    cell_map: CellMap,
+    layout: BoardLayout,
+    greatest: float,
+    unit: str,
+    names: Mapping[int, str] = MappingProxyType({}),
+) -> Element:
     """Board whose cells are tinted by the square roots of their values, fully at ``greatest``."""
     cells = []
     for cell, value in enumerate(cell_map.values):
@@ -101,7 +115,7 @@ def draw_cell_map(cell_map: CellMap, layout: BoardLayout, greatest: float, unit:
         row, column = divmod(cell, layout.columns)
         tint = element(
             "rect",
-            element("title", f"row {row + 1}, column {column + 1}: {signed(value)} {unit}"),
+            element("title", f"{_cell_name(cell, layout, names)}: {signed(value)} {unit}"),
             x=column * _CELL,
             y=row * _CELL,
             width=_CELL,

@@ -121,6 +121,8 @@ class PhaseErrors:
         Unit of the errors, for people.
     baselines
         Names of those models that are there to be beaten; they are drawn quietly.
+    weights
+        Weight of the positions in each phase, with which the errors are taken; empty where every position counts once.
     """
 
     phases: tuple[str, ...] = field(converter=_texts)
@@ -128,9 +130,12 @@ class PhaseErrors:
     models: Mapping[str, tuple[float, ...]] = field(converter=_models)
     unit: str
     baselines: tuple[str, ...] = field(default=(), converter=_texts)
+    weights: tuple[float, ...] = field(default=(), converter=_floats)
 
     def __attrs_post_init__(self) -> None:
         _same_length("errors by phase", phases=self.phases, counts=self.counts, **self.models)
+        if self.weights:
+            _same_length("errors by phase", phases=self.phases, weights=self.weights)
         for name in self.baselines:
             if name not in self.models:
                 raise BadInputError(f"errors by phase: the baseline {name!r} is none of {sorted(self.models)}")
@@ -138,12 +143,17 @@ class PhaseErrors:
     def overall(self, model: str) -> float:
         """Root mean square error over the positions of all phases in which the model has one; nan when in none."""
         graded = [
-            (count, error)
-            for count, error in zip(self.counts, self.models[model], strict=True)
-            if count > 0 and math.isfinite(error)
+            (weight, error)
+            for weight, error in zip(self.weights or self.counts, self.models[model], strict=True)
+            if weight > 0 and math.isfinite(error)
         ]
-        total = sum(count for count, _ in graded)
-        return math.sqrt(sum(count * error * error for count, error in graded) / total) if total else math.nan
+        total = sum(weight for weight, _ in graded)
+        return math.sqrt(sum(weight * error * error for weight, error in graded) / total) if total else math.nan
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether positions count with weights other than 1."""
+        return bool(self.weights) and self.weights != tuple(float(count) for count in self.counts)
 
 
 @define(frozen=True)
@@ -301,6 +311,8 @@ class DiscoveryReport:
         What the items' significance measures, e.g. ``correlation`` or ``z``.
     glyphs
         Value name to its drawing.
+    cell_names
+        Board cell to its name for people; a cell without one is named by row and column.
     """
 
     title: str
@@ -320,6 +332,7 @@ class DiscoveryReport:
     cell_map_title: str = ""
     significance_name: str = "significance"
     glyphs: Mapping[str, Glyph] = DEFAULT_GLYPHS
+    cell_names: Mapping[int, str] = field(factory=dict, converter=_cells)
 
     def __attrs_post_init__(self) -> None:
         cells = self.layout.rows * self.layout.columns if self.layout is not None else None
@@ -345,7 +358,7 @@ def to_json(report: DiscoveryReport) -> dict[str, Any]:
         if isinstance(value, float) and not math.isfinite(value):
             return None
         if isinstance(value, BoardLayout):
-            return value._asdict()
+            return {"rows": value.rows, "columns": value.columns}
         return value
 
     return asdict(report, value_serializer=plain)

@@ -129,7 +129,9 @@ def draw_item(item: Item, rank: int, report: DiscoveryReport) -> Element:
 
 
 def _conditions(item: Item, report: DiscoveryReport) -> Element | None:
-    board = draw_board(item, report.layout, report.glyphs) if report.layout is not None and item.cells else None
+    board = None
+    if report.layout is not None and item.cells:
+        board = draw_board(item, report.layout, report.glyphs, report.cell_names)
     chips = [element("li", *breakable(condition)) for condition in item.other]
     if board is None and not chips:
         return None

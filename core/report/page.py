@@ -87,6 +87,8 @@ def _errors(report: DiscoveryReport) -> Element | None:
         f"Root mean square error in {errors.unit} by phase; lower is better. Beside each name: its error over all "
         "phases. Below: positions in each phase."
     )
+    if errors.is_weighted:
+        caption += " Every position counts with its weight, that of a merged one the number of equal positions."
     return section(
         "errors",
         "How well it predicts",
@@ -119,8 +121,13 @@ def _error_table(errors: PhaseErrors) -> Element:
     head = element("tr", *(element("th", name, scope="col") for name in ("phase", "all", *errors.phases)))
     counts = (element("td", whole(count)) for count in (sum(errors.counts), *errors.counts))
     foot = element("tr", element("th", "positions", scope="row"), *counts)
+    feet = [foot]
     caption = f"Root mean square error in {errors.unit} by phase, the least of each column in bold"
-    return data_table(caption, element("thead", head), element("tbody", *body), element("tfoot", foot))
+    if errors.is_weighted:
+        weights = (element("td", f"{weight:,.0f}") for weight in (sum(errors.weights), *errors.weights))
+        feet.append(element("tr", element("th", "weight", scope="row"), *weights))
+        caption += "; every position counts with its weight"
+    return data_table(caption, element("thead", head), element("tbody", *body), element("tfoot", *feet))
 
 
 def _cell_maps(report: DiscoveryReport) -> Element | None:
@@ -129,7 +136,11 @@ def _cell_maps(report: DiscoveryReport) -> Element | None:
         return None
     greatest = greatest_value(report.cell_maps)
     maps = [
-        element("figure", element("figcaption", one.name), draw_cell_map(one, layout, greatest, report.unit))
+        element(
+            "figure",
+            element("figcaption", one.name),
+            draw_cell_map(one, layout, greatest, report.unit, report.cell_names),
+        )
         for one in report.cell_maps
     ]
     return section(

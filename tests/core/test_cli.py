@@ -111,6 +111,36 @@ def test_fit_evaluate_and_compare_agree(run: _Run, positions: Path, model: Path,
     assert model.read_bytes() == again.read_bytes()
 
 
+def test_a_fit_that_learns_nothing_warns(run: _Run, positions: Path, tmp_path: Path) -> None:
+    scored = PositionSet.read(positions)
+    noise = tmp_path / "noise.parquet"
+    evolve(scored, label=np.random.default_rng(2).permutation(scored.label)).write(noise)
+    arguments = ("fit", noise, "-o", tmp_path / "model.npz", "--smoothing", "0", "--l2", "0", "--jobs", "1")
+    fits = run.json(*arguments)["fits"]
+    unlearned = [fit for fit in fits if not fit["improved"]]
+    assert unlearned
+    assert all(fit["best"] == 0 and fit["reason"].startswith("the held-out error never improved") for fit in unlearned)
+    assert run.error.startswith("glem: warning: all weights of ")
+    assert "all weights stay as at the start" in run(*arguments)
+    assert "glem: warning: all weights of " in run.error
+
+
+def test_merged_positions_are_evaluated_by_their_weight(
+    run: _Run, positions: Path, model: Path, tmp_path: Path
+) -> None:
+    merged = PositionSet.read(positions).merge_duplicates()
+    path = tmp_path / "merged.parquet"
+    merged.write(path)
+    report = run.json("evaluate", model, path)
+    assert report["counts"][-1] == len(merged)
+    assert report["weights"][-1] == merged.weight.sum() > len(merged)
+    rows = np.array(report["rmse"][str(model)][:-1], np.float64)
+    overall = np.sqrt(np.average(rows**2, weights=report["weights"][:-1]))
+    assert report["rmse"][str(model)][-1] == pytest.approx(overall, rel=1e-6)
+    assert f"{merged.weight.sum():,.0f}" in run("evaluate", model, path)
+    assert "weight" not in run("evaluate", model, positions)
+
+
 def test_explain_shows_board_and_items(run: _Run, model: Path) -> None:
     printed = run("explain", model, "start", "--top", "3")
     assert "●" in printed

@@ -236,8 +236,86 @@ def test_bad_input_is_explained(positions: PositionSet, othello_learning: Learni
     flat = PositionSet.from_positions(positions.game, sample.positions, np.zeros(len(sample)))
     with pytest.raises(BadInputError, match="all labels are equal"):
         find_candidates(flat, othello_learning, MiningPlan(maximum_size=1))
-    with pytest.raises(BadInputError, match="significant"):
-        find_candidates(sample, othello_learning, MiningPlan(maximum_size=1, least_gain=1000))
+
+
+def test_nothing_significant_is_told_with_what_helps(positions: PositionSet, othello_learning: Learning) -> None:
+    sample = draw_sample(positions, 2_000, 0)
+    strict = find_candidates(sample, othello_learning, MiningPlan(maximum_size=1, least_gain=1000))
+    assert len(strict.configurations) == strict.significant == 0
+    assert strict.mined > 0
+    # Some are significant, none gains a thousand standard errors: what helps is the gain.
+    assert "a smaller --gain, fewer candidates" in strict.lacking
+    random = attrs.evolve(sample, label=np.random.default_rng(0).permutation(sample.label))
+    chance = find_candidates(random, othello_learning, MiningPlan(maximum_size=2, least_gain=0.0))
+    assert " 0 of them are significant" in chance.lacking
+    assert "a smaller --maximum-size, or a larger --minimum-matches" in chance.lacking
+    assert "--gain" not in chance.lacking
+
+
+@pytest.mark.parametrize("pattern_set", [None, ""])
+def test_a_discovery_without_configurations_ends_in_a_report(
+    positions: PositionSet, othello_learning: Learning, tmp_path: Path, pattern_set: str | None
+) -> None:
+    (tmp_path / "mined.npz").write_text("of an earlier discovery")
+    settings = attrs.evolve(
+        SETTINGS,
+        mining=MiningPlan(sample=5_000, maximum_size=1, least_gain=1000),
+        fit=FitSettings(ConjugateGradient(iterations=2), smoothing=0.0),
+        pattern_set=pattern_set,
+    )
+    found = discover(positions.select(positions.record < 200), othello_learning, tmp_path, settings)
+    models = [] if pattern_set == "" else ["patterns"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        ["discovery.json", "report.html", *(f"{model}.npz" for model in models)]
+    )
+    report = json.loads((tmp_path / "discovery.json").read_text())
+    assert report["configurations"] == []
+    assert len(report["cell_maps"]) == 3
+    assert list(found.trainings) == models
+    assert set(report["errors"]["models"]) == {*report["errors"]["baselines"], *models}
+    for told in (report["summary"], report["facts"]["no configurations"], (tmp_path / "report.html").read_text()):
+        assert "gains 1000 standard errors" in told
+
+
+def test_one_convention_for_merged_positions(
+    positions: PositionSet, othello_learning: Learning, tmp_path: Path
+) -> None:
+    merged = positions.select(positions.record < 200).merge_duplicates()
+    assert merged.weight.max() > 50
+    settings = attrs.evolve(
+        SETTINGS,
+        mining=MiningPlan(sample=5_000, maximum_size=1, least_gain=1000),
+        fit=FitSettings(ConjugateGradient(iterations=2), smoothing=0.0),
+    )
+    found = discover(merged, othello_learning, tmp_path, settings)
+    _, held_out = merged.split_by_game(settings.held_out, settings.seed)
+    report, assessment = found.report, found.assessment
+    assert assessment.weights.sum() == held_out.weight.sum() > assessment.counts.sum() == len(held_out)
+    for model, errors in assessment.errors.items():
+        assert report.errors.overall(model) == pytest.approx(errors[-1], rel=1e-9)
+    assert f"patterns reach {report.errors.overall('patterns'):.2f}" in report.summary
+    assert "the mining and the maps count it once" in report.facts["weights of positions"]
+    page = (tmp_path / "report.html").read_text()
+    assert "every position counts with its weight" in page
+    assert f"{held_out.weight.sum():,.0f}" in page
+
+
+def test_phases_that_learn_nothing_are_named_in_the_summary(
+    positions: PositionSet, othello_learning: Learning, tmp_path: Path
+) -> None:
+    few = positions.select(positions.record < 200)
+    noise = attrs.evolve(few, label=np.random.default_rng(1).permutation(few.label))
+    settings = attrs.evolve(
+        SETTINGS,
+        mining=MiningPlan(sample=5_000, maximum_size=1, least_gain=1000),
+        fit=FitSettings(ConjugateGradient(iterations=4, patience=2), smoothing=0.0, l2=0.0),
+    )
+    found = discover(noise, othello_learning, tmp_path, settings)
+    results = found.trainings["patterns"].weights.results
+    kept = [name for name, result in zip(found.report.phases, results, strict=True) if not result.improved]
+    assert kept
+    assert f"All weights of patterns stay at zero in {', '.join(kept)}:" in found.report.summary
+    assert found.report.facts["held-out error of patterns"].startswith(f"never improved in {', '.join(kept)}:")
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])

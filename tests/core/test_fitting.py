@@ -179,6 +179,25 @@ def test_early_stopping_keeps_the_best_weights(fitter: Fitter, small: Small, lab
     assert fitted.result_.best_iteration == int(np.argmin(held_errors)) == fitted.result_.iterations - 3
     assert problem.errors_and_gradient(fitted.parameters_)[0].held_out == pytest.approx(held_errors.min(), rel=1e-4)
     assert "on held-out positions" in str(fitted.result_)
+    assert fitted.result_.improved
+
+
+@pytest.mark.parametrize("fitter", FITTERS, ids=lambda fitter: type(fitter).__name__)
+@pytest.mark.parametrize("patience", [2, None])
+def test_a_start_that_no_iteration_betters_is_told(
+    fitter: Fitter, small: Small, labels: Any, patience: int | None
+) -> None:
+    held = np.random.default_rng(3).random(len(labels)) < 0.5
+    # What is learned from one half is wrong for the other.
+    opposed = np.where(held, -labels, labels)
+    problem = LeastSquares(small.design, opposed, held_out=held)
+    fitted = unfitted(fitter).set_params(patience=patience).fit(problem)
+    assert fitted.result_.iterations > 0
+    assert fitted.result_.best_iteration == 0
+    assert not fitted.parameters_.any()
+    assert not fitted.result_.improved
+    assert not fitted.result_.converged
+    assert fitted.result_.reason == "the held-out error never improved: all weights stay as at the start"
 
 
 # ------------------------------------------------------------------------------------------------ checkpoints

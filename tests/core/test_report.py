@@ -338,6 +338,32 @@ def test_json_is_strict_and_holds_the_numbers(example: DiscoveryReport) -> None:
     assert plain["errors"]["models"].keys() == example.errors.models.keys()
 
 
+def test_overall_error_weighs_phases_by_the_weight_of_their_positions() -> None:
+    models = {"m": (4.0, 2.0)}
+    assert not PhaseErrors(("a", "b"), (1, 3), models, "points", weights=(1.0, 3.0)).is_weighted
+    errors = PhaseErrors(("a", "b"), (1, 3), models, "points", weights=(6.0, 3.0))
+    assert errors.is_weighted
+    assert errors.overall("m") == pytest.approx(math.sqrt((6 * 16 + 3 * 4) / 9))
+    weighted = render(attrs.evolve(bare_report(), errors=errors))
+    assert ">weight<" in weighted
+    assert "every position counts with its weight" in weighted
+    assert ">weight<" not in render(attrs.evolve(bare_report(), errors=attrs.evolve(errors, weights=())))
+
+
+def test_cells_are_called_by_their_names() -> None:
+    report = attrs.evolve(
+        bare_report(),
+        layout=BoardLayout(2, 2),
+        configurations=[Item("configuration", "b2=own", {1: "empty", 3: "own"}, (), [], [])],
+        cell_maps=[CellMap("all", [math.nan, 1.0, math.nan, 2.0])],
+        cell_names={3: "b1"},
+    )
+    page = render(report)
+    assert "Board, 2 by 2 cells: row 1 column 2 empty; b1 own" in page
+    assert "<title>b1: +2" in page
+    assert "<title>row 1 column 2: +1" in page
+
+
 def test_overall_error_weighs_phases_by_their_positions() -> None:
     errors = PhaseErrors(("a", "b", "c"), (1, 3, 0), {"m": (4.0, 2.0, 100.0), "n": (math.nan, 2.0, 1.0)}, "points")
     assert errors.overall("m") == pytest.approx(math.sqrt((16 + 3 * 4) / 4))
@@ -350,6 +376,7 @@ def test_overall_error_weighs_phases_by_their_positions() -> None:
         lambda: LearningCurve("a", [1, 2], [1.0], [1.0, 2.0]),
         lambda: PhaseErrors(("a",), (1, 2), {}, "points"),
         lambda: PhaseErrors(("a",), (1,), {"m": [1.0, 2.0]}, "points"),
+        lambda: PhaseErrors(("a",), (1,), {"m": [1.0]}, "points", weights=(1.0, 2.0)),
         lambda: PhaseErrors(("a",), (1,), {"m": [1.0]}, "points", ("n",)),
         lambda: Calibration("a", [1.0], [], [1], "points"),
         lambda: attrs.evolve(bare_report(), configurations=[Item("configuration", "a", {}, (), [1.0], [])]),
