@@ -199,10 +199,11 @@ def _curves(learning: Learning, model: str, results: Sequence[FitResult]) -> lis
     ]
 
 
-def _cell_names(features: AtomicFeatures) -> dict[int, str]:
-    """Name of the feature that lies on each cell of the board, the first one where there are several."""
-    names: dict[int, str] = {}
-    for feature in features.features:
+def _cell_names(learning: Learning) -> dict[int, str]:
+    """Name of each cell of the board by the game's layout; otherwise of the first feature that lies on it."""
+    layout = learning.game.layout
+    names: dict[int, str] = dict(enumerate(layout.cell_names)) if layout is not None else {}
+    for feature in learning.features.features:
         if feature.cell is not None:
             names.setdefault(feature.cell, feature.name)
     return names
@@ -252,5 +253,5 @@ def discovery_report(
         cell_maps=maps,
         cell_map_title="What a cell is worth: mean label with an own piece there, less the mean with an opponent's",
         significance_name=significance_name,
-        cell_names=_cell_names(learning.features),
+        cell_names=_cell_names(learning),
     )
