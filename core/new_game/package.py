@@ -90,7 +90,7 @@ def _rendered(name: str, title: str) -> dict[str, str]:
         "glem_version": glem.__version__,
         "interface_version": str(INTERFACE_VERSION),
     }
-    templates = resources.files(__package__) / "template"
+    templates = resources.files("glem.core.new_game") / "template"
     return {
         path.format(name=name): Template((templates / f"{template}.template").read_text(encoding="utf-8")).substitute(
             values

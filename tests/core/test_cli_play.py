@@ -263,6 +263,8 @@ def test_search_prints_every_iteration_and_the_best_lines(terminal: _Terminal, m
 
 def test_a_search_that_ends_inside_an_iteration_tells_the_depth_of_each_line(terminal: _Terminal, model: str) -> None:
     arguments = ("search", "othello", "--evaluation", model, "--lines", "4")
+    depths: list[int] = []
+    limit: tuple[str, ...] = ()
     before, last = json.loads(terminal(*arguments, "--depth", "4", "--json"))["iterations"][-2:]
     for share in range(1, 8):
         limit = ("--nodes", str(before["nodes"] + share * (last["nodes"] - before["nodes"]) // 8))

@@ -50,7 +50,7 @@ def test_what_is_proven_is_true() -> None:
     proven = np.flatnonzero(records.theoretical_ply >= 0)
     assert len(proven) == len(records)
     for number in proven:
-        moves = records.moves_of(number)[: records.theoretical_ply[number]].astype(int)
+        moves = records.moves_of(int(number))[: records.theoretical_ply[number]].astype(int)
         stones = STONES - int((moves + 1).sum())
         value = -1 if stones % 4 == 0 else 1
         assert records.theoretical_score[number] == value * (-1) ** len(moves)
