@@ -183,6 +183,9 @@ class _Distribution(Generic[T, R]):
                     except (BrokenExecutor, CancelledError) as error:
                         self._lose(attempt, error)
                     except Exception as error:
+                        if _comes_from_dask_itself(error):
+                            self._lose(attempt, error)
+                            continue
                         if not _tells_of_dead_worker(error):
                             raise
                         raise _too_many_deaths(attempt) from error
@@ -249,6 +252,14 @@ class _Distribution(Generic[T, R]):
 def _tells_of_dead_worker(error: Exception) -> bool:
     # dask runs lost tasks again by itself and gives up with this one; naming its class would need dask installed.
     return type(error).__module__.startswith("distributed.") and type(error).__name__ == "KilledWorker"
+
+
+def _comes_from_dask_itself(error: Exception) -> bool:
+    """Whether the executor stumbled, not the task: so dask's does when a worker dies with a result that was ready."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    return place is not None and place.tb_frame.f_globals.get("__name__") == "distributed.cfexecutor"
 
 
 def _too_many_deaths(attempt: _Attempt[Any]) -> GlemError:

@@ -81,7 +81,8 @@ def test_labels_are_the_values_of_all_games_together() -> None:
     assert positions.label_kind == "propagated"
 
 
-def test_rules_that_are_not_compiled_play_fewer_games() -> None:
+def test_rules_that_are_not_compiled_play_fewer_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glem.core.plain_rules._warned", set())
     with pytest.warns(PlainRulesWarning):
         records = play_games(PLAIN)
     assert 4000 <= records.lengths.sum() < 5000

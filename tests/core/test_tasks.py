@@ -9,10 +9,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -161,3 +162,26 @@ def test_workers_end_with_their_parent(tmp_path: Path, death: signal.Signals) ->
     wait_for(lambda: not any(alive(int(path.name)) for path in busy.iterdir()), "the end of the workers")
     if death == signal.SIGINT:
         assert errors.count(b"Traceback") == 1
+
+
+class StumblingExecutor(ThreadPoolExecutor):
+    """Loses the first results as dask's executor does when a worker dies with a result that was ready."""
+
+    def __init__(self, losses: int) -> None:
+        super().__init__(1)
+        self._losses = losses
+
+    def submit(self, *arguments: Any, **named: Any) -> Future[Any]:
+        if self._losses == 0:
+            return super().submit(*arguments, **named)
+        self._losses -= 1
+        namespace: dict[str, Any] = {"__name__": "distributed.cfexecutor"}
+        exec("def cascade():\n    raise ValueError('not enough values to unpack')", namespace)
+        return super().submit(namespace["cascade"])
+
+
+def test_results_that_dask_loses_are_asked_for_again() -> None:
+    with StumblingExecutor(3) as executor:
+        assert sorted(run_tasks(square, range(5), executor=executor)) == [(n, n * n) for n in range(5)]
+    with StumblingExecutor(100) as executor, pytest.raises(GlemError, match="workers died again and again"):
+        list(run_tasks(square, range(5), executor=executor))

@@ -12,7 +12,7 @@ import pytest
 from glem.core.cli import main
 from glem.core.conformance import check_learning
 from glem.core.errors import GlemError
-from glem.core.game import load_game
+from glem.core.game import BoardLayout, load_game
 from glem.core.learning import has_learning, load_learning
 from glem.plugins.open_spiel.learning import observations_of, open_spiel_learning
 from tests.oracles.open_spiel import random_game
@@ -34,7 +34,7 @@ def test_a_cell_tells_what_stands_there() -> None:
     learning = load_learning("open_spiel:connect_four")
     features = learning.features
     assert [features[place].name for place in (0, 1, 7, 42)] == ["mover", "r1c1", "r1c7", "r6c7"]
-    assert (learning.game.layout, features[42].cell) == ((6, 7), 41)
+    assert (learning.game.layout, features[42].cell) == (BoardLayout(6, 7), 41)
     for seed in range(3):
         position = learning.game.initial_position
         for state, action in random_game(pyspiel.load_game("connect_four"), seed):
