@@ -5,9 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from glem.core.game import Game, load_game
 from glem.core.learning import Learning, load_learning
+
+# A machine that is busy, or compiles, makes no example wrong.
+settings.register_profile("glem", deadline=None)
+settings.load_profile("glem")
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 
