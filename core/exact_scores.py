@@ -11,7 +11,7 @@ from attrs import define
 
 from glem.core.errors import BadInputError
 from glem.core.game import load_game
-from glem.core.solving import Solution, Solver, solver_of
+from glem.core.solving import Solution, Solver, solve_moves, solver_of
 from glem.core.tasks import run_tasks
 
 __all__ = ["SolverSpec", "solve_positions"]
@@ -94,11 +94,7 @@ def _solve(task: _Task) -> tuple[Solution, ...]:
     limits: dict[str, Any] = {"result_only": task.result_only, "nodes": task.nodes, "seconds": task.seconds}
     if not task.all_moves:
         return (solver.solve(task.position, **limits),)
-    solve_moves = getattr(solver, "solve_moves", None)
-    if solve_moves is None:
-        raise BadInputError(f"the solver of {task.solver.game} does not tell the scores of all moves")
-    solutions: tuple[Solution, ...] = solve_moves(task.position, **limits)
-    return solutions
+    return solve_moves(load_game(task.solver.game), solver, task.position, **limits)
 
 
 def solve_positions(

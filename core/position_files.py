@@ -272,13 +272,7 @@ def stream_positions(
         raise BadInputError(f"chunks must have at least one position, got {chunk}")
     with _opened(path, game) as (file, header, owner):
         done = 0
-        batches = file.iter_batches(batch_size=chunk)
-        while True:
-            with _explained(path):
-                batch = next(batches, None)
-                if batch is None:
-                    break
-                columns = _numpy_columns(batch)
+        for columns in _batches(path, file, chunk):
             try:
                 part = PositionSet.from_columns(owner, columns, header.sources, header.label_kind)
             except BadInputError as error:
@@ -308,14 +302,21 @@ def stream_provenance(
     The arguments and errors are those of :func:`stream_positions`.
     """
     with _opened(path, game) as (file, _header, _game):
-        batches = file.iter_batches(batch_size=chunk, columns=list(Provenance._fields))
-        while True:
-            with _explained(path):
-                batch = next(batches, None)
-                if batch is None:
-                    break
-                columns = _numpy_columns(batch)
+        for columns in _batches(path, file, chunk, list(Provenance._fields)):
             yield Provenance(*(columns[name] for name in Provenance._fields))
+
+
+def _batches(
+    path: str | os.PathLike[str], file: Any, chunk: int, names: list[str] | None = None
+) -> Iterator[dict[str, NDArray[Any]]]:
+    batches = file.iter_batches(batch_size=chunk, columns=names)
+    while True:
+        with _explained(path):
+            batch = next(batches, None)
+            if batch is None:
+                return
+            columns = _numpy_columns(batch)
+        yield columns
 
 
 def _numpy_columns(batch: Any) -> dict[str, NDArray[Any]]:

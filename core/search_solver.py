@@ -7,10 +7,7 @@ this one makes exact scores near the end available to every game.
 from __future__ import annotations
 
 import threading
-import time
 from typing import Any
-
-import numpy as np
 
 from glem.core.blank_evaluation import blank_evaluation
 from glem.core.errors import BadInputError
@@ -82,40 +79,6 @@ class SearchSolver:
             seconds=found.seconds,
             exact=not found.stopped and self._is_proven(position, found.score, found.depth),
         )
-
-    def solve_moves(
-        self,
-        position: Any,
-        *,
-        result_only: bool = False,
-        nodes: int | None = None,
-        seconds: float | None = None,
-        stop: threading.Event | None = None,
-    ) -> tuple[Solution, ...]:
-        """Solve all moves of a position, the best first; the limits are for all of them together.
-
-        The move at which they ended comes last; moves that they leave no nodes or time for are not in the answer.
-        """
-        began = time.monotonic()
-        moves = np.zeros(self._game.max_moves, np.int32)
-        solutions: list[Solution] = []
-        for move in moves[: self._game.legal_moves(position, moves, 0)].tolist():
-            nodes_left = None if nodes is None else nodes - sum(solution.nodes for solution in solutions)
-            seconds_left = None if seconds is None else seconds - (time.monotonic() - began)
-            if (nodes_left is not None and nodes_left < 1) or (seconds_left is not None and seconds_left <= 0):
-                break
-            below = self.solve(
-                self._game.play(position, move),
-                result_only=result_only,
-                nodes=nodes_left,
-                seconds=seconds_left,
-                stop=stop,
-            )
-            variation = (move, *below.variation)
-            solutions.append(Solution(-below.score, move, variation, below.nodes, below.seconds, below.exact))
-            if not below.exact:
-                break
-        return tuple(sorted(solutions, key=lambda solution: (not solution.exact, -solution.score)))
 
     def _final(self, steps: int, *, result_only: bool) -> int:
         if result_only:

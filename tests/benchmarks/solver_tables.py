@@ -23,6 +23,7 @@ from glem.core.operations import position_at
 from glem.core.records import read_scored_positions
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.evaluators import Evaluator
+from glem.core.solving import solve_moves
 from glem.core.tournament.player_data import load_player_evaluation
 from glem.games.othello.obf import read_obf
 from glem.games.othello.solver import EndgameSolver, Techniques
@@ -163,15 +164,15 @@ def exact(folder: Path, evaluator: Evaluator | None) -> None:
 
 
 def moves(folder: Path, evaluator: Evaluator | None) -> None:
-    solver = warmed(evaluator)
+    game, solver = load_game("othello"), warmed(evaluator)
     count = nodes = wrong = 0
     begun = time.thread_time()
-    for chunk in read_obf(load_game("othello"), folder / "endgame" / "hard-20.obf"):
+    for chunk in read_obf(game, folder / "endgame" / "hard-20.obf"):
         for row in range(len(chunk)):
             entries = slice(chunk.offsets[row], chunk.offsets[row + 1])
             known = dict(zip(chunk.moves[entries].tolist(), chunk.scores[entries].tolist(), strict=True))
             solver.clear()
-            for solution in solver.solve_moves(position_at(chunk.positions, row)):
+            for solution in solve_moves(game, solver, position_at(chunk.positions, row)):
                 nodes += solution.nodes
                 if solution.move in known:
                     count += 1

@@ -13,7 +13,7 @@ from glem.core.game import Game
 from glem.core.search.results import Limits
 from glem.core.search_labels import Labeller
 from glem.core.search_solver import SearchSolver
-from glem.core.solving import can_solve, solver_of
+from glem.core.solving import can_solve, solve_moves, solver_of
 from glem.core.tournament.players import PlayerSpec, parse_player
 from tests.core.countdown_game import COUNTDOWN, FACTS, STONES, Position
 
@@ -48,16 +48,16 @@ def test_every_position_of_a_small_game(stones: int, result_only: bool) -> None:
 
 
 def test_all_moves_are_solved_best_first() -> None:
-    solutions = SearchSolver(SOLVABLE, table_mb=1).solve_moves(position_of(7))
+    solutions = solve_moves(SOLVABLE, SearchSolver(SOLVABLE, table_mb=1), position_of(7))
     assert [(solution.move, solution.score) for solution in solutions] == [(2, 1), (0, -1), (1, -1)]
     assert all(solution.exact and solution.variation[0] == solution.move for solution in solutions)
-    assert SearchSolver(SOLVABLE, table_mb=1).solve_moves(position_of(0)) == ()
+    assert solve_moves(SOLVABLE, SearchSolver(SOLVABLE, table_mb=1), position_of(0)) == ()
 
 
 def test_a_search_that_a_limit_ended_is_not_exact() -> None:
     solver = SearchSolver(SOLVABLE, table_mb=1)
     assert not solver.solve(position_of(9), nodes=1).exact
-    found = solver.solve_moves(position_of(9), nodes=2)
+    found = solve_moves(SOLVABLE, solver, position_of(9), nodes=2)
     assert len(found) < 3 and not all(solution.exact for solution in found)
 
 

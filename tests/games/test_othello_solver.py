@@ -17,6 +17,8 @@ from glem.core.errors import BadInputError
 from glem.core.game import Game
 from glem.core.learning import Learning
 from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.solving import solve_moves
+from glem.games.othello import OTHELLO
 from glem.games.othello.rules import Position
 from glem.games.othello.solver import EndgameSolver, Techniques
 from tests.core.linear_evaluations import mobility_evaluation
@@ -79,7 +81,7 @@ def test_every_move_of_random_endgames():
     solver = EndgameSolver(table_mb=1)
     for _ in range(60):
         board = played(generator, 5)
-        solutions = solver.solve_moves(position_of(board))
+        solutions = solve_moves(OTHELLO, solver, position_of(board))
         assert sorted(solution.move for solution in solutions if solution.move is not None) == legal_moves(board)
         assert [solution.score for solution in solutions] == sorted((s.score for s in solutions), reverse=True)
         for solution in solutions:
@@ -146,7 +148,7 @@ def test_limits_and_a_stop_end_the_search_soon(othello: Game):
     assert not solver.solve(position, stop=stop).exact
     timer.join()
     assert not solver.solve(position, stop=stop).exact
-    assert solver.solve_moves(position, nodes=1000)[0].exact is False
+    assert solve_moves(OTHELLO, solver, position, nodes=1000)[0].exact is False
 
 
 def test_a_move_that_was_not_solved_comes_after_those_that_were():
@@ -158,7 +160,7 @@ def test_a_move_that_was_not_solved_comes_after_those_that_were():
         position = position_of(played(generator, 10))
         for nodes in (100, 400, 1600, 6400):
             solver.clear()
-            solutions = solver.solve_moves(position, nodes=nodes)
+            solutions = solve_moves(OTHELLO, solver, position, nodes=nodes)
             assert all(solution.exact for solution in solutions[:-1])
             ended_early += len(solutions) > 1 and not solutions[-1].exact and solutions[-2].score < solutions[-1].score
     assert ended_early

@@ -10,6 +10,7 @@ import pytest
 from glem.core.game import Game
 from glem.core.operations import position_at
 from glem.core.records import read_scored_positions
+from glem.core.solving import solve_moves
 from glem.games.othello.obf import SolvedPositions, read_obf
 from glem.games.othello.rules import Position
 from glem.games.othello.solver import EndgameSolver
@@ -31,7 +32,7 @@ def test_ffo_1_to_19_with_all_their_moves(othello: Game, shared: Path):
         best = solver.solve(position)
         assert best.move is not None
         assert best.score == max(known.values()) == known[best.move]
-        assert {solution.move: solution.score for solution in solver.solve_moves(position)} == known
+        assert {solution.move: solution.score for solution in solve_moves(othello, solver, position)} == known
         assert solver.solve(position, result_only=True).score == np.sign(best.score)
 
 
@@ -41,7 +42,9 @@ def test_a_sample_of_hard_positions_with_20_empty_squares(othello: Game, shared:
     (solved,) = read_obf(othello, shared / "othello" / "endgame" / "hard-20.obf")
     for row in np.random.default_rng(0).choice(len(solved), 2, replace=False):
         known = known_scores(solved, row)
-        assert {move.move: move.score for move in solver.solve_moves(position_at(solved.positions, row))} == known
+        assert {
+            move.move: move.score for move in solve_moves(othello, solver, position_at(solved.positions, row))
+        } == known
 
 
 def test_exact_scores_with_0_to_8_empty_squares(othello: Game, shared: Path):

@@ -14,7 +14,7 @@ from glem.core.errors import BadInputError
 from glem.core.kernels import mix
 from glem.core.search.evaluators import Evaluator
 from glem.core.solving import Solution
-from glem.games.othello.rules import Position, legal_moves, play
+from glem.games.othello.rules import Position, legal_moves
 from glem.games.othello.score_conventions import CONVENTIONS, Convention
 from glem.games.othello.solver.estimates import estimate
 from glem.games.othello.solver.no_evaluation import NO_EVALUATION
@@ -155,41 +155,6 @@ class EndgameSolver:
             seconds=(time.monotonic_ns() - began) / _BILLION,
             exact=not stopped,
         )
-
-    def solve_moves(
-        self,
-        position: Any,
-        *,
-        result_only: bool = False,
-        nodes: int | None = None,
-        seconds: float | None = None,
-        stop: threading.Event | None = None,
-    ) -> tuple[Solution, ...]:
-        """Solve all moves of a position, the best first; the arguments are those of :meth:`solve`.
-
-        Each solution is from the view of the side that makes the move, which begins its variation. The limits are
-        for all of them together; the move at which they ended comes last, and moves that they leave no nodes or time
-        for are not in the answer.
-        """
-        _check(position, nodes, seconds)
-        began = time.monotonic_ns()
-        found: list[Solution] = []
-        spent = 0
-        for move in _legal_moves(position):
-            nodes_left = None if nodes is None else nodes - spent
-            seconds_left = None if seconds is None else seconds - (time.monotonic_ns() - began) / _BILLION
-            if (nodes_left is not None and nodes_left < 1) or (seconds_left is not None and seconds_left <= 0):
-                break
-            reply = self.solve(
-                play(position, move), result_only=result_only, nodes=nodes_left, seconds=seconds_left, stop=stop
-            )
-            spent += reply.nodes
-            found.append(
-                Solution(-reply.score, move, (move, *reply.variation), reply.nodes, reply.seconds, reply.exact)
-            )
-            if not reply.exact:
-                break
-        return tuple(sorted(found, key=lambda solution: (not solution.exact, -solution.score)))
 
     def clear(self) -> None:
         """Forget everything: the next solution takes the same nodes as in a new solver."""
