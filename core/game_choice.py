@@ -67,7 +67,7 @@ def choose_game(
             raise BadInputError(f"no installed game has a format {format!r}; name the game: --game")
         break
     else:
-        told = {file: load_evaluation(file).learning.game for file in evaluations if _is_evaluation_file(file)}
+        told = {file: load_evaluation(file).learning.game for file in evaluations if Path(file).suffix == ".npz"}
         games = {game.name: game for game in told.values()}
         if len(games) == 1:
             return next(iter(games.values()))
@@ -75,10 +75,6 @@ def choose_game(
             listed = ", ".join(f"{file} ({game.name})" for file, game in told.items())
             raise BadInputError(f"the evaluations belong to several games: {listed}")
     raise BadInputError(f"name the game: --game with one of {', '.join(installed)}")
-
-
-def _is_evaluation_file(text: str) -> bool:
-    return bare_suffix(text) == ".npz" and Path(text).is_file()
 
 
 def _games_of_file(path: Path, format_name: str | None, installed: Iterable[str]) -> list[str]:
