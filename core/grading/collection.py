@@ -190,9 +190,10 @@ class _Columns:
             if not scorer.is_search:
                 self._parts[scorer.name].append(scorer.predict(positions.positions))
 
-    def graded_positions(self) -> GradedPositions:
+    def graded_positions(self, games_without: int) -> GradedPositions:
         if not self._label:
-            raise BadInputError("no position is left to grade: all games are too short for the selection")
+            why = "all games are too short for the selection" if games_without else "the files hold no finished game"
+            raise BadInputError(f"no position is left to grade: {why}")
         label = np.concatenate(self._label)
         ply = np.concatenate(self._ply)
         result = np.sign(label).astype(np.int8)
@@ -278,7 +279,7 @@ def grade_collection(
             for selected in collection.selected(file):
                 columns.add(selected)
             bar.advance()
-    positions = columns.graded_positions()
+    positions = columns.graded_positions(collection.counts.without)
     predictions = {
         name: attrs.evolve(
             prediction, scale=scale, drawishness=alpha if prediction.drawishness is None else prediction.drawishness

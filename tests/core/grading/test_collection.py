@@ -155,6 +155,16 @@ def test_labels_of_other_kinds_are_remarked(
     assert "do not tell their ply" in found.remarks[1]
 
 
+def test_files_without_games_are_told_from_games_too_short(
+    othello: Game, othello_learning: Learning, tmp_path: Path
+) -> None:
+    scorer = StaticScorer("mobility", mobility_evaluation(othello_learning))
+    empty = tmp_path / "empty.games"
+    empty.write_text("")
+    with pytest.raises(BadInputError, match="hold no finished game"):
+        grade_collection(othello, [empty], [scorer])
+
+
 def test_too_short_games_leave_nothing(othello: Game, othello_learning: Learning, file: Path) -> None:
     scorer = StaticScorer("mobility", mobility_evaluation(othello_learning))
     with pytest.raises(BadInputError, match="too short"):
