@@ -231,7 +231,7 @@ def _sequence_counts(game: Game) -> list[int]:
 
 def _formats(title: str, formats: Mapping[str, RecordFormat] | Mapping[str, PositionFormat]) -> FactTable:
     rows = tuple((name, " ".join(form.suffixes) or "any", form.description) for name, form in formats.items())
-    note = "Files may be packed as .gz or .xz."
+    note = "Files may be packed as .gz, .xz or .zst."
     return FactTable(title, ("format", "suffixes", "description"), rows, frozenset({"format"}), note)
 
 
@@ -330,6 +330,7 @@ def _pattern_rows(learning: Learning) -> Iterator[tuple[Cell, ...]]:
 def _learning_facts(learning: Learning) -> Iterator[tuple[str, Cell]]:
     yield "labels are in", learning.label_unit
     yield "features that also enter linearly", ", ".join(learning.linear) or "none"
+    yield "features of drawishness", ", ".join(learning.drawishness) or "none"
     yield "fast evaluator of its own", "no" if learning.make_evaluator is None else "yes"
     yield "evaluation that comes with it", "none" if learning.default_evaluation is None else "yes"
     yield "selective search for that evaluation", "none" if learning.default_probcut is None else "yes"

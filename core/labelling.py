@@ -54,6 +54,7 @@ LABELS = ("result", "theoretical", "auto")
 """Kinds of labels that game records give."""
 
 _THEORETICAL, _AUTO = 1, 2
+_SIDES = frozenset({"black", "white"})
 _FADE = 1.5
 _NO_MOVE = -2
 _GAMES_AT_ONCE = 20_000
@@ -116,7 +117,7 @@ class LabelCounts:
     skipped
         Bad records that the reader left out.
     unfinished
-        Games that stop early; they have no result, but perhaps a theoretical score.
+        Games that stop early; they have no result (but see ``GameRecords.results_stand``), perhaps a theoretical score.
     illegal
         Games with an illegal move; left out.
     other_players
@@ -223,7 +224,7 @@ def _label_part(
     counts.illegal = int((played.status == ILLEGAL).sum())
     chosen = played.status != ILLEGAL
     if selection.errors is not None:
-        result = _results(played)
+        result = _results(records, played)
         fitting = _games_of_errors(np.abs(result - records.theoretical_score), selection.errors)
         counts.other_errors = int((chosen & ~fitting).sum())
         chosen &= fitting
@@ -262,9 +263,10 @@ def _rows(columns: Any, rows: NDArray[np.int64]) -> Any:
     return type(columns)(*(column[rows] for column in columns))
 
 
-def _results(played: Replay) -> NDArray[np.float32]:
-    """Return the final score of each game [G] for the first player, nan for unfinished games."""
-    return np.where(played.status == FINISHED, played.final_score, np.nan).astype(np.float32)
+def _results(records: GameRecords, played: Replay) -> NDArray[np.float32]:
+    """Return the score of each game [G] for the first player; nan for unfinished games, unless their results stand."""
+    otherwise = records.score if records.results_stand else np.nan
+    return np.where(played.status == FINISHED, played.final_score, otherwise).astype(np.float32)
 
 
 def labels_of_games(game: Game, records: GameRecords, played: Replay, label: str) -> NDArray[np.float32]:
@@ -286,7 +288,7 @@ def labels_of_games(game: Game, records: GameRecords, played: Replay, label: str
         played.offsets,
         played.side,
         played.move,
-        _results(played),
+        _results(records, played),
         np.ascontiguousarray(records.theoretical_score, np.float32),
         np.ascontiguousarray(records.theoretical_ply, np.int16),
         np.int64(LABELS.index(label)),
@@ -312,7 +314,7 @@ def _games_of_errors(error: NDArray[np.float32], limits: tuple[float, float]) ->
 
 
 def _player_columns(records: GameRecords) -> list[str]:
-    columns = [name for name in records.names if name.endswith("player")]
+    columns = [name for name in records.names if name.endswith("player") or name in _SIDES]
     if not columns and len(records):
         raise BadInputError(f"{records.source or 'these records'}: the games name no players to select by")
     return columns
@@ -333,7 +335,7 @@ def frequent_players(chunks: Iterable[GameRecords], minimum_games: int) -> froze
     Parameters
     ----------
     chunks
-        All game records; columns of ``extra`` whose names end in ``player`` are looked at.
+        All game records; columns of names that end in ``player``, or are called ``white`` and ``black``, are looked at.
     minimum_games
         Least number of games.
 

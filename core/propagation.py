@@ -225,7 +225,7 @@ class GameTree:
             parts.append(part)
             numbers.append(number)
             source.append(np.full(len(part), sources.setdefault(part.source, len(sources)), np.int16))
-        records = GameRecords.concatenate(parts)
+        records = GameRecords.concatenate(parts, initial_position=game.initial_position)
         number, file = np.concatenate(numbers), np.concatenate(source)
         played = replay(game, records)
         legal = played.status != ILLEGAL

@@ -1,4 +1,4 @@
-"""Reading files of strangers: plain, gzip or xz, in pieces of bounded size, with errors that name the file."""
+"""Reading files of strangers, plain or packed (gzip, xz, Zstandard), in bounded pieces; errors name the file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
-from typing import IO, NamedTuple, TypeAlias, cast
+from typing import IO, Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +24,49 @@ MAX_BYTES = 4 << 30
 """Default limit on the bytes that a file may hold after decompression: a small archive can unpack to terabytes."""
 
 _PIECE = 1 << 18
+_ZSTANDARD_PIECE = 1 << 14
 _BLOCK = 1 << 22
 _MAX_LINE = 1 << 20
 _MAX_BLOCK = 1 << 26
 _NEWLINE = 10
 
 
-Unpacked: TypeAlias = BufferedReader | gzip.GzipFile | lzma.LZMAFile
-"""A stream of unpacked bytes."""
+_PACKINGS = frozenset({".gz", ".xz", ".zst"})
+
+
+class Unpacked(Protocol):
+    """A stream of unpacked bytes."""
+
+    def read1(self, size: int, /) -> bytes:
+        """Read at most ``size`` bytes, at least one unless the stream has ended."""
+        ...
+
+
+class _ZstandardStream:
+    """The unpacked bytes of a Zstandard file."""
+
+    def __init__(self, file: BufferedReader) -> None:
+        # pyarrow is slow to import, and few files need it.
+        import pyarrow
+
+        self._stream: Any = pyarrow.CompressedInputStream(pyarrow.PythonFile(file, mode="r"), "zstd")
+
+    def read1(self, size: int, /) -> bytes:
+        try:
+            # What a piece holds before damage is lost with it, so the pieces are small.
+            piece: bytes = self._stream.read(min(size, _ZSTANDARD_PIECE))
+        except OSError as error:
+            # pyarrow reports damage as OSError without a number, which a failing disk has.
+            if error.errno is not None:
+                raise
+            raise EOFError(str(error)) from error
+        return piece
+
+    def __enter__(self) -> _ZstandardStream:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._stream.close()
 
 
 class BoundedFile:
@@ -100,7 +135,7 @@ class BoundedFile:
 
 @contextlib.contextmanager
 def open_bounded(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Iterator[BoundedFile]:
-    """Open a file for reading; ``.gz`` and ``.xz`` are unpacked on the way.
+    """Open a file for reading; ``.gz``, ``.xz`` and ``.zst`` are unpacked on the way.
 
     Parameters
     ----------
@@ -123,17 +158,19 @@ def open_bounded(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) ->
         yield BoundedFile(source, stream, max_bytes)
 
 
-def _unpacked(file: BufferedReader, suffix: str) -> Unpacked:
+def _unpacked(file: BufferedReader, suffix: str) -> BufferedReader | gzip.GzipFile | lzma.LZMAFile | _ZstandardStream:
     if suffix == ".gz":
         return gzip.GzipFile(fileobj=file)
     if suffix == ".xz":
         return lzma.LZMAFile(file)
+    if suffix == ".zst":
+        return _ZstandardStream(file)
     return file
 
 
 @contextlib.contextmanager
 def open_packed(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for writing bytes; ``.gz`` and ``.xz`` are packed, equal bytes to equal files."""
+    """Open a file for writing bytes; ``.gz``, ``.xz`` and ``.zst`` are packed, equal bytes to equal files."""
     suffix = path.suffix.lower()
     with path.open("wb") as file:
         if suffix == ".gz":
@@ -142,14 +179,19 @@ def open_packed(path: Path) -> Iterator[IO[bytes]]:
         elif suffix == ".xz":
             with lzma.LZMAFile(file, "wb") as packed:
                 yield cast(IO[bytes], packed)
+        elif suffix == ".zst":
+            import pyarrow
+
+            with pyarrow.CompressedOutputStream(pyarrow.PythonFile(file, mode="w"), "zstd") as packed:
+                yield cast(IO[bytes], packed)
         else:
             yield file
 
 
 def bare_suffix(path: str | os.PathLike[str]) -> str:
-    """Suffix of a file in lower case, that of a packing (``.gz``, ``.xz``) left out."""
+    """Suffix of a file in lower case, that of a packing (``.gz``, ``.xz``, ``.zst``) left out."""
     source = Path(path)
-    if source.suffix.lower() in {".gz", ".xz"}:
+    if source.suffix.lower() in _PACKINGS:
         source = source.with_suffix("")
     return source.suffix.lower()
 

@@ -13,6 +13,7 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
+from glem.core.record_columns import columns_or_missing, united_names, united_starts
 from glem.core.record_files import MAX_BYTES, bare_suffix, open_bounded
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class GameRecords:
     """Games in columns; G games with M moves in all.
 
     Scores are final scores in the game's own convention (``game.final_score``) from the view of the *first
-    player*, the one who moves first.
+    player*, the one who moves first in the game's initial position.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ class GameRecords:
     offsets
         int64 [G + 1]: the moves of game ``g`` are ``moves[offsets[g]:offsets[g + 1]]``.
     score
-        float32 [G]: final score; nan where it is unknown or the game is unfinished.
+        float32 [G]: final score; nan where it is unknown, or the game is unfinished and ``results_stand`` is false.
     theoretical_score
         float32 [G]: exact value of the position after ``theoretical_ply`` recorded moves; nan where unknown.
     theoretical_ply
@@ -62,6 +63,14 @@ class GameRecords:
         Further columns of G values, for instance ``year``; ``number`` is the record's number in its file, from 1.
     names
         Column of ``extra`` to the names that its values index, for instance ``black_player``.
+    starts
+        Position of columns [G]: where each game begins; None where all begin in the game's initial position.
+    start_side
+        int8 [G], given along with ``starts``: side to move there, +1 the first player, -1 the second.
+    move_columns
+        Columns of M values, one for each recorded move, for instance what a comment says about it.
+    results_stand
+        Whether the scores hold for unfinished games too: such a game was resigned, agreed drawn or adjudicated.
     source
         Where the games come from, for people.
     problems
@@ -82,6 +91,10 @@ class GameRecords:
     theoretical_ply: NDArray[np.int16]
     extra: Mapping[str, NDArray[Any]] = field(factory=dict)
     names: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    starts: Any = None
+    start_side: NDArray[np.int8] | None = None
+    move_columns: Mapping[str, NDArray[Any]] = field(factory=dict)
+    results_stand: bool = False
     source: str = ""
     problems: tuple[str, ...] = ()
     skipped: int = 0
@@ -97,9 +110,19 @@ class GameRecords:
             "theoretical_ply": self.theoretical_ply,
             **self.extra,
         }
+        if (self.starts is None) != (self.start_side is None):
+            raise BadInputError("game records need both the positions that games begin in and the sides to move there")
+        if self.starts is not None and self.start_side is not None:
+            columns["start_side"] = self.start_side
+            columns |= dict(zip((f"starts.{name}" for name in self.starts._fields), self.starts, strict=True))
         for name, column in columns.items():
             if len(column) != count:
                 raise BadInputError(f"column {name!r} of game records has {len(column)} values for {count} games")
+        for name, column in self.move_columns.items():
+            if len(column) != len(self.moves):
+                raise BadInputError(
+                    f"column {name!r} of game records has {len(column)} values for {len(self.moves)} moves"
+                )
         for name in self.names:
             if name not in self.extra:
                 raise BadInputError(f"names of {name!r} are given, but game records have no such column")
@@ -153,14 +176,34 @@ class GameRecords:
             theoretical_score=self.theoretical_score[indices],
             theoretical_ply=self.theoretical_ply[indices],
             extra={name: column[indices] for name, column in self.extra.items()},
+            starts=None if self.starts is None else type(self.starts)(*(column[indices] for column in self.starts)),
+            start_side=None if self.start_side is None else self.start_side[indices],
+            move_columns={name: column[places] for name, column in self.move_columns.items()},
         )
 
+    def start_of(self, game: int) -> Any:
+        """Position in which one game begins; None stands for the game's initial position."""
+        return None if self.starts is None else type(self.starts)(*(column[game] for column in self.starts))
+
     @staticmethod
-    def concatenate(parts: Sequence[GameRecords]) -> GameRecords:
+    def concatenate(parts: Sequence[GameRecords], *, initial_position: Any = None) -> GameRecords:
         """All games of several records, in order.
 
-        A column of ``extra`` that a part lacks is filled with -1 (nan where it holds floats); names are united
-        and the numbers that index them renumbered. At most a hundred problem lines are kept.
+        A column of ``extra`` or ``move_columns`` that a part lacks is filled with -1 (nan where it holds floats, false
+        where it holds truths); names are united and the numbers that index them renumbered. At most a hundred problem
+        lines are kept.
+
+        Parameters
+        ----------
+        parts
+            The records.
+        initial_position
+            Where games of parts without ``starts`` begin; needed only if other parts have them.
+
+        Raises
+        ------
+        BadInputError
+            Some parts have ``starts``, others not, and no initial position is given.
         """
         if not parts:
             return GameRecords.empty()
@@ -171,11 +214,20 @@ class GameRecords:
         extra = {}
         names: dict[str, tuple[str, ...]] = {}
         for column in dict.fromkeys(name for part in parts for name in part.extra):
-            values = [_column_or_missing(part, column, parts) for part in parts]
+            values = columns_or_missing([part.extra for part in parts], [len(part) for part in parts], column)
             names_of_parts = [part.names.get(column) for part in parts]
             if any(names_of_parts):
-                values, names[column] = _united(values, names_of_parts)
+                values, names[column] = united_names(values, names_of_parts)
             extra[column] = np.concatenate(values)
+        move_columns = {
+            column: np.concatenate(
+                columns_or_missing([part.move_columns for part in parts], [len(part.moves) for part in parts], column)
+            )
+            for column in dict.fromkeys(name for part in parts for name in part.move_columns)
+        }
+        beginnings, start_side = united_starts(
+            [(part.starts, part.start_side) for part in parts], [len(part) for part in parts], initial_position
+        )
         return GameRecords(
             moves=np.concatenate([part.moves for part in parts]),
             offsets=offsets,
@@ -184,40 +236,14 @@ class GameRecords:
             theoretical_ply=np.concatenate([part.theoretical_ply for part in parts]),
             extra=extra,
             names=names,
+            starts=beginnings,
+            start_side=start_side,
+            move_columns=move_columns,
+            results_stand=any(part.results_stand for part in parts),
             source=", ".join(dict.fromkeys(part.source for part in parts if part.source)),
             problems=tuple(problem for part in parts for problem in part.problems)[:_MAX_PROBLEMS],
             skipped=sum(part.skipped for part in parts),
         )
-
-
-def _column_or_missing(part: GameRecords, column: str, parts: Sequence[GameRecords]) -> NDArray[Any]:
-    values = part.extra.get(column)
-    if values is not None:
-        return values
-    dtype = next(other.extra[column].dtype for other in parts if column in other.extra)
-    if dtype.kind == "f":
-        return np.full(len(part), np.nan, dtype)
-    # -1 needs a sign: an unsigned column becomes the next wider signed one.
-    return np.full(len(part), -1, np.promote_types(dtype, np.int8))
-
-
-def _united(
-    values: list[NDArray[Any]], known: Sequence[tuple[str, ...] | None]
-) -> tuple[list[NDArray[Any]], tuple[str, ...]]:
-    """Renumber columns of indices so that all of them index one tuple of names."""
-    distinct = list(dict.fromkeys(names for names in known if names))
-    union = dict.fromkeys(distinct[0])
-    renumbered = list(values)
-    if len(distinct) > 1:
-        for further in distinct[1:]:
-            union.update(dict.fromkeys(further))
-        place = {name: index for index, name in enumerate(union)}
-        for part, names in enumerate(known):
-            if names:
-                table = np.array([*(place[name] for name in names), -1], np.int32)
-                renumbered[part] = table[values[part]]
-        return renumbered, tuple(union)
-    return renumbered, distinct[0]
 
 
 class ScoredPositions(NamedTuple):
@@ -338,10 +364,11 @@ def read_records(
     chunk_games: int = CHUNK_SIZE,
     max_bytes: int = MAX_BYTES,
 ) -> Iterator[GameRecords]:
-    """Read and check the game records of a file, chunk by chunk, also from ``.gz`` and ``.xz``.
+    """Read and check the game records of a file, chunk by chunk, also from ``.gz``, ``.xz`` and ``.zst``.
 
     Every game is replayed by the game's own rules. Finished games have the score of their last position,
-    unfinished ones nan; what the file said is ``extra["stored_score"]``.
+    unfinished ones nan; what the file said is ``extra["stored_score"]``. Formats of games that end by resignation or
+    agreement differ: what the file says is the score (``GameRecords.results_stand``).
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glem.core.game import Game, final_score, legal_moves, play
 from glem.core.kernels import compiled
-from glem.core.operations import store_position
+from glem.core.operations import position_at, store_position
 from glem.core.records import GameRecords
 
 __all__ = ["FINISHED", "ILLEGAL", "UNFINISHED", "Outcomes", "Replay", "outcomes", "replay"]
@@ -82,7 +82,8 @@ class Replay:
 
 def _replay(
     rules: Any,
-    start: Any,
+    starts: Any,
+    start_side: Any,
     moves: Any,
     offsets: Any,
     pass_move: Any,
@@ -102,8 +103,10 @@ def _replay(
     """Replay all games, storing every position or only the last of each."""
     row = 0
     for game in range(offsets.shape[0] - 1):
-        position = start
-        mover = 1
+        # One start stands for all games.
+        begin = min(game, start_side.shape[0] - 1)
+        position = position_at(starts, begin)
+        mover = np.int64(start_side[begin])
         plies = 0
         place = offsets[game]
         end = offsets[game + 1]
@@ -145,6 +148,17 @@ def _replay(
     rows[offsets.shape[0] - 1] = row
 
 
+def _beginnings(game: Game, records: GameRecords, start: Any) -> tuple[Any, NDArray[np.int8]]:
+    """Positions in which the games begin, a position of columns [G] or [1], and the sides to move there."""
+    columns = game.empty_columns(0)
+    if start is None and records.starts is not None and records.start_side is not None and len(records):
+        starts = (np.ascontiguousarray(c, e.dtype) for c, e in zip(records.starts, columns, strict=True))
+        return game.position_type(*starts), np.ascontiguousarray(records.start_side, np.int8)
+    position = game.initial_position if start is None else start
+    starts = (np.full(1, value, column.dtype) for value, column in zip(position, columns, strict=True))
+    return game.position_type(*starts), np.ones(1, np.int8)
+
+
 def _run(game: Game, records: GameRecords, start: Any, *, every_position: bool) -> tuple[Replay, NDArray[np.int8]]:
     games = len(records)
     moves = np.ascontiguousarray(records.moves, np.int16)
@@ -162,9 +176,11 @@ def _run(game: Game, records: GameRecords, start: Any, *, every_position: bool) 
         final_score=np.zeros(games, np.int16),
     )
     move_side = np.zeros(len(moves), np.int8)
+    starts, start_side = _beginnings(game, records, start)
     compiled(_replay)(
         game.rules,
-        game.initial_position if start is None else start,
+        starts,
+        start_side,
         moves,
         np.ascontiguousarray(records.offsets, np.int64),
         np.int64(-1 if game.pass_move is None else game.pass_move),
@@ -198,7 +214,8 @@ def replay(game: Game, records: GameRecords, *, start: Any = None) -> Replay:
     records
         The games; scores are not looked at.
     start
-        Position in which every game starts, the first player to move; the initial position if not given.
+        Position in which every game starts, the first player to move; if not given, where the records say, by default
+        the initial position.
 
     Returns
     -------

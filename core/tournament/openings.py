@@ -208,6 +208,7 @@ def _checked(game: Game, opening: Opening, place: str) -> Opening:
 
 def _from_records(game: Game, path: Path, name: str, plies: int | None) -> Iterator[Opening]:
     first = 0
+    initial = game.format_position(game.initial_position)
     for records in read_records(game, path, format=name):
         replayed = replay(game, records)
         for index in range(len(records)):
@@ -219,7 +220,8 @@ def _from_records(game: Game, path: Path, name: str, plies: int | None) -> Itera
                 raise BadInputError(
                     f"{path}:{number}: the game is over after the opening; take fewer plies, as with --opening-plies"
                 )
-            yield Opening(opening)
+            start = "" if records.starts is None else game.format_position(records.start_of(index))
+            yield Opening(opening, "" if start == initial else start)
         first += len(records)
 
 

@@ -62,6 +62,37 @@ def test_concatenate_unites_names() -> None:
     assert GameRecords.concatenate([first, first]).names == first.names
 
 
+def test_games_that_begin_elsewhere(othello: Game) -> None:
+    elsewhere = othello.empty_columns(3)
+    elsewhere.own[:] = [1, 2, 3]
+    first = some_records(starts=elsewhere, start_side=np.array([1, -1, -1], np.int8))
+    part = first.select(np.array([2, 0]))
+    assert part.starts.own.tolist() == [3, 1]
+    assert part.start_side is not None
+    assert part.start_side.tolist() == [-1, 1]
+    assert part.start_of(0).own == 3
+    assert some_records().start_of(0) is None
+    with pytest.raises(BadInputError, match="in which position the others begin"):
+        GameRecords.concatenate([part, some_records()])
+    both = GameRecords.concatenate([part, some_records()], initial_position=othello.initial_position)
+    assert both.starts.own.tolist() == [3, 1, *[int(othello.initial_position.own)] * 3]
+    assert both.starts.own.dtype == np.uint64
+    assert both.start_side is not None
+    assert both.start_side.tolist() == [-1, 1, 1, 1, 1]
+    assert GameRecords.concatenate([part, GameRecords.empty()]).starts.own.tolist() == [3, 1]
+    assert GameRecords.concatenate([some_records()]).starts is None
+
+
+def test_columns_of_moves() -> None:
+    first = some_records(move_columns={"book": np.array([True] * 2 + [False] * 3)}, results_stand=True)
+    second = some_records(move_columns={"comment": np.arange(5, dtype=np.float32)})
+    assert first.select(np.array([2, 0])).move_columns["book"].tolist() == [False, False, False, True, True]
+    both = GameRecords.concatenate([first, second])
+    assert both.move_columns["book"].tolist() == [True, True, *[False] * 8]
+    assert np.array_equal(both.move_columns["comment"], [np.nan] * 5 + [0, 1, 2, 3, 4], equal_nan=True)
+    assert both.results_stand
+
+
 @pytest.mark.parametrize(
     ("offsets", "columns", "text"),
     [
@@ -70,6 +101,8 @@ def test_concatenate_unites_names() -> None:
         ([1, 5], {}, "offsets"),
         ([0, 5], {"extra": {"year": np.zeros(2)}}, "'year' of game records has 2 values for 1"),
         ([0, 5], {"names": {"year": ("a",)}}, "no such column"),
+        ([0, 5], {"move_columns": {"book": np.zeros(4)}}, "'book' of game records has 4 values for 5 moves"),
+        ([0, 5], {"start_side": np.ones(1, np.int8)}, "both the positions that games begin in"),
     ],
 )
 def test_columns_that_do_not_fit(offsets: list[int], columns: dict[str, Any], text: str) -> None:

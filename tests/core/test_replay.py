@@ -168,6 +168,25 @@ def test_start_in_another_position(games: list[list[int]]) -> None:
     check(OTHELLO, [rest, rest[:5], []], start=steps[20].position)
 
 
+def test_every_game_has_a_start_of_its_own(games: list[list[int]]) -> None:
+    steps = [replay_game(OTHELLO, game).steps for game in games[:3]]
+    begin = [0, 11, 20]
+    rests = [[step.move for step in game[ply:-1]] for game, ply in zip(steps, begin, strict=True)]
+    firsts = [game[ply] for game, ply in zip(steps, begin, strict=True)]
+    starts = OTHELLO.position_type(*(np.array(c) for c in zip(*(step.position for step in firsts), strict=True)))
+    records = attrs.evolve(
+        records_of(rests), starts=starts, start_side=np.array([step.side for step in firsts], np.int8)
+    )
+    whole, ends = replay(OTHELLO, records), outcomes(OTHELLO, records)
+    for index, game in enumerate(steps):
+        rows = range(int(whole.offsets[index]), int(whole.offsets[index + 1]))
+        rest = game[begin[index] :]
+        assert [position_at(whole.positions, row) for row in rows] == [step.position for step in rest]
+        assert whole.side[rows].tolist() == [step.side for step in rest]
+        assert ends.final_score[index] == replay_game(OTHELLO, games[index]).final_score
+    assert (outcomes(OTHELLO, records.select(slice(0, 0))).status == FINISHED).all()
+
+
 def test_no_games_and_games_without_moves() -> None:
     check(OTHELLO, [])
     check(OTHELLO, [[], []])
