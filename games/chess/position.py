@@ -93,20 +93,20 @@ def position_key(position: Position) -> np.uint64:
 
 
 def _initial_position() -> Position:
-    boards = [
-        np.uint64(board)
-        for board in (
-            0x00FF00000000FF00,
-            0x4200000000000042,
-            0x2400000000000024,
-            0x8100000000000081,
-            0x0800000000000008,
-            0x1000000000000010,
-            0x000000000000FFFF,
-            0x8100000000000081,
-        )
-    ]
-    position = Position(*boards, _ZERO, np.uint8(0), np.uint8(0), np.uint8(0))
+    position = Position(
+        pawns=np.uint64(0x00FF00000000FF00),
+        knights=np.uint64(0x4200000000000042),
+        bishops=np.uint64(0x2400000000000024),
+        rooks=np.uint64(0x8100000000000081),
+        queens=np.uint64(0x0800000000000008),
+        kings=np.uint64(0x1000000000000010),
+        white=np.uint64(0x000000000000FFFF),
+        castling=np.uint64(0x8100000000000081),
+        key=_ZERO,
+        en_passant=np.uint8(0),
+        turn=np.uint8(0),
+        clock=np.uint8(0),
+    )
     return position._replace(key=position_key(position))
 
 
