@@ -13,6 +13,7 @@ from glem.core.grading.grading import (
     grade_predictions,
 )
 from glem.core.grading.scale import ScaleFit, fit_scale
+from glem.core.grading.selected import SelectedPositions
 from glem.core.grading.selection import PAPER_RULE, SelectionRule
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Prediction",
     "ResultDistribution",
     "ScaleFit",
+    "SelectedPositions",
     "SelectionRule",
     "compare",
     "expectation",

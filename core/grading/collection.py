@@ -28,6 +28,7 @@ from glem.core.grading.grading import (
     grade_predictions,
 )
 from glem.core.grading.scorers import Scorer
+from glem.core.grading.selected import SelectedPositions
 from glem.core.grading.selection import PAPER_RULE, PositionChooser, SelectionCounts, SelectionRule
 from glem.core.labelling import LabelCounts, label_records
 from glem.core.learning import Learning, load_learning
@@ -186,9 +187,12 @@ class _Columns:
             self._phase.append(self._learning.phases.of(positions.positions))
         if self._keeps_positions:
             self._positions.append(positions.positions)
+        given = SelectedPositions(
+            positions.positions, positions.ply.astype(np.int32), selected.game, _sides(positions.ply)
+        )
         for scorer in self._scorers:
             if not scorer.is_search:
-                self._parts[scorer.name].append(scorer.predict(positions.positions))
+                self._parts[scorer.name].append(scorer.predict(given))
 
     def graded_positions(self, games_without: int) -> GradedPositions:
         if not self._label:
@@ -203,15 +207,18 @@ class _Columns:
             groupings["margin"] = margins
         if self._learning is not None:
             groupings = {"phase": Grouping(self._learning.phases.names, np.concatenate(self._phase)), **groupings}
-        # The sides alternate, passes included.
-        side = np.where(ply % 2 == 0, 1, -1).astype(np.int8) if (ply >= 0).all() else None
+        side = _sides(ply) if (ply >= 0).all() else None
         return GradedPositions(result, np.concatenate(self._game_number), side, groupings)
 
     def predictions(self, progress: Progress) -> dict[str, Prediction]:
         searched: Any = None
         if self._keeps_positions:
-            searched = self._game.position_type(
+            positions = self._game.position_type(
                 *(np.concatenate(parts) for parts in zip(*self._positions, strict=True))
+            )
+            ply = np.concatenate(self._ply)
+            searched = SelectedPositions(
+                positions, ply.astype(np.int32), np.concatenate(self._game_number), _sides(ply)
             )
         return {
             scorer.name: scorer.predict(searched, progress=progress)
@@ -219,6 +226,11 @@ class _Columns:
             else _joined(self._parts[scorer.name])
             for scorer in self._scorers
         }
+
+
+def _sides(ply: NDArray[Any]) -> NDArray[np.int8]:
+    # The sides alternate, passes included.
+    return np.where(ply < 0, 0, 1 - 2 * (ply % 2)).astype(np.int8)
 
 
 def _joined(parts: Sequence[Prediction]) -> Prediction:

@@ -15,6 +15,7 @@ from glem.core.evaluation import LinearEvaluation
 from glem.core.fitting.links import IDENTITY, LOGISTIC
 from glem.core.game import Game
 from glem.core.grading.grading import Prediction
+from glem.core.grading.selected import SelectedPositions
 from glem.core.operations import position_at
 from glem.core.progress import SILENT, Progress
 from glem.core.search.evaluation_evaluator import evaluator_of, search_unit
@@ -37,10 +38,10 @@ class Scorer(Protocol):
 
     name: str
     is_search: bool
-    """Whether it takes long, so that it is called once with all positions."""
+    """Whether it takes long, so that it is called once with all positions, without their records."""
 
-    def predict(self, positions: Any, *, progress: Progress = SILENT) -> Prediction:
-        """Values of a position of columns [N] that are not over, from the side to move."""
+    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+        """Values of N positions from the side to move; nan where there is none."""
         ...
 
 
@@ -66,9 +67,11 @@ class StaticScorer:
         self._evaluation = attrs.evolve(evaluation, link=IDENTITY) if evaluation.link == LOGISTIC else evaluation
         self._jobs = jobs
 
-    def predict(self, positions: Any, *, progress: Progress = SILENT) -> Prediction:
+    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
         """Evaluate positions."""
-        return Prediction(self._evaluation.predict(positions, jobs=self._jobs, progress=progress), unit=self._unit)
+        return Prediction(
+            self._evaluation.predict(selected.positions, jobs=self._jobs, progress=progress), unit=self._unit
+        )
 
 
 class SearchScorer:
@@ -101,9 +104,9 @@ class SearchScorer:
         self._unit = search_unit(load_player_evaluation(game, spec.evaluation))
         self._workers = Workers() if workers is None else workers
 
-    def predict(self, positions: Any, *, progress: Progress = SILENT) -> Prediction:
+    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
         """Search each position with an empty table."""
-        count = len(positions[0])
+        positions, count = selected.positions, len(selected)
         kind = type(positions)
         tasks = [
             _SearchTask(
