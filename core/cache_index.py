@@ -1,18 +1,31 @@
-"""Reading the index of numba's on-disk cache in a process that lacks some of what it names.
+"""The index of numba's on-disk cache, as processes need it that share a cache and do not all have the same games.
 
 A kernel that serves all games keeps one index, a pickle that names the position classes of every game the kernel was
 compiled for. Where one of these games is no longer installed the index cannot be read, and numba would fail.
+
+numba numbers the files of machine code: two processes that compile a kernel at the same time, each for a game of its
+own, both take the next number, and one game would get the machine code of the other. Here the number follows from the
+types that the code was compiled for.
 """
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-__all__ = ["forgive_unreadable_index"]
+__all__ = ["make_index_shareable"]
 
 
-def forgive_unreadable_index(dispatcher: Any) -> Any:
-    """Make a caching dispatcher of numba take an index that cannot be read for an empty one; returns the dispatcher."""
+def make_index_shareable(dispatcher: Any) -> Any:
+    """Let the index of a caching dispatcher of numba be written by many processes; returns the dispatcher.
+
+    One that cannot be read is taken for an empty one.
+    """
     file = dispatcher._cache._cache_file
     load_index = file._load_index
 
@@ -22,5 +35,29 @@ def forgive_unreadable_index(dispatcher: Any) -> Any:
         except Exception:  # noqa: BLE001 # reading it imports the modules that it names, with any outcome
             return {}
 
+    def save(key: Any, data: Any) -> None:
+        name = file._data_name(int.from_bytes(hashlib.sha256(file._dump(key)).digest()[:8]))
+        # The index never names a file that is not there yet.
+        file._save_data(name, data)
+        with _alone_in(Path(file._cache_path)):
+            overloads = file._load_index()
+            overloads[key] = name
+            file._save_index(overloads)
+
     file._load_index = load_index_or_none
+    file.save = save
     return dispatcher
+
+
+@contextlib.contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Keep other processes from writing an index meanwhile; where files cannot be locked, an entry may be lost."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)

@@ -39,7 +39,7 @@ from numba.core import types
 from numba.extending import intrinsic
 from numba.extending import overload as numba_overload
 
-from glem.core.cache_index import forgive_unreadable_index
+from glem.core.cache_index import make_index_shareable
 from glem.core.failed_compilation import (
     UncompilableError,
     explain_failures,
@@ -165,7 +165,7 @@ def _jit(function: Callable[..., Any], *, inline: bool) -> Any:
         previous = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)
         try:
-            return explain_failures(forgive_unreadable_index(numba.njit(cache=True, **options)(function)))
+            return explain_failures(make_index_shareable(numba.njit(cache=True, **options)(function)))
         except RuntimeError:
             # A function typed at a prompt has no file whose changes numba could see.
             return explain_failures(numba.njit(**options)(function))
