@@ -324,7 +324,10 @@ class LinearEvaluation:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> LinearEvaluation:
-        """Read a file that :meth:`save` wrote; :class:`BadInputError` when it is anything else."""
+        """Read a file that :meth:`save` wrote, or the value of one that has a drawishness as well.
+
+        :class:`BadInputError` when it is anything else.
+        """
         loaded: LinearEvaluation = _file_format().load_evaluation(path)
         return loaded
 

@@ -7,6 +7,7 @@ Patterns are rebuilt from feature names.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,16 @@ from glem.core.fitting.links import Link
 from glem.core.learning import Learning, load_learning
 from glem.core.patterns import PatternSet
 
-__all__ = ["Comparison", "compare_evaluations", "load_evaluation", "save_evaluation"]
+__all__ = [
+    "EVALUATION_ARRAYS",
+    "OPTIONAL_EVALUATION_ARRAYS",
+    "Comparison",
+    "compare_evaluations",
+    "evaluation_parts",
+    "load_evaluation",
+    "restored_evaluation",
+    "save_evaluation",
+]
 
 _CONFIGURATION_ARRAYS = {
     "relation_features": np.int32,
@@ -31,12 +41,17 @@ _CONFIGURATION_ARRAYS = {
     "configuration_offsets": np.int64,
     "configuration_match_counts": np.int64,
 }
-_WEIGHT_ARRAYS = ("bias", "pattern_weights", "configuration_weights", "linear_weights")
+EVALUATION_ARRAYS = ("bias", "pattern_weights", "configuration_weights", "linear_weights")
+"""Arrays that every evaluation file holds."""
+
+OPTIONAL_EVALUATION_ARRAYS = tuple(_CONFIGURATION_ARRAYS)
+"""Arrays of an evaluation with configurations."""
+
 _FORMAT = ArchiveFormat(
     "glem evaluation",
     version=1,
-    required=_WEIGHT_ARRAYS,
-    optional=tuple(_CONFIGURATION_ARRAYS),
+    required=EVALUATION_ARRAYS,
+    optional=OPTIONAL_EVALUATION_ARRAYS,
     largest=4 << 30,
     foreign={"match_counts": "holds configurations without weights, no evaluation"},
 )
@@ -52,9 +67,14 @@ def save_evaluation(evaluation: LinearEvaluation, path: str | os.PathLike[str]) 
     path
         Should end in ``.npz``.
     """
+    _FORMAT.write(path, *evaluation_parts(evaluation))
+
+
+def evaluation_parts(evaluation: LinearEvaluation) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Header and arrays of which :func:`restored_evaluation` makes the evaluation again."""
     learning = evaluation.learning
     features = learning.features
-    arrays: dict[str, NDArray[Any]] = {name: getattr(evaluation, name) for name in _WEIGHT_ARRAYS}
+    arrays: dict[str, NDArray[Any]] = {name: getattr(evaluation, name) for name in EVALUATION_ARRAYS}
     configurations = evaluation.configurations
     if configurations is not None:
         arrays["relation_features"] = configurations.table.features
@@ -78,7 +98,7 @@ def save_evaluation(evaluation: LinearEvaluation, path: str | os.PathLike[str]) 
         "position_count": None if configurations is None else configurations.position_count,
         "provenance": dict(evaluation.provenance),
     }
-    _FORMAT.write(path, header, arrays)
+    return header, arrays
 
 
 def _check_learning(path: Path, header: dict[str, Any], learning: Learning) -> None:
@@ -92,15 +112,37 @@ def _check_learning(path: Path, header: dict[str, Any], learning: Learning) -> N
 
 
 def load_evaluation(path: str | os.PathLike[str]) -> LinearEvaluation:
-    """Read an evaluation file.
+    """Read an evaluation file; of one with a drawishness (:mod:`glem.core.result_evaluation`), its value.
 
     Raises
     ------
     BadInputError
         The file is missing, damaged, no evaluation, or made for other features or phases.
     """
+    # Imported late: it needs this module.
+    from glem.core.result_evaluation import ResultEvaluation, has_drawishness
+
     source = Path(path)
-    header, arrays = _FORMAT.read(source)
+    if has_drawishness(source):
+        return ResultEvaluation.load(source).value
+    return restored_evaluation(source, *_FORMAT.read(source))
+
+
+def restored_evaluation(source: Path, header: Any, arrays: Mapping[str, NDArray[Any]]) -> LinearEvaluation:
+    """Make an evaluation of the header and arrays of :func:`evaluation_parts`.
+
+    Parameters
+    ----------
+    source
+        The file they come from, for errors.
+    header, arrays
+        As they were read.
+
+    Raises
+    ------
+    BadInputError
+        They fit no evaluation, or one of other features or phases.
+    """
     try:
         learning = load_learning(header["game"])
         _check_learning(source, header, learning)

@@ -245,8 +245,11 @@ def learning_problems(learning: Any, kinds: Mapping[str, type[Any]]) -> list[str
             for name, patterns in learning.pattern_sets.items()
             if not isinstance(patterns, Mapping)
         )
-    if isinstance(learning.linear, str):
-        problems.append(f"linear is the text {learning.linear!r}, expected a tuple of feature names")
+    problems.extend(
+        f"{name} is the text {getattr(learning, name)!r}, expected a tuple of feature names"
+        for name in ("linear", "drawishness")
+        if isinstance(getattr(learning, name), str)
+    )
     for name in ("make_evaluator", "default_evaluation", "default_probcut", "sample"):
         value = getattr(learning, name)
         if value is not None and not callable(value):

@@ -99,13 +99,17 @@ class Learning:
         Optional ``(evaluation) -> Evaluator or None``: the fast form of a linear evaluation for the search; None for
         an evaluation that it does not cover.
     default_evaluation
-        Optional function that returns the evaluation that the plugin ships, for playing without any set-up.
+        Optional function that returns the evaluation that the plugin ships, for playing without any set-up: a
+        :class:`~glem.core.evaluation.LinearEvaluation`, or a
+        :class:`~glem.core.result_evaluation.ResultEvaluation`, which has a drawishness of its own.
     default_probcut
         Optional function that returns the parameters of selective search that go with the default evaluation
         (:class:`~glem.core.search.probcut.ProbCut`).
     sample
         Optional function that returns a small set of scored positions that the plugin ships
         (:class:`~glem.core.positions.PositionSet`).
+    drawishness
+        Names of features that a drawishness is linear in, before its logistic link (Ban 2012, section 3.1.2).
 
     Raises
     ------
@@ -124,6 +128,7 @@ class Learning:
     default_evaluation: Callable[[], Any] | None = None
     default_probcut: Callable[[], Any] | None = None
     sample: Callable[[], Any] | None = None
+    drawishness: tuple[str, ...] = ()
 
     def __new__(cls, *arguments: Any, **named: Any) -> Self:
         """Refuse arguments that do not fit before Python does, in words for the author of a plugin."""

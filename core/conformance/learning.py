@@ -17,6 +17,7 @@ from glem.core.operations import position_at
 from glem.core.patterns import PatternSet, images_of
 from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress
+from glem.core.result_evaluation import value_part
 
 __all__ = ["check_features", "check_learning", "check_phases"]
 
@@ -90,14 +91,14 @@ def check_learning(
 
 
 def _examine_names(learning: Learning, examination: Examination) -> None:
-    with examination.check("names", "pattern sets, linear features and baselines name features of the game") as check:
+    with examination.check("names", "pattern sets, lists of features and baselines name features of the game") as check:
         check.expect(learning.features.game is learning.game, "the features belong to another game")
         check.expect(learning.phases.game is learning.game, "the phases belong to another game")
         sets = learning.pattern_sets.values()
         groups = [(f"pattern {name!r}", names) for patterns in sets for name, names in patterns.items()]
         groups += [(f"baseline {name!r}", names) for name, names in learning.baselines.items()]
         known = {feature.name for feature in learning.features.features}
-        for place, names in [*groups, ("linear", learning.linear)]:
+        for place, names in [*groups, ("linear", learning.linear), ("drawishness", learning.drawishness)]:
             unknown = [name for name in names if name not in known]
             check.expect(not unknown, f"{place} names unknown features: {unknown}")
             check.expect(len(set(names)) == len(names), f"{place} names a feature twice: {names}")
@@ -162,7 +163,7 @@ def _examine_shipped(learning: Learning, examination: Examination) -> None:
         return
     with examination.check("shipped", promise) as check:
         if learning.default_evaluation is not None:
-            evaluation = learning.default_evaluation()
+            evaluation = value_part(learning.default_evaluation())
             kind = isinstance(evaluation, LinearEvaluation)
             check.expect(kind, f"default_evaluation gives a {type(evaluation).__name__}, expected a LinearEvaluation")
             if kind:

@@ -13,6 +13,7 @@ from glem.core.errors import GlemError
 from glem.core.game import load_game
 from glem.core.learning import Learning, has_learning, load_learning
 from glem.core.progress import SILENT, Progress
+from glem.core.result_evaluation import value_part
 from glem.core.training import FitSettings
 
 __all__ = ["PARTS", "check_plugin"]
@@ -103,7 +104,7 @@ def _examine_part(part: str, learning: Learning, games: int, seed: int, progress
         fitter = FitSettings.default().fitter
         return check_fitter(fitter, learning=learning, games=min(games, _FITTER_GAMES), seed=seed, progress=progress)
     try:
-        own = None if learning.default_evaluation is None else learning.default_evaluation()
+        own = None if learning.default_evaluation is None else value_part(learning.default_evaluation())
         evaluation = random_evaluation(learning, seed) if own is None else own
     except GlemError as error:
         return _failed(f"evaluation of {learning.game.title}", str(error))

@@ -14,6 +14,7 @@ from glem.core.errors import BadInputError, PluginError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.game import Game
 from glem.core.learning import load_learning
+from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation, value_part
 from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_choice import chosen_probcut
 from glem.core.tournament.players import (
@@ -26,7 +27,7 @@ from glem.core.tournament.players import (
     PlayerSpec,
 )
 
-__all__ = ["data_digest", "load_player_evaluation", "load_player_probcut"]
+__all__ = ["data_digest", "load_any_player_evaluation", "load_player_evaluation", "load_player_probcut"]
 
 _KEPT_EVALUATIONS = 16
 
@@ -68,6 +69,11 @@ def load_player_evaluation(game: Game, name: str) -> LinearEvaluation:
     BadInputError
         There is no such file, it is no evaluation or another game's, or the game ships none.
     """
+    return value_part(load_any_player_evaluation(game, name))
+
+
+def load_any_player_evaluation(game: Game, name: str) -> LinearEvaluation | ResultEvaluation:
+    """Load what :func:`load_player_evaluation` does, with its drawishness where it has one of its own."""
     if name == DEFAULT_EVALUATION:
         return _default_evaluation(game)
     if name == NO_EVALUATION:
@@ -91,12 +97,12 @@ def _file_of(name: str, option: str) -> Path:
 
 
 @functools.lru_cache(_KEPT_EVALUATIONS)
-def _load(path: str, _modified: int, _size: int) -> LinearEvaluation:
-    return LinearEvaluation.load(path)
+def _load(path: str, _modified: int, _size: int) -> LinearEvaluation | ResultEvaluation:
+    return load_any_evaluation(path)
 
 
 @functools.lru_cache(_KEPT_EVALUATIONS)
-def _default_evaluation(game: Game) -> LinearEvaluation:
+def _default_evaluation(game: Game) -> LinearEvaluation | ResultEvaluation:
     try:
         learning = load_learning(game.name)
     except PluginError as error:
@@ -106,7 +112,7 @@ def _default_evaluation(game: Game) -> LinearEvaluation:
             f"{game.title} comes without an evaluation; name a file that `glem fit` made, as in model.npz,depth=4; "
             f"{_NO_DEFAULT}"
         )
-    evaluation: LinearEvaluation = learning.default_evaluation()
+    evaluation: LinearEvaluation | ResultEvaluation = learning.default_evaluation()
     return evaluation
 
 
