@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
+from glem.core.draws import Draw, drawn_by
 from glem.core.errors import BadInputError
 from glem.core.game import Game
 from glem.core.search.results import Clock, Limits
@@ -73,20 +74,32 @@ class Engine:
 
     @property
     def is_over(self) -> bool:
-        """Whether the game has ended."""
+        """Whether no move is left."""
         return bool(self.game.is_over(self.position))
 
     @property
+    def draw(self) -> Draw | None:
+        """Why the game is drawn though moves are left (:mod:`glem.core.draws`); None where it is not."""
+        return None if self.is_over else drawn_by(self.game, self.position, self._positions[:-1])
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the game is over or drawn; a drawn one may be played on."""
+        return self.is_over or self.draw is not None
+
+    @property
     def first_score(self) -> int:
-        """Final score for the first player.
+        """Final score for the first player; 0 where the game is drawn.
 
         Raises
         ------
         BadInputError
-            The game is not over.
+            The game has not ended.
         """
         if not self.is_over:
-            raise BadInputError("the game is not over")
+            if self.draw is None:
+                raise BadInputError("the game is not over")
+            return 0
         score = int(self.game.final_score(self.position))
         return score if self.first_to_move else -score
 

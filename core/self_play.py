@@ -9,19 +9,22 @@ negamax (:mod:`glem.core.propagation`), are the labels of the sample.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.draws import OCCURRENCES
 from glem.core.errors import BadInputError
-from glem.core.game import Game, final_score, is_over, legal_moves, play
+from glem.core.game import Game, final_score, hash_key, is_over, legal_moves, play
 from glem.core.kernels import compiled, mix
-from glem.core.operations import position_at, store_position
+from glem.core.operations import Operations, position_at, store_position
 from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress
 from glem.core.propagation import GameTree
 from glem.core.records import GameRecords
+from glem.core.search.choices import earlier_plies, is_drawn_by_rule
 
 __all__ = ["play_games", "sample_positions"]
 
@@ -32,6 +35,7 @@ _POSITIONS_A_MOVE = 400
 _DEEPEST = 6
 _FINAL_UNIT = np.int64(1 << 16)
 _INFINITE = np.int64(1 << 60)
+_DRAWS = ("is_drawn", "reversible_plies")
 
 
 def _final_value(rules: Any, position: Any, ply: np.int64) -> np.int64:
@@ -53,6 +57,8 @@ def _value(
     """Alpha-beta search in which every position that is not over counts 0 at the horizon."""
     if depth == np.int64(0):
         return _final_value(rules, position, ply) if is_over(rules, position) else np.int64(0)
+    if is_drawn_by_rule(rules, position):
+        return np.int64(0)
     count = np.int64(legal_moves(rules, position, moves, start))
     if count == np.int64(0):
         return _final_value(rules, position, ply)
@@ -85,10 +91,23 @@ def _choose(rules: Any, position: Any, moves: Any, count: np.int64, depth: np.in
     return chosen, best
 
 
+def _is_drawn(rules: Any, position: Any, keys: Any, length: np.int64) -> bool:
+    """Whether the game ends in a draw here, as :mod:`glem.core.draws` has it; notes the position's key."""
+    key = hash_key(rules, position)
+    keys[length] = key
+    if is_drawn_by_rule(rules, position):
+        return True
+    occurrences = np.int64(1)
+    for place in range(length - np.int64(2), max(length - earlier_plies(rules, position), np.int64(0)) - 1, -2):
+        occurrences += np.int64(keys[place] == key)
+    return bool(occurrences >= np.int64(OCCURRENCES))
+
+
 def _play_games(
     rules: Any,
     initial: Any,
     current: Any,
+    keys: Any,
     key: np.uint64,
     depth: np.int64,
     buffer: Any,
@@ -110,6 +129,9 @@ def _play_games(
             count = np.int64(legal_moves(rules, position, buffer, np.int64(0)))
             if count == np.int64(0):
                 scores[game] = side * np.int64(final_score(rules, position))
+                break
+            if _is_drawn(rules, position, keys, length):
+                scores[game] = np.int64(0)
                 break
             if length == np.int64(played.shape[1]):
                 break
@@ -156,15 +178,23 @@ class _Table:
         )
 
 
+@cache
+def _rules_of(game: Game) -> Operations:
+    """Give the rules, and the operations that tell draws where the game has such."""
+    draws = {name: game.search_functions[name] for name in _DRAWS if name in game.search_functions}
+    return Operations(f"{game.name}-draws", {**game.rules.functions, **draws}) if draws else game.rules
+
+
 def _play_batch(game: Game, key: np.uint64, depth: int) -> tuple[_Table, int]:
     table = _Table(game)
     initial, current = game.empty_columns(1), game.empty_columns(1)
     store_position(initial, 0, game.initial_position)
     buffer = np.zeros((depth + 1) * game.max_moves, np.int32)
     seen = compiled(_play_games)(
-        game.rules,
+        _rules_of(game),
         initial,
         current,
+        np.zeros(game.max_plies + 1, np.uint64),
         key,
         np.int64(depth),
         buffer,

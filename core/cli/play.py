@@ -73,7 +73,7 @@ class _Table:
 
     def _step(self) -> None:
         engine = self._engine
-        if engine.is_over or self._resigned:
+        if engine.has_ended or self._resigned:
             if self._drawn != engine.moves:
                 self._draw()
                 self._say_result()
@@ -128,8 +128,12 @@ class _Table:
         else:
             score = self._engine.first_score if self._yours else -self._engine.first_score
             margin = f" by {abs(score)}" if max(self._engine.game.score_bounds) > 1 else ""
-            click.echo(f"You win{margin}." if score > 0 else f"glem wins{margin}." if score else "A draw.")
+            click.echo(f"You win{margin}." if score > 0 else f"glem wins{margin}." if score else self._draw_text())
         click.echo(f"The game: {self._engine.transcript()}")
+
+    def _draw_text(self) -> str:
+        reason = self._engine.draw
+        return "A draw." if reason is None else f"A draw by {reason}."
 
     # --------------------------------------------------------------------------------------- what is done
 
@@ -151,7 +155,7 @@ class _Table:
         try:
             if name.lower() in self._commands:
                 self._commands[name.lower()](rest.strip())
-            elif self._engine.is_over or self._resigned:
+            elif self._engine.has_ended or self._resigned:
                 raise BadInputError("the game is over: new, undo, switch, save FILE or quit")
             else:
                 self._engine.play_text(line)
@@ -254,7 +258,7 @@ def save_game(engine: Engine, path: Path) -> None:
         if bare_suffix(path) == SUFFIX or not reads_transcripts(engine.game):
             write_single_games(engine.game, path, [_single(engine)])
             return
-        score = f" {engine.first_score}" if engine.is_over else ""
+        score = f" {engine.first_score}" if engine.has_ended else ""
         with atomic_path(path) as temporary:
             temporary.write_text(f"{engine.transcript()}{score}\n", encoding="utf-8")
     except OSError as error:
@@ -265,8 +269,8 @@ def _single(engine: Engine) -> SingleGame:
     from glem.core.game_lines import SingleGame
 
     first = (*engine.previous, engine.position)[0]
-    score = engine.first_score if engine.is_over else None
-    return SingleGame(engine.moves, score, start=engine.game.format_position(first))
+    score = engine.first_score if engine.has_ended else None
+    return SingleGame(engine.moves, score, is_over=engine.is_over, start=engine.game.format_position(first))
 
 
 def _styled(character: str, empty: str) -> str:

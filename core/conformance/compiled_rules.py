@@ -15,10 +15,12 @@ from glem.core.kernels import compiled
 from glem.core.operations import Operations, position_at, store_position
 from glem.core.search.choices import (
     extension,
+    is_drawn,
     move_order,
     no_moves_score,
     plies_left,
     reversible_plies,
+    table_key,
     tactical_moves,
 )
 
@@ -78,6 +80,16 @@ def _settle_all(rules: Any, columns: Any, scores: Any) -> None:
 def _reach_all(rules: Any, columns: Any, plies: Any) -> None:
     for row in range(plies.shape[0]):
         plies[row] = reversible_plies(rules, position_at(columns, row))
+
+
+def _draw_all(rules: Any, columns: Any, drawn: Any) -> None:
+    for row in range(drawn.shape[0]):
+        drawn[row] = is_drawn(rules, position_at(columns, row))
+
+
+def _key_all(rules: Any, columns: Any, keys: Any) -> None:
+    for row in range(keys.shape[0]):
+        keys[row] = table_key(rules, position_at(columns, row))
 
 
 def _bound_all(rules: Any, columns: Any, plies: Any) -> None:
@@ -299,6 +311,10 @@ def check_compiled(game: Game, sample: Sample, examination: Examination) -> None
         comparison.numbers(searching, "reversible_plies", _reach_all, np.int64)
     if "plies_left" in replaced:
         comparison.numbers(searching, "plies_left", _bound_all, np.int64)
+    if "is_drawn" in replaced:
+        comparison.numbers(searching, "is_drawn", _draw_all, np.bool_)
+    if "table_key" in replaced:
+        comparison.numbers(searching, "table_key", _key_all, np.uint64)
     if "extension" in replaced:
         comparison.of_moves(searching, "extension", _extend_all)
     if "move_order" in replaced:

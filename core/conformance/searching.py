@@ -166,6 +166,8 @@ def _check_numbers(game: Game, sample: Sample, check: OpenCheck) -> None:
             found, wanted = functions["no_moves_score"](position), game.final_score(position)
             if found != wanted:
                 check.fail(f"no_moves_score gives {found}, final_score {wanted}, {where}")
+        if "is_drawn" in functions:
+            _check_draw(game, sample, row, where, check)
         for move in sample.legal[row] if {"extension", "move_order"} & set(functions) else ():
             after = game.play(position, move)
             if "extension" in functions:
@@ -177,6 +179,16 @@ def _check_numbers(game: Game, sample: Sample, check: OpenCheck) -> None:
                 _whole(functions["move_order"](position, move, after), -_GREATEST_HINT, _GREATEST_HINT, name, where)
     if asked and 2 * extended > asked:
         check.fail(f"extension extends {extended} of {asked} moves, expected 0 for most: the search would never end")
+
+
+def _check_draw(game: Game, sample: Sample, row: int, where: str, check: OpenCheck) -> None:
+    """Expect that the rule which makes a position a draw says yes or no, and takes no win away."""
+    position = sample.positions[row]
+    drawn = game.search_functions["is_drawn"](position)
+    if not isinstance(drawn, bool | np.bool_):
+        raise BrokenPromise(f"is_drawn gives {drawn!r}, expected True or False, {where}")
+    if drawn and not sample.legal[row] and game.final_score(position):
+        check.fail(f"is_drawn is True in a finished game with the score {game.final_score(position)}, {where}")
 
 
 def _moves_after(game: Game, sample: Sample) -> list[int]:

@@ -197,7 +197,7 @@ class _Session:
         return ""
 
     def _final_score(self, _words: Sequence[str]) -> str:
-        if not self._engine.is_over:
+        if not self._engine.has_ended:
             raise _CommandError("cannot score: the game is not over")
         score = self._engine.first_score
         return f"{'B' if score > 0 else 'W'}+{abs(score)}" if score else "0"
@@ -206,7 +206,7 @@ class _Session:
         engine = self._engine
         drawing = draw_position(engine.game, engine.position, first_to_move=engine.first_to_move)
         shown = [engine.game.format_position(engine.position)] if drawing is None else drawing.lines()
-        turn = "game over" if engine.is_over else f"{self._color_name(engine.first_to_move)} to move"
+        turn = "game over" if engine.has_ended else f"{self._color_name(engine.first_to_move)} to move"
         return "\n".join(("", *shown, turn))
 
     # ------------------------------------------------------------------------------------------- thinking

@@ -18,6 +18,13 @@ so that an absent one costs nothing. All are dual functions; scores are from the
     How many plies back an equal position may lie. A position that occurs again is a draw.
 ``plies_left(position) -> int``
     Upper bound on the moves left, forced passes excluded.
+``is_drawn(position) -> bool``
+    Whether the position is drawn by a rule that the moves do not show (too many plies without progress, too little
+    material); players are taken to claim such draws. Never in a finished game that somebody has won. Repetitions are
+    none of its business.
+``table_key(position) -> uint64``
+    Key of the position in the table, where the hash key leaves out what decides its value soon: a counter of plies
+    that is about to make it a draw. Elsewhere it is the hash key.
 """
 
 from __future__ import annotations
@@ -26,7 +33,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.game import final_score, is_over
+from glem.core.game import final_score, hash_key, is_over
 from glem.core.kernels import overload_of
 from glem.core.operations import Operations, generic_operation, has_operation
 
@@ -36,12 +43,16 @@ __all__ = [
     "extension",
     "extra_plies",
     "hint",
+    "is_drawn",
+    "is_drawn_by_rule",
     "is_over_at_leaf",
     "move_order",
     "no_moves_score",
     "plies_left",
     "reversible_plies",
     "score_without_moves",
+    "stored_key",
+    "table_key",
     "tactical_moves",
 ]
 
@@ -52,6 +63,8 @@ OPTIONAL_OPERATIONS = (
     "no_moves_score",
     "reversible_plies",
     "plies_left",
+    "is_drawn",
+    "table_key",
 )
 
 
@@ -89,6 +102,18 @@ def reversible_plies(rules: Operations, position: Any) -> int:
 def plies_left(rules: Operations, position: Any) -> int:
     """Upper bound on the moves left, forced passes excluded."""
     return int(rules["plies_left"](position))
+
+
+@generic_operation
+def is_drawn(rules: Operations, position: Any) -> bool:
+    """Whether a rule that the moves do not show makes the position a draw."""
+    return bool(rules["is_drawn"](position))
+
+
+@generic_operation
+def table_key(rules: Operations, position: Any) -> np.uint64:
+    """Key of a position in the table."""
+    return rules["table_key"](position)  # type: ignore[no-any-return]
 
 
 # --------------------------------------------------------------------------- with what stands for absent ones
@@ -152,3 +177,27 @@ def _overload_earlier_plies(rules: Any, position: Any) -> Any:
     if has_operation(rules, "reversible_plies"):
         return lambda rules, position: np.int64(reversible_plies(rules, position))
     return lambda rules, position: np.int64(0)
+
+
+def is_drawn_by_rule(rules: Any, position: Any) -> bool:
+    """Whether a rule makes the position a draw; False in a game without such rules."""
+    return "is_drawn" in rules and is_drawn(rules, position)
+
+
+@overload_of(is_drawn_by_rule)
+def _overload_is_drawn_by_rule(rules: Any, position: Any) -> Any:
+    if has_operation(rules, "is_drawn"):
+        return lambda rules, position: is_drawn(rules, position)
+    return lambda rules, position: False
+
+
+def stored_key(rules: Any, position: Any) -> Any:
+    """Key of a position in the table: the hash key in a game without another one."""
+    return table_key(rules, position) if "table_key" in rules else hash_key(rules, position)
+
+
+@overload_of(stored_key)
+def _overload_stored_key(rules: Any, position: Any) -> Any:
+    if has_operation(rules, "table_key"):
+        return lambda rules, position: table_key(rules, position)
+    return lambda rules, position: hash_key(rules, position)

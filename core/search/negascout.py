@@ -11,6 +11,9 @@ The contract of :func:`negascout`:
   win and the longer loss are preferred. Such scores lie outside the limit of static scores and are proven.
 - A position that occurred before on the path, or in the game before the root, counts as a draw. What the table
   knows of a position came about on other paths; so a repetition beyond the root of a table's subtree is not seen.
+  Quiescence, whose moves come to an end, looks for none.
+- So does a position that a rule makes a draw (``is_drawn``), everywhere but at the root. Whoever has won at that
+  moment has won.
 - The transposition table may change the value only to that of a deeper search: an entry is used where its remaining
   depth is at least the asked one. It never cuts off with an open window, so that the principal variation is complete.
 - Multi-ProbCut (:class:`~glem.core.search.selectivity.Selectivity`) changes the value: with a window of one step, a
@@ -35,8 +38,10 @@ from glem.core.search.choices import (
     earlier_plies,
     extra_plies,
     hint,
+    is_drawn_by_rule,
     is_over_at_leaf,
     score_without_moves,
+    stored_key,
     tactical_moves,
 )
 from glem.core.search.clock import monotonic_nanoseconds
@@ -191,7 +196,9 @@ def settle(
         counters[NODES] += 1
         if counters[NODES] >= counters[NEXT_POLL] and must_stop(state):
             return best
-        score = -settle(rules, evaluator, state, after, ply + np.int64(1), -beta, -alpha)
+        score = np.int64(0)
+        if not is_drawn_by_rule(rules, after):
+            score = -settle(rules, evaluator, state, after, ply + np.int64(1), -beta, -alpha)
         if counters[STOPPED] != 0:
             return best
         if score > best:
@@ -241,7 +248,7 @@ def _score_by_table(rules: Any, state: Any, position: Any, ply: Any, depth: Any,
     for place in range(start, start + count):
         move = np.int64(state.moves[place])
         after = play(rules, position, move)
-        known = find_entry(state.table, state.table_mask, hash_key(rules, after))
+        known = find_entry(state.table, state.table_mask, stored_key(rules, after))
         if known == np.uint64(0) or entry_bound(known) & np.int64(UPPER_BOUND) == np.int64(0):
             continue
         score = -entry_score(known)
@@ -251,6 +258,7 @@ def _score_by_table(rules: Any, state: Any, position: Any, ply: Any, depth: Any,
             and abs(score) <= state.proven
             and entry_depth(known) >= below
             and not _is_repetition(rules, state, after, ply + np.int64(1))
+            and not is_drawn_by_rule(rules, after)
         ):
             return score
     return -state.infinity
@@ -273,7 +281,7 @@ def _set_priorities(
                 after = play(rules, position, move)
                 if depth == state.table_depth + np.int64(1):
                     # Deeper nodes have looked for a cut-off there; these children are the last that the table is asked.
-                    prefetch_bucket(state.table, state.table_mask, hash_key(rules, after))
+                    prefetch_bucket(state.table, state.table_mask, stored_key(rules, after))
                 priority += hint(rules, position, move, after) * _HINT_UNIT
                 if depth >= state.order_depth:
                     update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
@@ -365,7 +373,7 @@ def negascout(
     is_open = beta - alpha > np.int64(1)
     if is_open:
         state.variation_lengths[ply] = 0
-    if _is_repetition(rules, state, position, ply):
+    if _is_repetition(rules, state, position, ply) or (ply > np.int64(0) and is_drawn_by_rule(rules, position)):
         return np.int64(0)
     if depth <= np.int64(0) or ply == np.int64(PLIES - 1):
         if ply > counters[DEEPEST]:
@@ -376,7 +384,7 @@ def negascout(
     uses_table = depth >= state.table_depth
     key = np.uint64(0)
     if uses_table:
-        key = hash_key(rules, position)
+        key = stored_key(rules, position)
         known = find_entry(state.table, state.table_mask, key)
         if known != np.uint64(0):
             table_move = entry_move(known)

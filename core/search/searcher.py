@@ -313,7 +313,7 @@ class Searcher:
         state.stop[0] = stop is not None and stop.is_set()
         state.killers[:] = -1
         state.history[:] = 0
-        earlier = list(previous)[-_EARLIER_POSITIONS:] if "reversible_plies" in game.search_rules else []
+        earlier = self._earlier(root.position, previous)
         for place, position in enumerate(earlier):
             state.keys[place] = game.hash_key(position)
         seconds = limits.seconds
@@ -331,6 +331,12 @@ class Searcher:
             depth = min(depth, max(1, root.plies_left))
         self._enter_root(self.evaluator.operations, self.borrowed, root.position)
         return depth
+
+    def _earlier(self, position: Any, previous: Sequence[Any]) -> Sequence[Any]:
+        """Earlier positions that may occur again after the root."""
+        rules = self.game.search_rules
+        reach = int(rules["reversible_plies"](position)) if "reversible_plies" in rules else 0
+        return previous[max(0, len(previous) - min(reach, _EARLIER_POSITIONS)) :]
 
     def _final_result(self, position: Any, began: int) -> SearchResult:
         """Give the result at the end of the game."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
 import attrs
 from attrs import define, field
 
+from glem.core.draws import Draw, drawn_by
 from glem.core.errors import BadInputError, GlemError
 from glem.core.game import Game
 from glem.core.search.results import Clock
@@ -25,11 +27,16 @@ _DIGITS_OF_SECONDS = 6
 
 
 class End(StrEnum):
-    """Why a game ended."""
+    """Why a game ended: by its moves, the solver, the clock, or a draw that is claimed."""
 
     FINISHED = "finished"
     ADJUDICATED = "adjudicated"
     TIME = "time"
+    DRAWN = "drawn"
+    REPETITION = "repetition"
+
+
+_ENDS = {Draw.RULE: End.DRAWN, Draw.REPETITION: End.REPETITION}
 
 
 @define(frozen=True)
@@ -198,7 +205,7 @@ def play_game(task: GameTask) -> PlayedGame:
     side = len(previous) % 2
     score: int | None
     while True:
-        ended = _judged(task, position)
+        ended = _judged(task, position, previous)
         if ended is not None:
             own_score, end = ended
             score = own_score if side == 0 else -own_score
@@ -221,10 +228,13 @@ def play_game(task: GameTask) -> PlayedGame:
     return PlayedGame(task.number, names, task.opening, tuple(moves), score, result, end, overruns)
 
 
-def _judged(task: GameTask, position: Any) -> tuple[int, End] | None:
-    """Score for the side to move and reason, where the game is over or adjudicated."""
+def _judged(task: GameTask, position: Any, previous: Sequence[Any]) -> tuple[int, End] | None:
+    """Score for the side to move and reason, where the game is over, drawn or adjudicated."""
     if task.game.is_over(position):
         return task.game.final_score(position), End.FINISHED
+    draw = drawn_by(task.game, position, previous)
+    if draw is not None:
+        return 0, _ENDS[draw]
     limit = task.adjudication.solve_from
     if limit == 0:
         return None

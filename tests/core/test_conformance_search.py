@@ -99,6 +99,18 @@ def half_reversible(position):
     return 0.5
 
 
+def never_drawn(position):
+    return False
+
+
+def drawn_when_over(position):
+    return nim.is_over(position)
+
+
+def drawn_by_number(position):
+    return 0
+
+
 SOUND = {
     "legal_moves": lists_backwards,
     "play": nim.play,
@@ -108,6 +120,8 @@ SOUND = {
     "plies_left": stones_left,
     "no_moves_score": loses,
     "reversible_plies": never_reversible,
+    "is_drawn": never_drawn,
+    "table_key": nim.hash_key,
 }
 
 
@@ -138,6 +152,8 @@ def test_sound_search_functions_pass():
         ({"plies_left": one_ply_left}, "search operations", "plies_left gives 1, the game went on for"),
         ({"no_moves_score": wins}, "search operations", "no_moves_score gives 1, final_score -1"),
         ({"reversible_plies": half_reversible}, "search operations", "reversible_plies gives 0.5"),
+        ({"is_drawn": drawn_when_over}, "search operations", "is_drawn is True in a finished game with the score -1"),
+        ({"is_drawn": drawn_by_number}, "search operations", "is_drawn gives 0, expected True or False"),
     ],
 )
 def test_broken_search_functions_are_caught(change, check, text):
@@ -260,7 +276,7 @@ def test_rules_that_can_be_compiled_are_compared():
     report = check_game(evolve(COMPILED, search_functions=SOUND), games=3)
     assert report.passed, str(report)
     compiled = [result.name for result in report.results if result.name.endswith("compiled") and not result.skipped]
-    assert len(compiled) == 14, compiled
+    assert len(compiled) == 16, compiled
 
 
 # ---------------------------------------------------------------------------- too many moves in normal use

@@ -37,6 +37,11 @@ def static_of(evaluator: Evaluator, position: Any) -> int:
     return int(evaluator.operations["static_score"](position, evaluator.data, accumulators, 0))
 
 
+def _is_drawn(game: Game, position: Any) -> bool:
+    rules = game.search_rules.functions
+    return "is_drawn" in rules and bool(rules["is_drawn"](position))
+
+
 def _settled(game: Game, evaluator: Evaluator, position: Any, ply: int) -> int:
     """Value at the horizon: the best of standing still and the tactical moves."""
     rules = game.search_rules.functions
@@ -46,7 +51,8 @@ def _settled(game: Game, evaluator: Evaluator, position: Any, ply: int) -> int:
         return _final(game, evaluator, position, ply)
     values = [static_of(evaluator, position)] if count >= 0 else []
     for move in moves[: count if count >= 0 else ~count]:
-        values.append(-_settled(game, evaluator, game.play(position, int(move)), ply + 1))
+        after = game.play(position, int(move))
+        values.append(0 if _is_drawn(game, after) else -_settled(game, evaluator, after, ply + 1))
     return max(values)
 
 
@@ -60,6 +66,8 @@ def value_of(
         key = game.hash_key(position)
         if any(game.hash_key(path[-back]) == key for back in range(2, reach + 1, 2)):
             return 0
+    if ply > 0 and _is_drawn(game, position):
+        return 0
     if depth <= 0:
         return _settled(game, evaluator, position, ply)
     children = children_of(game, position)

@@ -18,6 +18,7 @@ from glem.core.search.evaluators import Evaluator
 CELLS = 8
 _ONE = np.uint64(1)
 _CAPACITY = 100
+_PATIENCE = 9
 
 
 class Position(NamedTuple):
@@ -108,6 +109,18 @@ def reversible_plies(position: Position) -> int:
 
 def no_moves_score(position: Position) -> int:
     return final_score(position)
+
+
+def is_drawn(position: Position) -> bool:
+    """Nothing was taken for long, or three men are left; a win stands."""
+    if position.own == np.uint64(0) or position.opponent == np.uint64(0):
+        return False
+    return bool(position.quiet >= np.uint8(_PATIENCE)) or popcount(position.own | position.opponent) <= 3
+
+
+def table_key(position: Position) -> np.uint64:
+    """The hash key, and the counter that may soon end the game."""
+    return hash_key(position) ^ mix(np.uint64(position.quiet) + np.uint64(1))
 
 
 def _format_position(position: Position) -> str:

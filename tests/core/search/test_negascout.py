@@ -32,13 +32,19 @@ NO_TABLE = SearchSettings(table_mb=0)
 DUELS = [
     duel(),
     duel(reversible_plies=duel_game.reversible_plies, extension=duel_game.extension),
-    duel(tactical_moves=duel_game.tactical_moves, move_order=duel_game.move_order),
+    duel(
+        tactical_moves=duel_game.tactical_moves,
+        move_order=duel_game.move_order,
+        is_drawn=duel_game.is_drawn,
+        table_key=duel_game.table_key,
+    ),
     duel(
         tactical_moves=duel_game.cornered_moves,
         extension=duel_game.extension,
         move_order=duel_game.move_order,
         no_moves_score=duel_game.no_moves_score,
         reversible_plies=duel_game.reversible_plies,
+        is_drawn=duel_game.is_drawn,
     ),
 ]
 
