@@ -15,6 +15,7 @@ import numpy as np
 from attrs import define, field
 
 from glem.core.errors import PluginError
+from glem.core.external_players import ExternalPlayers
 from glem.core.families import GAME_FAMILIES_GROUP, family_names, family_of, load_member
 from glem.core.interface import INTERFACE_VERSION, explain_arguments, game_problems, refuse, versions
 from glem.core.operations import Operations, generic_operation
@@ -122,6 +123,9 @@ class Game:
         (:mod:`glem.core.solving`); the evaluator, if any, only orders moves.
     protocols
         Name to text protocol by which other programs play the game (:mod:`glem.core.protocols`).
+    external_players
+        Name to protocol by which programs of others are players (:mod:`glem.core.external_players`): the text of such
+        a player is ``name:program``, then limits and options.
     facts
         Further facts about the game for its page in the documentation.
     interface_version
@@ -161,6 +165,7 @@ class Game:
     search_functions: Mapping[str, Callable[..., Any]] = field(factory=dict)
     make_solver: Callable[..., Solver] | None = None
     protocols: Mapping[str, Protocol] = field(factory=dict)
+    external_players: Mapping[str, ExternalPlayers] = field(factory=dict)
     facts: Mapping[str, str] = field(factory=dict)
     interface_version: int = INTERFACE_VERSION
     rules: Operations = field(init=False, repr=False)

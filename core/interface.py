@@ -42,7 +42,7 @@ _REQUIRED = (
     "parse_move",
 )
 _OPTIONAL = ("count_moves", "transform", "transform_move", "make_solver")
-_MAPPINGS = ("record_formats", "position_formats", "search_functions", "protocols", "facts")
+_MAPPINGS = ("record_formats", "position_formats", "search_functions", "protocols", "external_players", "facts")
 _FIELD_KINDS = "biuf"
 _FIELD_BYTES = 8
 _MOST_PHASES = 256

@@ -220,6 +220,10 @@ def _print(result: TournamentResult) -> None:
             for name, totals in sorted(standings.totals.items(), key=lambda item: -item[1].wins - item[1].draws / 2)
         ],
     )
+    for name, totals in standings.totals.items():
+        if totals.failures:
+            lost = f", {totals.lost_by_failure} games were lost by it" if totals.lost_by_failure else ""
+            click.echo(f"note: the program of {name} failed {totals.failures} times and was started anew{lost}")
     rows = []
     for pairing in standings.pairings.values():
         figures = pairing.to_json()

@@ -64,6 +64,7 @@ def check_formats(game: Game, examination: Examination) -> None:
             ("record_formats", game.record_formats),
             ("position_formats", game.position_formats),
             ("protocols", game.protocols),
+            ("external_players", game.external_players),
         ):
             for name, entry in known.items():
                 stated = getattr(entry, "name", None)

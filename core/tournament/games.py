@@ -13,6 +13,7 @@ from attrs import define, field
 
 from glem.core.draws import Draw, drawn_by
 from glem.core.errors import BadInputError, GlemError
+from glem.core.external_players import PlayerFailureError
 from glem.core.game import Game
 from glem.core.search.results import Clock
 from glem.core.tournament.kept_players import kept_player, kept_solver
@@ -27,11 +28,12 @@ _DIGITS_OF_SECONDS = 6
 
 
 class End(StrEnum):
-    """Why a game ended: by its moves, the solver, the clock, or a draw that is claimed."""
+    """Why a game ended: by its moves, the solver, the clock, a program's failure, or a draw that is claimed."""
 
     FINISHED = "finished"
     ADJUDICATED = "adjudicated"
     TIME = "time"
+    FAILURE = "failure"
     DRAWN = "drawn"
     REPETITION = "repetition"
 
@@ -99,13 +101,15 @@ class PlayedGame:
     moves
         The players' moves, without those of the opening; their seconds are the clock's, measured from outside.
     score
-        Final score from the first player's view; None where the clock decided.
+        Final score from the first player's view; None where the clock or a failure decided.
     result
         1, 0 or -1 from the first player's view.
     end
         Why it ended.
     overruns
         How many moves of the first and of the second player exceeded the time of the move or of the game.
+    failures
+        How often the program of the first and of the second player failed and was started anew.
     """
 
     number: int
@@ -116,6 +120,7 @@ class PlayedGame:
     result: int
     end: End
     overruns: tuple[int, int]
+    failures: tuple[int, int] = (0, 0)
 
     def side_of(self, place: int) -> int:
         """0 where move ``place`` is the first player's, 1 where it is the second's."""
@@ -147,6 +152,7 @@ class PlayedGame:
             "result": self.result,
             "end": str(self.end),
             "overruns": self.overruns,
+            **({"failures": self.failures} if any(self.failures) else {}),
         }
 
     @classmethod
@@ -154,6 +160,7 @@ class PlayedGame:
         """Read what :meth:`to_json` gave; :class:`BadInputError` when it is anything else."""
         try:
             first, second = value["players"]
+            failures = value.get("failures", (0, 0))
             return cls(
                 number=int(value["number"]),
                 players=(str(first), str(second)),
@@ -163,6 +170,7 @@ class PlayedGame:
                 result=int(value["result"]),
                 end=End(value["end"]),
                 overruns=(int(value["overruns"][0]), int(value["overruns"][1])),
+                failures=(int(failures[0]), int(failures[1])),
             )
         except (TypeError, KeyError, ValueError, IndexError, AttributeError, OverflowError) as error:
             raise BadInputError(f"no record of a game ({error!r})") from error
@@ -202,6 +210,7 @@ def play_game(task: GameTask) -> PlayedGame:
     previous = task.opening.positions(task.game)
     position = previous.pop()
     moves: list[MoveChoice] = []
+    failures = [0, 0]
     side = len(previous) % 2
     score: int | None
     while True:
@@ -213,7 +222,13 @@ def play_game(task: GameTask) -> PlayedGame:
             break
         clock = clocks[side]
         begin = time.perf_counter()
-        choice = players[side].choose(position, previous, clock.clock)
+        try:
+            choice = players[side].choose(position, previous, clock.clock)
+        except PlayerFailureError as error:
+            failures[side] += error.failures
+            score, end, result = None, End.FAILURE, (-1 if side == 0 else 1)
+            break
+        failures[side] += choice.failures
         seconds = time.perf_counter() - begin
         _check_legal(task, position, choice, players[side].name)
         moves.append(attrs.evolve(choice, seconds=seconds))
@@ -225,7 +240,9 @@ def play_game(task: GameTask) -> PlayedGame:
         side = 1 - side
     overruns = (clocks[0].overruns, clocks[1].overruns)
     names = (task.first.name, task.second.name)
-    return PlayedGame(task.number, names, task.opening, tuple(moves), score, result, end, overruns)
+    return PlayedGame(
+        task.number, names, task.opening, tuple(moves), score, result, end, overruns, (failures[0], failures[1])
+    )
 
 
 def _judged(task: GameTask, position: Any, previous: Sequence[Any]) -> tuple[int, End] | None:

@@ -6,9 +6,9 @@ import threading
 
 from glem.core.game import Game
 from glem.core.solving import Solver, solver_of
-from glem.core.tournament.players import Player, PlayerSpec
+from glem.core.tournament.players import EXTERNAL, Player, PlayerSpec
 
-__all__ = ["kept_player", "kept_solver"]
+__all__ = ["close_programs", "kept_player", "kept_solver"]
 
 _MOST_PLAYERS = 8
 _SOLVER_TABLE_MB = 16
@@ -39,6 +39,12 @@ def kept_player(game: Game, spec: PlayerSpec) -> Player:
     while len(_kept.players) > _MOST_PLAYERS:
         _kept.players.pop(next(iter(_kept.players))).close()
     return player
+
+
+def close_programs() -> None:
+    """End the programs of others that this thread keeps; they are started again when they are needed."""
+    for key in [key for key in _kept.players if key[1].kind == EXTERNAL]:
+        _kept.players.pop(key).close()
 
 
 def kept_solver(game: Game) -> Solver:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError, PluginError
 from glem.core.evaluation import LinearEvaluation
+from glem.core.external_players import external_players_of
 from glem.core.game import Game
 from glem.core.learning import load_learning
 from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation, value_part
@@ -19,6 +20,7 @@ from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_choice import chosen_probcut
 from glem.core.tournament.players import (
     DEFAULT_EVALUATION,
+    EXTERNAL,
     GREEDY,
     MOBILITY,
     NO_EVALUATION,
@@ -36,6 +38,8 @@ _NO_DEFAULT = "without any, `none,depth=4` plays (a search that sees only how ga
 
 def data_digest(spec: PlayerSpec, game: Game) -> str:
     """Digest of all that a player reads from files or plugins; "" where it reads nothing."""
+    if spec.kind == EXTERNAL:
+        return external_players_of(game, spec).digest(game, spec)
     if spec.kind == RANDOM or (spec.kind == GREEDY and spec.evaluation == MOBILITY):
         return ""
     evaluation = load_player_evaluation(game, spec.evaluation)

@@ -8,15 +8,17 @@ A :class:`PlayerSpec` says what a player is made of. It is small and picklable, 
     greedy,evaluation=mobility
     none,depth=6
     random,seed=3
+    PROTOCOL:program,nodes=1000,Hash=16
 
 The first word may be an evaluation file, ``default`` (the game's own evaluation) or ``none`` (all positions are even)
-for a searching player, or the name of another kind of player.
+for a searching player, or the name of another kind of player. A protocol and a colon begin the text of a program of
+others, where the game knows the protocol (:mod:`glem.core.external_players`).
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,6 +26,7 @@ import attrs
 from attrs import define, field
 
 from glem.core.errors import BadInputError
+from glem.core.external_players import external_players_of, split_program
 from glem.core.game import Game
 from glem.core.search.results import Clock, Limits
 from glem.core.solving import can_solve
@@ -39,8 +42,9 @@ NO_EVALUATION = "none"
 MOBILITY = "mobility"
 """Stands, with a greedy player, for the opponent's number of moves, negated: an evaluation that every game has."""
 
-SEARCH, GREEDY, RANDOM = "search", "greedy", "random"
-_KINDS = (SEARCH, GREEDY, RANDOM)
+SEARCH, GREEDY, RANDOM, EXTERNAL = "search", "greedy", "random", "external"
+_KINDS = (SEARCH, GREEDY, RANDOM, EXTERNAL)
+_NEED_LIMITS = (SEARCH, EXTERNAL)
 _LONGEST_NAME = 60
 
 
@@ -65,6 +69,8 @@ class MoveChoice:
         The score is the exact final score.
     result
         1, 0 or -1 where the player knows that it can win, draw, or must lose; else None.
+    failures
+        How often the player's program failed over this move and was started anew.
     """
 
     move: int
@@ -74,6 +80,7 @@ class MoveChoice:
     seconds: float = 0.0
     exact: bool = False
     result: int | None = None
+    failures: int = 0
 
 
 class Player(Protocol):
@@ -100,12 +107,22 @@ class Player(Protocol):
             The player's own clock, where the game is played with one.
         stop
             When it is set, the player chooses at once.
+
+        Raises
+        ------
+        PlayerFailureError
+            It is a program that does not give a legal move.
         """
         ...
 
     def close(self) -> None:
         """Give back what the player holds; it is not used again."""
         ...
+
+
+def _as_pairs(pairs: Iterable[Iterable[str]]) -> tuple[tuple[str, str], ...]:
+    """Pairs as they stand in a description, also where JSON made lists of them."""
+    return tuple((name, value) for name, value in pairs)
 
 
 @define(frozen=True)
@@ -117,10 +134,10 @@ class PlayerSpec:
     name
         For people and records; unique within a tournament.
     kind
-        ``search``, ``greedy`` (the move after which the evaluation is best) or ``random``.
+        ``search``, ``greedy`` (the move after which the evaluation is best), ``random`` or ``external``.
     evaluation
         File of an evaluation, ``default`` for the one that the game's plugin ships, ``none`` for one that calls all
-        positions even, or for a greedy player ``mobility``.
+        positions even, or for a greedy player ``mobility``. Of an external player the protocol and the program.
     limits
         Of each search. A clock here is the player's time for a whole game.
     solve_from
@@ -136,6 +153,8 @@ class PlayerSpec:
         Size of the transposition table and of the solver's, in MiB.
     seed
         Of random choices.
+    options
+        Names and values of an external player's further options, which its protocol reads.
     digest
         Of the evaluation and other data, set by :meth:`resolved`; a player made from other data is refused.
     """
@@ -150,6 +169,7 @@ class PlayerSpec:
     probcut: str = ""
     table_mb: int = 16
     seed: int = 0
+    options: tuple[tuple[str, str], ...] = field(default=(), converter=_as_pairs)
     digest: str = ""
 
     def __attrs_post_init__(self) -> None:
@@ -167,7 +187,15 @@ class PlayerSpec:
                 raise BadInputError(f"{what} of player {self.name!r} must be at least {least}, got {value}")
         if self.kind == SEARCH and self.evaluation == MOBILITY:
             raise BadInputError(f"player {self.name!r}: evaluation=mobility is for greedy players; name a file")
-        if self.kind == SEARCH and self.limits == Limits():
+        if self.kind == EXTERNAL and split_program(self.evaluation) is None:
+            raise BadInputError(
+                f"player {self.name!r}: an external player is written PROTOCOL:PROGRAM, got {self.evaluation!r}"
+            )
+        if self.kind == EXTERNAL and (self.solve_from or self.result_from):
+            raise BadInputError(
+                f"player {self.name!r}: a program of others solves nothing; leave solve= and result= out"
+            )
+        if self.kind in _NEED_LIMITS and self.limits == Limits():
             raise BadInputError(f"player {self.name!r} has no limit: give depth=, nodes=, seconds= or clock=")
 
     def resolved(self, game: Game) -> PlayerSpec:
@@ -195,6 +223,8 @@ class PlayerSpec:
 
             return RandomPlayer(self, game)
         self.check_data(game)
+        if self.kind == EXTERNAL:
+            return external_players_of(game, self).make_player(game, self)
         if self.kind == GREEDY:
             from glem.core.tournament.simple_players import GreedyPlayer
 
@@ -217,7 +247,10 @@ class PlayerSpec:
 
     def to_json(self) -> dict[str, Any]:
         """Everything that determines the player's moves, as plain JSON values."""
-        return attrs.asdict(self)
+        value = attrs.asdict(self)
+        if not self.options:
+            del value["options"]
+        return value
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> PlayerSpec:
@@ -285,7 +318,8 @@ def parse_player(text: str, *, limits: Limits | None = None) -> PlayerSpec:
         Comma-separated ``option=value``: ``name``, ``kind``, ``evaluation``, ``depth``, ``nodes``, ``seconds`` (a
         move), ``clock`` (seconds a game, ``60+0.5`` with an increment), ``solve`` and ``result`` (moves left from which
         on positions are solved exactly or for win, draw and loss), ``probcut`` (a file, ``default``, or ``off`` for
-        full-width search), ``table`` (MiB), ``seed``. The first one may be a kind or an evaluation alone.
+        full-width search), ``table`` (MiB), ``seed``. The first one may be a kind, an evaluation or a program of others
+        alone; a program may have further options, which its protocol reads.
     limits
         Limits of a searching player that names none of its own.
 
@@ -301,10 +335,22 @@ def parse_player(text: str, *, limits: Limits | None = None) -> PlayerSpec:
     """
     fields: dict[str, Any] = {}
     limit_fields: dict[str, Any] = {}
-    for place, part in enumerate(text.split(",")):
+    further: dict[str, str] = {}
+    parts = text.split(",")
+    is_external = _is_external(parts)
+    if is_external:
+        fields["kind"] = EXTERNAL
+    for place, part in enumerate(parts):
         option, equals, value = (word.strip() for word in part.partition("="))
-        if place == 0 and not equals:
-            option, value = ("kind" if option in _KINDS else "evaluation"), option
+        if place == 0 and (not equals or (is_external and split_program(part.strip()) is not None)):
+            option, value = ("kind" if part.strip() in _KINDS else "evaluation"), part.strip()
+        if is_external and option not in {*_LIMITS, "name", "evaluation", "kind"} and equals:
+            if option in further:
+                raise BadInputError(f"player {text!r} has {option} twice")
+            further[option] = value
+            continue
+        if is_external and option == "kind":
+            raise BadInputError(f"player {text!r} is a program of others, of no other kind")
         if option not in _LIMITS and option not in _OPTIONS:
             known = ", ".join((*_OPTIONS, *_LIMITS))
             raise BadInputError(f"player {text!r} has an unknown option {option!r}; known: {known}")
@@ -320,16 +366,29 @@ def parse_player(text: str, *, limits: Limits | None = None) -> PlayerSpec:
             raise BadInputError(f"player {text!r}: {option} must be {meaning}, got {value!r}") from None
     if fields.get("probcut") in {"on", "off"}:
         fields["selective"] = fields.pop("probcut") == "on"
-    if fields.get("kind", SEARCH) == SEARCH and not limit_fields and limits is not None:
+    if fields.get("kind", SEARCH) in _NEED_LIMITS and not limit_fields and limits is not None:
         chosen = limits
     else:
         chosen = Limits(**limit_fields)
+    if further:
+        fields["options"] = tuple(sorted(further.items()))
     return PlayerSpec(name=fields.pop("name", None) or _name_of(text, fields), limits=chosen, **fields)
+
+
+def _is_external(parts: list[str]) -> bool:
+    """Whether the parts of a player's text name a program of others, and no file that is called so."""
+    named = [part.partition("=")[2].strip() for part in parts if part.partition("=")[0].strip() == "evaluation"]
+    program = named[0] if named else parts[0].strip()
+    return split_program(program) is not None and not Path(program).exists()
 
 
 def _name_of(text: str, fields: dict[str, Any]) -> str:
     """Name of a player that has none: its text, with files by their stems."""
     name = ",".join(part.strip() for part in text.split(","))
+    program = split_program(str(fields.get("evaluation", ""))) if fields.get("kind") == EXTERNAL else None
+    if program is not None:
+        path, _, arguments = program[1].strip().partition(" ")
+        return name.replace(fields["evaluation"], f"{Path(path).stem} {arguments}".strip())[:_LONGEST_NAME]
     for option in ("evaluation", "probcut"):
         file = str(fields.get(option, ""))
         if file:

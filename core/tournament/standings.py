@@ -50,6 +50,10 @@ class PlayerTotals:
         Moves that exceeded their time.
     lost_on_time
         Games.
+    failures
+        How often the player's program failed and was started anew.
+    lost_by_failure
+        Games.
     """
 
     wins: int = 0
@@ -65,6 +69,8 @@ class PlayerTotals:
     slowest: float = 0.0
     overruns: int = 0
     lost_on_time: int = 0
+    failures: int = 0
+    lost_by_failure: int = 0
 
     @property
     def games(self) -> int:
@@ -99,6 +105,8 @@ class PlayerTotals:
         self.losses += result < 0
         self.overruns += game.overruns[side]
         self.lost_on_time += game.end == End.TIME and result < 0
+        self.failures += game.failures[side]
+        self.lost_by_failure += game.end == End.FAILURE and result < 0
         for place, move in enumerate(game.moves):
             if game.side_of(place) != side:
                 continue

@@ -26,6 +26,7 @@ from glem.core.solving import can_solve
 from glem.core.tasks import run_tasks
 from glem.core.tournament.elo import PairCounts
 from glem.core.tournament.games import Adjudication, GameTask, PlayedGame, play_game
+from glem.core.tournament.kept_players import close_programs
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.players import PlayerSpec
 from glem.core.tournament.sprt import Sprt, SprtState, Verdict
@@ -177,6 +178,7 @@ def run_tournament(
         tournament, players=tuple(player.resolved(tournament.game) for player in tournament.players)
     )
     with contextlib.ExitStack() as stack:
+        stack.callback(close_programs)
         tally = _Tally(tournament)
         journal = None
         if record is not None:
