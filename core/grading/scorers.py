@@ -18,12 +18,17 @@ from glem.core.grading.grading import Prediction
 from glem.core.grading.selected import SelectedPositions
 from glem.core.operations import position_at
 from glem.core.progress import SILENT, Progress
+from glem.core.result_evaluation import ResultEvaluation, value_part
 from glem.core.search.evaluation_evaluator import evaluator_of, search_unit
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.solving import Solver, solver_of
 from glem.core.tasks import run_tasks
-from glem.core.tournament.player_data import load_player_evaluation, load_player_probcut
+from glem.core.tournament.player_data import (
+    load_any_player_evaluation,
+    load_player_evaluation,
+    load_player_probcut,
+)
 from glem.core.tournament.players import SEARCH, PlayerSpec, parse_player
 
 __all__ = ["Scorer", "SearchScorer", "StaticScorer", "scorer_of"]
@@ -46,7 +51,7 @@ class Scorer(Protocol):
 
 
 class StaticScorer:
-    """An evaluation as it is. Under the logistic link its values are log odds, else label units.
+    """An evaluation as it is, with its drawishness if it has one. Under the logistic link its values are log odds.
 
     Parameters
     ----------
@@ -60,22 +65,29 @@ class StaticScorer:
 
     is_search = False
 
-    def __init__(self, name: str, evaluation: LinearEvaluation, *, jobs: int = 1) -> None:
+    def __init__(self, name: str, evaluation: LinearEvaluation | ResultEvaluation, *, jobs: int = 1) -> None:
         self.name = name
-        self._unit = search_unit(evaluation)
+        value = value_part(evaluation)
+        self._unit = search_unit(value)
         # The sum before the logistic link: a winning chance of almost 1 has few digits left.
-        self._evaluation = attrs.evolve(evaluation, link=IDENTITY) if evaluation.link == LOGISTIC else evaluation
+        self._value = attrs.evolve(value, link=IDENTITY) if value.link == LOGISTIC else value
+        self._drawishness = evaluation.drawishness if isinstance(evaluation, ResultEvaluation) else None
         self._jobs = jobs
 
     def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
         """Evaluate positions."""
-        return Prediction(
-            self._evaluation.predict(selected.positions, jobs=self._jobs, progress=progress), unit=self._unit
-        )
+        value = self._value.predict(selected.positions, jobs=self._jobs, progress=progress)
+        return Prediction(value, _drawishness_of(self._drawishness, selected, self._jobs), unit=self._unit)
+
+
+def _drawishness_of(
+    drawishness: LinearEvaluation | None, selected: SelectedPositions, jobs: int
+) -> NDArray[np.float32] | None:
+    return None if drawishness is None else drawishness.predict(selected.positions, jobs=jobs)
 
 
 class SearchScorer:
-    """An evaluation after a search of each position by itself.
+    """An evaluation after a search of each position by itself; a drawishness of its own is that of the position itself.
 
     A value lies within the game's final scores, or within the greatest log odds of the search under the logistic link:
     a win that the search has proved, or the solver, is worth the greatest value, and the exact score where scores tell
@@ -101,7 +113,9 @@ class SearchScorer:
         self.name = spec.name
         self._game = game
         self._spec = spec.resolved(game)
-        self._unit = search_unit(load_player_evaluation(game, spec.evaluation))
+        evaluation = load_any_player_evaluation(game, spec.evaluation)
+        self._unit = search_unit(value_part(evaluation))
+        self._drawishness = evaluation.drawishness if isinstance(evaluation, ResultEvaluation) else None
         self._workers = Workers() if workers is None else workers
 
     def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
@@ -125,7 +139,8 @@ class SearchScorer:
             for place, values in results:
                 found[place] = values
                 bar.advance(len(values))
-        return Prediction(np.concatenate([found[place] for place in range(len(tasks))]), unit=self._unit)
+        value = np.concatenate([found[place] for place in range(len(tasks))])
+        return Prediction(value, _drawishness_of(self._drawishness, selected, 1), unit=self._unit)
 
 
 @define(frozen=True)
@@ -189,4 +204,4 @@ def scorer_of(game: Game, text: str, *, jobs: int = 1, workers: Workers | None =
         return SearchScorer(game, spec, workers=workers)
     if spec.solve_from or spec.result_from:
         raise BadInputError(f"{text!r} solves positions but has no limit for those before: add depth= or nodes=")
-    return StaticScorer(spec.name, load_player_evaluation(game, spec.evaluation), jobs=jobs)
+    return StaticScorer(spec.name, load_any_player_evaluation(game, spec.evaluation), jobs=jobs)

@@ -12,6 +12,8 @@ import pytest
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.fitting.links import LOGISTIC
+from glem.core.grading.scorers import scorer_of
+from glem.core.grading.selected import SelectedPositions
 from glem.core.learning import Learning, load_learning
 from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation, value_part
 from glem.core.tournament.player_data import load_any_player_evaluation, load_player_evaluation
@@ -89,6 +91,18 @@ def test_whoever_wants_an_evaluation_gets_the_value(othello_learning: Learning, 
     assert isinstance(load_any_evaluation(plain), LinearEvaluation)
     with pytest.raises(BadInputError, match="without a drawishness"):
         ResultEvaluation.load(plain)
+
+
+def test_grading_uses_both_parts(othello_learning: Learning, tmp_path: Path) -> None:
+    path = tmp_path / "result.npz"
+    evaluation = example(othello_learning)
+    evaluation.save(path)
+    positions = positions_of(othello_learning)
+    value, drawishness = evaluation.predict(positions)
+    graded = scorer_of(othello_learning.game, str(path)).predict(SelectedPositions.from_positions(positions))
+    assert graded.unit == "log odds"
+    assert graded.value == pytest.approx(value)
+    assert graded.drawishness == pytest.approx(drawishness)
 
 
 def test_parts_that_do_not_belong_together_are_refused(othello_learning: Learning) -> None:
