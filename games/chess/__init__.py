@@ -2,4 +2,41 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import chess
+
+from glem.core.game import BoardLayout, Game
+from glem.games.chess import generation, notation, playing, searching
+from glem.games.chess.position import INITIAL_POSITION
+
+__all__ = ["CHESS"]
+
+CHESS = Game(
+    name="chess",
+    title="Chess",
+    initial_position=INITIAL_POSITION,
+    legal_moves=generation.legal_moves,
+    play=playing.play,
+    is_over=playing.is_over,
+    final_score=playing.final_score,
+    hash_key=playing.hash_key,
+    max_moves=notation.MAX_MOVES,
+    move_count=notation.MOVE_COUNT,
+    # Each of 96 pawn moves and 30 captures, 8 of them by pawns, after 149 plies without either, and 149 at the end.
+    max_plies=150 * (96 + 30 - 8) + 149,
+    score_bounds=(-1, 1),
+    format_position=notation.format_position,
+    parse_position=notation.parse_position,
+    format_move=notation.format_move,
+    parse_move=notation.parse_move,
+    count_moves=generation.count_moves,
+    transform=playing.transform,
+    transform_move=playing.transform_move,
+    symmetry_count=2,
+    layout=BoardLayout(
+        rows=8,
+        columns=8,
+        cell_names=tuple(chess.SQUARE_NAMES[square ^ 56] for square in range(64)),
+    ),
+    search_functions=searching.SEARCH_FUNCTIONS,
+)
+"""The game as the registry knows it."""

@@ -43,6 +43,6 @@ def to_board(position: Position, chess960: bool = False) -> chess.Board:
     board.occupied_co = [board.occupied & ~int(position.white), int(position.white)]
     board.castling_rights = int(position.castling)
     board.ep_square = int(position.en_passant) or None
-    board.turn = position.turn == 0
+    board.turn = bool(position.turn == 0)
     board.halfmove_clock = int(position.clock)
     return board

@@ -33,7 +33,7 @@ __all__ = [
     "en_passant_pawns",
     "in_check",
     "legal_moves",
-    "tactical_moves",
+    "write_moves",
 ]
 
 MOST_CLOCK = np.uint8(150)
@@ -293,8 +293,25 @@ def _write_pawn_moves(moves: Any, place: np.int64, targets: np.uint64, step: np.
     return place
 
 
-def _write_moves(position: Position, moves: Any, start: np.int64, tactical: bool) -> np.int64:
-    """Write the legal moves, or the tactical ones; the complement of their number where the latter are evasions."""
+def write_moves(position: Position, moves: Any, start: np.int64, tactical: bool) -> np.int64:
+    """Write moves, captures by pawns first and the king's last; the clock is not looked at.
+
+    Parameters
+    ----------
+    position
+        The position.
+    moves
+        Integers [n], written from ``start`` on.
+    start
+        First place.
+    tactical
+        Only captures and promotions to a queen; in check all moves even so.
+
+    Returns
+    -------
+    int64
+        Their number; its complement where ``tactical`` and the side to move is in check.
+    """
     own = own_squares(position)
     occupied = occupied_squares(position)
     opponent = occupied & ~own
@@ -350,21 +367,10 @@ def _write_moves(position: Position, moves: Any, start: np.int64, tactical: bool
 
 
 def legal_moves(position: Position, moves: Any, start: int) -> int:
-    """Write the legal moves, captures by pawns first and the king's last; none once the clock has run out."""
+    """Write the legal moves; none once the clock has run out."""
     if position.clock >= MOST_CLOCK:
         return 0
-    return int(_write_moves(position, moves, np.int64(start), False))
-
-
-def tactical_moves(position: Position, moves: Any, start: int) -> int:
-    """Write captures and promotions to a queen; in check all moves, and the complement of their number.
-
-    Quiescence comes to an end with them: captures and promotions are at most 46 in a game, checks between them answer
-    each other, and the clock ends what the two leave over.
-    """
-    if position.clock >= MOST_CLOCK:
-        return 0
-    return int(_write_moves(position, moves, np.int64(start), True))
+    return int(write_moves(position, moves, np.int64(start), False))
 
 
 def count_moves(position: Position) -> int:
