@@ -44,6 +44,8 @@ class AnalysedLine:
         The line; at least one move.
     depth
         The iteration that found it, in plies.
+    plies_to_end
+        In how many plies the game is over by it, where the search has found a certain win or loss; else None.
     """
 
     value: float
@@ -51,6 +53,7 @@ class AnalysedLine:
     bound: Bound
     moves: tuple[int, ...]
     depth: int
+    plies_to_end: int | None = None
 
 
 @define(frozen=True)
@@ -74,6 +77,8 @@ class Analysis:
         Whether every line was followed to the end of the game, nothing pruned that could matter.
     results_only
         Whether values tell who wins, not by how much.
+    selective_depth
+        Greatest distance in plies that the search looked at; 0 where nothing was searched.
     """
 
     lines: tuple[AnalysedLine, ...]
@@ -83,6 +88,7 @@ class Analysis:
     stopped: bool
     proven: bool
     results_only: bool
+    selective_depth: int = 0
 
 
 def depth_texts(analysis: Analysis) -> list[str]:
@@ -152,6 +158,7 @@ class Analyst:
         stop: threading.Event,
         previous: Sequence[Any] = (),
         on_iteration: Callable[[Analysis], None] | None = None,
+        exclude: Sequence[int] = (),
     ) -> Analysis:
         """Find the best lines of a position that is not over.
 
@@ -169,6 +176,8 @@ class Analyst:
             The game's earlier positions.
         on_iteration
             Called with what is known after each iteration.
+        exclude
+            Moves that are not looked at; the position has others.
         """
 
         def search(limits: Limits) -> Analysis:
@@ -181,6 +190,7 @@ class Analyst:
                     stop=stop,
                     previous=previous,
                     on_iteration=lambda result: tell(self._told(position, result)),
+                    exclude=exclude,
                 ),
             )
 
@@ -188,7 +198,7 @@ class Analyst:
             if on_iteration is not None:
                 on_iteration(analysis)
 
-        if not self._is_solvable(position, limits):
+        if exclude or not self._is_solvable(position, limits):
             return search(limits)
         glance = search(Limits(min(limits.depth or _DEPTH_BEFORE_SOLVING, _DEPTH_BEFORE_SOLVING), limits.nodes))
         if glance.proven or stop.is_set():
@@ -252,6 +262,7 @@ class Analyst:
             stopped=result.stopped,
             proven=self._is_proven(position, result),
             results_only=self._evaluator.result_only,
+            selective_depth=result.selective_depth,
         )
 
     def _is_proven(self, position: Any, result: SearchResult) -> bool:
@@ -275,4 +286,5 @@ class Analyst:
         value = score / evaluator.steps_per_unit
         certain = "won" if score > 0 else "lost"
         text = certain if is_certain else value_text(self._evaluation, value)
-        return AnalysedLine(value, text, line.bound, line.moves, line.depth)
+        end = int(self._searcher.state.win) - abs(line.score) if is_certain else None
+        return AnalysedLine(value, text, line.bound, line.moves, line.depth, end)

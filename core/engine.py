@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +26,7 @@ _Result = TypeVar("_Result")
 _MOST_MOVES_SHOWN = 20
 _LONGEST_MOVE = 10
 _SEPARATORS = " ,;\t\r\n"
+_MOVE_NUMBER = re.compile(r"^\d+\.+\s*")
 
 
 class Engine:
@@ -49,6 +51,8 @@ class Engine:
         self._positions = [game.initial_position]
         self._moves: list[int] = []
         self._first_began = True
+        self.preparing: threading.Thread | None = None
+        """The thread in which a protocol prepares the player, if it does that by itself."""
 
     # ---------------------------------------------------------------------------------------------- the game
 
@@ -107,8 +111,10 @@ class Engine:
         """Go back to the initial position; the player forgets what it knew of the last game."""
         self.set_position(self.game.initial_position)
 
-    def set_position(self, position: Any, *, first_to_move: bool = True) -> None:
-        """Begin a new game in a position.
+    def set_position(
+        self, position: Any, *, first_to_move: bool = True, previous: Sequence[Any] = (), same_game: bool = False
+    ) -> None:
+        """Begin a new game in a position, or go on from there in the same one.
 
         Parameters
         ----------
@@ -116,10 +122,16 @@ class Engine:
             The position.
         first_to_move
             Whether the first player is to move in it.
+        previous
+            Earlier positions of the game, oldest first; their moves are not known here.
+        same_game
+            Let the player keep what it knows.
         """
-        self._positions = [position]
+        self._positions = [*previous, position]
         self._moves = []
         self._first_began = first_to_move
+        if same_game:
+            return
         if self._player is not None:
             self._player.new_game()
         if self._analyst is not None:
@@ -173,7 +185,7 @@ class Engine:
     def _what_is_legal(self, legal: Sequence[int]) -> str:
         if not legal:
             return "the game is over"
-        names = [self.game.format_move(move) for move in legal[:_MOST_MOVES_SHOWN]]
+        names = [self.game.move_text(self.position, move) for move in legal[:_MOST_MOVES_SHOWN]]
         return f"legal: {', '.join(names)}{', ...' if len(legal) > len(names) else ''}"
 
     def undo(self) -> int:
@@ -197,14 +209,16 @@ class Engine:
         BadInputError
             The text is no move, or the move is not legal.
         """
-        move = self.game.parse_move(text)
+        move = self.game.move_of_text(self.position, text)
         legal = self.legal_moves()
         if move not in legal:
             raise BadInputError(f"{text} is not legal here; {self._what_is_legal(legal)}")
         return move
 
     def play_text(self, text: str) -> None:
-        """Play moves written one after the other, with or without blanks; forced passes may be left out.
+        """Play moves written one after the other, with or without blanks and numbers such as ``12.`` before them.
+
+        Forced passes may be left out.
 
         Raises
         ------
@@ -212,14 +226,14 @@ class Engine:
             Somewhere no legal move follows; then no move was played.
         """
         before = len(self._moves)
-        rest = text.strip(_SEPARATORS)
+        rest = _MOVE_NUMBER.sub("", text.strip(_SEPARATORS))
         while rest:
             length = self._play_next(rest)
             if length == 0:
                 problem = self._problem_of(rest, len(self._moves) - before)
                 del self._positions[before + 1 :], self._moves[before:]
                 raise BadInputError(problem)
-            rest = rest[length:].lstrip(_SEPARATORS)
+            rest = _MOVE_NUMBER.sub("", rest[length:].lstrip(_SEPARATORS))
 
     def _problem_of(self, text: str, played: int) -> str:
         """Say why no move begins a text, after so many moves that were played."""
@@ -235,6 +249,12 @@ class Engine:
             return ""
         word = text.translate(dict.fromkeys(map(ord, _SEPARATORS), " ")).split()[0][:_LONGEST_MOVE]
         said = ""
+        if self.game.parse_move_at is not None:
+            try:
+                self.game.parse_move_at(self.position, word)
+            except BadInputError as error:
+                said = str(error)
+            return said
         for length in range(1, len(word) + 1):
             try:
                 self.game.parse_move(word[:length])
@@ -249,7 +269,7 @@ class Engine:
         legal = self.legal_moves()
         for length in range(min(len(text), _LONGEST_MOVE), 0, -1):
             try:
-                move = self.game.parse_move(text[:length])
+                move = self.game.move_of_text(self.position, text[:length])
             except BadInputError:
                 continue
             if move in legal:
@@ -265,6 +285,9 @@ class Engine:
 
     def transcript(self) -> str:
         """Return the moves played as a line that :meth:`play_text` reads; forced passes are left out."""
+        if self.game.format_move_at is not None:
+            texts = self.game.move_texts(self._positions[-len(self._moves) - 1], self._moves)
+            return " ".join(text for text, move in zip(texts, self._moves, strict=True) if move != self.game.pass_move)
         names = [self.game.format_move(move) for move in self._moves if move != self.game.pass_move]
         return ("" if all(len(name) == 2 for name in names) else " ").join(names)
 
@@ -281,6 +304,16 @@ class Engine:
             if self._player is not None:
                 self._player.close()
             self._spec, self._player, self._analyst = spec, None, None
+
+    def prepare_analysis(self) -> None:
+        """Make what analyses positions, and compile its search now.
+
+        Raises
+        ------
+        BadInputError
+            The player does not search, or as :meth:`prepare`.
+        """
+        self._analysing()
 
     def limit(self, limits: Limits) -> None:
         """Change the limits of the player's searches."""
@@ -342,6 +375,7 @@ class Engine:
         limits: Limits | None = None,
         stop: threading.Event | None = None,
         on_iteration: Callable[[Analysis], None] | None = None,
+        exclude: Sequence[int] = (),
     ) -> Analysis:
         """Find the best lines of the position.
 
@@ -355,6 +389,8 @@ class Engine:
             Ends it early.
         on_iteration
             Called with what is known after each iteration, from another thread.
+        exclude
+            Moves that are not looked at.
 
         Raises
         ------
@@ -372,6 +408,7 @@ class Engine:
                 stop=event,
                 previous=self.previous,
                 on_iteration=on_iteration,
+                exclude=exclude,
             ),
             stop or threading.Event(),
         )

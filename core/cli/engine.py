@@ -27,6 +27,7 @@ def command(game_name: str, protocol_name: str, **player: Any) -> None:
     for each move, besides the clock that the other side keeps; without any, a move takes a few seconds.
     """
     import io
+    import os
     import sys
 
     from glem.core.engine import Engine
@@ -42,12 +43,19 @@ def command(game_name: str, protocol_name: str, **player: Any) -> None:
         known = ", ".join(("auto", *protocols))
         raise BadInputError(f"{game.title} has no protocol {protocol_name!r}; known: {known}")
     engine = Engine(game, opponent_of(game, default=Limits(clock=Clock(_USUAL_CLOCK)), **player))
-    engine.prepare()
+    spoken = protocols.values() if protocol_name == "auto" else (protocols[protocol_name],)
+    if any(protocol.prepares for protocol in spoken):
+        # Errors come at once all the same.
+        engine.spec.resolved(game)
+    else:
+        engine.prepare()
     lines = DescriptorLines(sys.stdin.fileno())
     if protocol_name == "auto":
         opening = set(lines.first().split()[:1])
         protocol_name = next((name for name, known in protocols.items() if opening & set(known.opening)), GTP.name)
     protocol = protocols[protocol_name]
+    if not protocol.prepares:
+        engine.prepare()
 
     if isinstance(sys.stdout, io.TextIOWrapper):
         # What others sent comes back in answers, whatever it was.
@@ -58,3 +66,6 @@ def command(game_name: str, protocol_name: str, **player: Any) -> None:
         sys.stdout.flush()
 
     protocol.serve(engine, lines, write)
+    if engine.preparing is not None and engine.preparing.is_alive():
+        # Nothing is left in the middle of compiling but files that are never half written.
+        os._exit(0)

@@ -27,9 +27,13 @@ class Protocol:
     opening
         First words of sessions by which the protocol is recognized, such as ``nboard``. A protocol without any is only
         spoken when it is asked for.
+    prepares
+        Whether ``serve`` prepares the engine by itself (:meth:`glem.core.engine.Engine.prepare`), so that it can answer
+        before the player's machine code is compiled. Else the engine is ready when it is called.
     """
 
     name: str
     description: str
     serve: Callable[[Any, Iterable[str], Callable[[str], None]], None]
     opening: tuple[str, ...] = ()
+    prepares: bool = False

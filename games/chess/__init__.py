@@ -6,7 +6,9 @@ import chess
 
 from glem.core.game import BoardLayout, Game
 from glem.games.chess import generation, notation, playing, searching
+from glem.games.chess.external_players import UCI_PLAYERS
 from glem.games.chess.position import INITIAL_POSITION
+from glem.games.chess.uci import UCI
 
 __all__ = ["CHESS"]
 
@@ -28,6 +30,8 @@ CHESS = Game(
     parse_position=notation.parse_position,
     format_move=notation.format_move,
     parse_move=notation.parse_move,
+    format_move_at=notation.move_to_san,
+    parse_move_at=notation.parse_move_at,
     count_moves=generation.count_moves,
     transform=playing.transform,
     transform_move=playing.transform_move,
@@ -38,5 +42,7 @@ CHESS = Game(
         cell_names=tuple(chess.SQUARE_NAMES[square ^ 56] for square in range(64)),
     ),
     search_functions=searching.SEARCH_FUNCTIONS,
+    protocols={UCI.name: UCI},
+    external_players={UCI_PLAYERS.name: UCI_PLAYERS},
 )
 """The game as the registry knows it."""
