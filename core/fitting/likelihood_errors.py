@@ -1,0 +1,169 @@
+"""Standard errors of a likelihood fit: the sandwich formula over games (White 1982).
+
+With Fisher's information of the rows plus the penalty as the bread and the sum over games of the squares of their
+slopes as the filling, errors are right also where the model is not, and where positions share the result of a game.
+The information takes the mean over all results, so that it is defined where the slope of the likelihood jumps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.fitting.likelihood import LikelihoodProblem, PartWeights
+from glem.core.fitting.likelihood_passes import Items, information_rows, slopes_of
+
+__all__ = ["MOST_PARAMETERS", "LikelihoodErrors", "likelihood_errors"]
+
+Matrix = NDArray[np.float64]
+
+MOST_PARAMETERS = 4_000
+"""More parameters than these have no standard errors: their matrices would not fit into memory."""
+
+_ROWS = 4096
+
+
+@define(frozen=True, eq=False)
+class LikelihoodErrors:
+    """Standard errors of fitted weights; 0 for weights that were not fitted, nan where they cannot be told.
+
+    Parameters
+    ----------
+    value, draw
+        float64 [K, weights], the bias last.
+    scale
+        Of b.
+    """
+
+    value: Matrix
+    draw: Matrix
+    scale: float
+
+
+def likelihood_errors(problem: LikelihoodProblem, parameters: NDArray[np.float64]) -> LikelihoodErrors | None:
+    """Compute standard errors at fitted parameters; None for more than :data:`MOST_PARAMETERS`."""
+    from scipy.sparse import csr_matrix
+
+    count = problem.parameter_count
+    if count > MOST_PARAMETERS:
+        return None
+    bread = np.diag(problem.penalties)
+    filling = np.zeros((count, count))
+    by_game = csr_matrix((problem.rows.game_count, count))
+    for part in _parts(problem, parameters):
+        bread += (part.value.T @ part.value.multiply(part.information[:, 0, None])).toarray()
+        cross = (part.value.T @ part.draw.multiply(part.information[:, 1, None])).toarray()
+        bread += cross + cross.T
+        bread += (part.draw.T @ part.draw.multiply(part.information[:, 2, None])).toarray()
+        slopes = part.value.multiply(part.by_units[:, None]) + part.draw.multiply(part.by_odds[:, None])
+        rows = csr_matrix(
+            (np.ones(len(part.game)), (part.game, np.arange(len(part.game)))), (by_game.shape[0], len(part.game))
+        )
+        by_game = by_game + rows @ slopes
+    games = int((np.diff(by_game.indptr) > 0).sum())
+    for start in range(0, by_game.shape[0], _ROWS):
+        dense = by_game[start : start + _ROWS].toarray()
+        filling += dense.T @ dense
+    known = np.flatnonzero(np.diag(bread) > 0)
+    covariance = np.full((count, count), math.nan)
+    if games > 1 and len(known):
+        inverse = np.linalg.pinv(bread[np.ix_(known, known)], hermitian=True)
+        covariance[np.ix_(known, known)] = inverse @ filling[np.ix_(known, known)] @ inverse * (games / (games - 1))
+    middle = problem.value.parameter_count
+    end = middle + problem.draw.parameter_count
+    scale = problem.split(parameters)[2]
+    return LikelihoodErrors(
+        _spread(problem.value, covariance[:middle, :middle]),
+        _spread(problem.draw, covariance[middle:end, middle:end]),
+        scale * math.sqrt(covariance[-1, -1]) if problem.fit_scale else math.nan,
+    )
+
+
+@define(frozen=True, eq=False)
+class _Part:
+    """Some fitted rows: how x and z of each depend on the parameters, and what its result says of them."""
+
+    value: Any
+    draw: Any
+    information: Matrix
+    by_units: Matrix
+    by_odds: Matrix
+    game: NDArray[np.int64]
+
+
+def _parts(problem: LikelihoodProblem, parameters: NDArray[np.float64]) -> Iterator[_Part]:
+    from scipy.sparse import csr_matrix, hstack
+
+    weights = problem.weights_of(parameters)
+    for block, all_weights in zip(problem.rows.blocks, problem.weights, strict=True):
+        kept = np.flatnonzero(all_weights > 0)
+        for start in range(0, len(kept), 8 * _ROWS):
+            rows = kept[start : start + 8 * _ROWS]
+            weight = all_weights[rows]
+            value, draw = _matrix(block.value, rows, problem.value), _matrix(block.draw, rows, problem.draw)
+            phase = block.value.phase[rows]
+            units = _sums(block.value, rows, weights.value, phase) / weights.scale
+            odds = _sums(block.draw, rows, weights.draw, phase)
+            log, by_units, by_odds = np.empty(len(rows)), np.empty(len(rows)), np.empty(len(rows))
+            slopes_of(units, block.result[rows], odds, log, by_units, by_odds)
+            information = np.empty((len(rows), 3))
+            information_rows(units, odds, information)
+            empty = csr_matrix((len(rows), problem.draw.parameter_count))
+            own: list[Any] = [value / weights.scale, empty]
+            other: list[Any] = [csr_matrix((len(rows), problem.value.parameter_count)), draw]
+            if problem.fit_scale:
+                own.append(csr_matrix(-units[:, None]))
+                other.append(csr_matrix((len(rows), 1)))
+            yield _Part(
+                hstack(own, format="csr"),
+                hstack(other, format="csr"),
+                information * weight[:, None],
+                by_units * weight,
+                by_odds * weight,
+                block.game[rows],
+            )
+
+
+def _terms(items: Items, rows: NDArray[np.int64], count: int) -> Any:
+    """Values of the terms of some rows, the bias last: sparse [rows, count]."""
+    from scipy.sparse import csr_matrix, hstack
+
+    whole = csr_matrix((items.values.astype(np.float64), items.items, items.starts), (len(items.phase), count - 1))
+    return hstack([whole[rows], csr_matrix(np.ones((len(rows), 1)))], format="csr")
+
+
+def _matrix(items: Items, rows: NDArray[np.int64], part: PartWeights) -> Any:
+    """How the sums of rows depend on the parameters of a part: sparse [rows, parameters]."""
+    from scipy.sparse import hstack
+
+    terms = _terms(items, rows, part.prior.shape[1])[:, part.places]
+    phase = items.phase[rows]
+    return hstack(
+        [terms.multiply(part.basis[phase, place][:, None]) for place in range(part.basis.shape[1])], format="csr"
+    )
+
+
+def _sums(items: Items, rows: NDArray[np.int64], weights: Matrix, phase: NDArray[np.uint8]) -> NDArray[np.float64]:
+    terms = _terms(items, rows, weights.shape[1])
+    sums = np.zeros(len(rows))
+    for number in range(len(weights)):
+        own = np.flatnonzero(phase == number)
+        sums[own] = terms[own] @ weights[number]
+    return sums
+
+
+def _spread(part: PartWeights, covariance: Matrix) -> Matrix:
+    """Errors of the weights [K, weights] from the covariance of the parameters."""
+    places, rank = part.places, part.basis.shape[1]
+    errors = np.zeros_like(part.prior)
+    number = len(places)
+    for place in range(number):
+        own = covariance[place::number, place::number][:rank, :rank]
+        variances = np.einsum("kr,rs,ks->k", part.basis, own, part.basis)
+        errors[:, places[place]] = np.sqrt(np.maximum(variances, 0))
+    return errors
