@@ -41,7 +41,7 @@ _REQUIRED = (
     "format_move",
     "parse_move",
 )
-_OPTIONAL = ("count_moves", "transform", "transform_move", "make_solver")
+_OPTIONAL = ("format_move_at", "parse_move_at", "count_moves", "transform", "transform_move", "make_solver")
 _MAPPINGS = ("record_formats", "position_formats", "search_functions", "protocols", "external_players", "facts")
 _FIELD_KINDS = "biuf"
 _FIELD_BYTES = 8
@@ -203,6 +203,9 @@ def game_problems(game: Any) -> list[str]:
             for name, function in game.search_functions.items()
             if not callable(function)
         )
+    if (game.format_move_at is None) != (game.parse_move_at is None):
+        absent = "format_move_at" if game.format_move_at is None else "parse_move_at"
+        problems.append(f"there is no {absent}: format_move_at and parse_move_at belong together")
     positions = _position_problems(game.initial_position)
     return [*problems, *positions, *_number_problems(game), *_layout_problems(game.layout)]
 

@@ -110,6 +110,10 @@ class Learning:
         (:class:`~glem.core.positions.PositionSet`).
     drawishness
         Names of features that a drawishness is linear in, before its logistic link (Ban 2012, section 3.1.2).
+    groupings
+        Name of a division of positions, such as by material, to a function ``(positions) -> (names, group)``: the names
+        of its groups in their order, and the group of each of N positions given as a position of columns, -1 for none.
+        Evaluations are graded in each group apart.
 
     Raises
     ------
@@ -129,6 +133,7 @@ class Learning:
     default_probcut: Callable[[], Any] | None = None
     sample: Callable[[], Any] | None = None
     drawishness: tuple[str, ...] = ()
+    groupings: Mapping[str, Callable[[Any], tuple[tuple[str, ...], NDArray[Any]]]] = field(factory=dict)
 
     def __new__(cls, *arguments: Any, **named: Any) -> Self:
         """Refuse arguments that do not fit before Python does, in words for the author of a plugin."""

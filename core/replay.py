@@ -13,7 +13,7 @@ from glem.core.kernels import compiled
 from glem.core.operations import position_at, store_position
 from glem.core.records import GameRecords
 
-__all__ = ["FINISHED", "ILLEGAL", "UNFINISHED", "Outcomes", "Replay", "outcomes", "replay"]
+__all__ = ["FINISHED", "ILLEGAL", "UNFINISHED", "Outcomes", "Replay", "first_positions", "outcomes", "replay"]
 
 FINISHED, UNFINISHED, ILLEGAL = 0, 1, 2
 """How the replay of a game ended: no move left, the record stops early, or it has an illegal move."""
@@ -148,8 +148,8 @@ def _replay(
     rows[offsets.shape[0] - 1] = row
 
 
-def _beginnings(game: Game, records: GameRecords, start: Any) -> tuple[Any, NDArray[np.int8]]:
-    """Positions in which the games begin, a position of columns [G] or [1], and the sides to move there."""
+def first_positions(game: Game, records: GameRecords, start: Any = None) -> tuple[Any, NDArray[np.int8]]:
+    """Positions in which the games begin, a position of columns [G] or [1] for all, and the sides to move there."""
     columns = game.empty_columns(0)
     if start is None and records.starts is not None and records.start_side is not None and len(records):
         starts = (np.ascontiguousarray(c, e.dtype) for c, e in zip(records.starts, columns, strict=True))
@@ -176,7 +176,7 @@ def _run(game: Game, records: GameRecords, start: Any, *, every_position: bool) 
         final_score=np.zeros(games, np.int16),
     )
     move_side = np.zeros(len(moves), np.int8)
-    starts, start_side = _beginnings(game, records, start)
+    starts, start_side = first_positions(game, records, start)
     compiled(_replay)(
         game.rules,
         starts,

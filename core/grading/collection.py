@@ -1,16 +1,16 @@
 """Grading evaluations on files: positions in Parquet, or game records in any format of the game.
 
-Files are read in chunks: the positions of one chunk are in memory at a time, and of each selected position a result, a
-game number and its values. Positions that are searched are kept as well, until the search of all of them.
+Files are read ahead in threads, part by part. Of game records only the selected positions are replayed to; of each
+selected position a result, a game number, its groups and its values are kept. Positions that are searched are kept as
+well, until the search of all of them.
 """
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Protocol, runtime_checkable
 
 import attrs
 import numpy as np
@@ -27,20 +27,74 @@ from glem.core.grading.grading import (
     Prediction,
     grade_predictions,
 )
+from glem.core.grading.groupings import game_groupings, margin_grouping, rating_groupings, result_grouping
+from glem.core.grading.reading import FileSummary, SelectedPart, read_selected
 from glem.core.grading.scorers import Scorer
 from glem.core.grading.selected import SelectedPositions
-from glem.core.grading.selection import PAPER_RULE, PositionChooser, SelectionCounts, SelectionRule
-from glem.core.labelling import LabelCounts, label_records
+from glem.core.grading.selection import PAPER_RULE, SelectionCounts, SelectionRule
 from glem.core.learning import Learning, load_learning
-from glem.core.position_files import read_header, stream_positions, stream_provenance
-from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress
-from glem.core.records import read_records
+from glem.core.read_ahead import read_ahead
 
-__all__ = ["CollectionGrading", "grade_collection"]
+__all__ = [
+    "FIT",
+    "OWN",
+    "CollectingScorer",
+    "CollectionGrading",
+    "ReportingScorer",
+    "ScorerTable",
+    "grade_collection",
+]
 
-_MARGIN_SHARES = (16, 8, 4, 2, 1)
-_RESULTS = ("won", "drawn", "lost")
+OWN, FIT = "own", "fit"
+"""Scale or drawishness of the evaluation itself, fitted where it has none; or fitted whatever it has."""
+
+_SHOWN_PROBLEMS = 5
+
+
+@define(frozen=True)
+class ScorerTable:
+    """What a scorer found out, for people.
+
+    Parameters
+    ----------
+    title
+        Of the table.
+    header
+        Names of the columns.
+    rows
+        Texts.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@runtime_checkable
+class CollectingScorer(Protocol):
+    """A scorer that needs to see all parts of a collection before its values mean anything."""
+
+    def begin(self) -> None:
+        """Forget earlier collections."""
+        ...
+
+    def complete(self, prediction: Prediction) -> Prediction:
+        """Give the final values from those that ``predict`` gave for the parts, joined in their order."""
+        ...
+
+
+@runtime_checkable
+class ReportingScorer(Protocol):
+    """A scorer that has something to say about its work."""
+
+    def remarks(self) -> Sequence[str]:
+        """Sentences for people."""
+        ...
+
+    def tables(self) -> Sequence[ScorerTable]:
+        """Tables for people."""
+        ...
 
 
 @define(frozen=True, eq=False)
@@ -59,6 +113,8 @@ class CollectionGrading:
         What the labels of the files are; results of games are graded best by ``result``.
     remarks
         What a reader of the grades should know about the collection, one sentence each.
+    tables
+        What the scorers found out.
     """
 
     grading: Grading
@@ -66,101 +122,7 @@ class CollectionGrading:
     counts: SelectionCounts
     label_kinds: tuple[str, ...]
     remarks: tuple[str, ...]
-
-
-class _Selected(NamedTuple):
-    """Selected positions of a chunk, and the numbers of their games."""
-
-    positions: PositionSet
-    game: NDArray[np.int64]
-
-
-class _Collection:
-    """Selects from files one after the other; numbers games through all of them."""
-
-    def __init__(self, game: Game, rule: SelectionRule, skip_bad: bool) -> None:
-        self._game, self._rule, self._skip_bad = game, rule, skip_bad
-        self._next_game = 0
-        self.counts = SelectionCounts()
-        self.records = LabelCounts()
-        self.label_kinds: set[str] = set()
-
-    def selected(self, path: str | os.PathLike[str]) -> Iterator[_Selected]:
-        if Path(path).suffix == ".parquet":
-            self.label_kinds.add(read_header(path, self._game).label_kind)
-            yield from self._of_file(path)
-            return
-        self.label_kinds.add("result")
-        # Each part holds whole games: it is a file of its own to the chooser.
-        records = read_records(self._game, path, skip_bad=self._skip_bad)
-        for part in label_records(self._game, records, label="result", counts=self.records):
-            numbered = attrs.evolve(part, record=_renumbered(part.record))
-            yield from self._of_parts([numbered], [numbered], lambda again=numbered: iter([again]))
-
-    def _of_file(self, path: str | os.PathLike[str]) -> Iterator[_Selected]:
-        game = self._game
-        yield from self._of_parts(
-            stream_provenance(path, game=game),
-            stream_provenance(path, game=game),
-            lambda: stream_positions(path, game=game),
-            str(path),
-        )
-
-    def _of_parts(self, lengths: Any, ranks: Any, parts: Any, path: str = "") -> Iterator[_Selected]:
-        chooser = PositionChooser(self._rule)
-        records = 0
-        for part in lengths:
-            chooser.observe(part.record, part.ply)
-            records = max(records, int(part.record.max(initial=-1)) + 1)
-        for part in ranks:
-            chooser.rank(part.record, part.ply, part.game_key)
-        first = self._next_game
-        alone = first + records
-        for part in parts():
-            rows = np.flatnonzero(chooser.choose(part.record, part.ply, part.game_key))
-            chosen = part.select(rows)
-            _check_results(chosen, path)
-            single = chosen.record < 0
-            numbers = first + chosen.record.astype(np.int64)
-            numbers[single] = alone + np.arange(int(single.sum()))
-            alone += int(single.sum())
-            yield _Selected(chosen, numbers)
-        self._next_game = alone
-        found = chooser.counts()
-        for name in (entry.name for entry in attrs.fields(SelectionCounts)):
-            setattr(self.counts, name, getattr(self.counts, name) + getattr(found, name))
-
-
-def _renumbered(record: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Record numbers from 0 on, so that tables by number stay small; -1 stays."""
-    numbers = np.unique(record, return_inverse=True)[1]
-    return (numbers - int((record < 0).any())).astype(np.int32)
-
-
-def _check_results(positions: PositionSet, path: str) -> None:
-    """Refuse positions that stand for several games: their mean label is the result of none."""
-    merged = positions.weight != 1
-    if positions.label_kind == "result":
-        merged |= positions.label != np.rint(positions.label)
-    if merged.any():
-        row = int(np.flatnonzero(merged)[0])
-        raise BadInputError(
-            f"{path}: a position has weight {positions.weight[row]:g} and label {positions.label[row]:g}; merged "
-            "positions have no result of their own, make the file without --merge"
-        )
-
-
-def _margin_grouping(game: Game, label: NDArray[np.float32]) -> Grouping | None:
-    """Group positions by how much their game was won by; None where scores only tell who won."""
-    greatest = max(abs(bound) for bound in game.score_bounds)
-    if greatest < _MARGIN_SHARES[0]:
-        return None
-    borders = [math.ceil(greatest / share) for share in _MARGIN_SHARES]
-    lows = [1, *(border + 1 for border in borders[:-1])]
-    names = ("drawn", *(f"won by {low}-{high}" for low, high in zip(lows, borders, strict=True)))
-    margin = np.abs(label)
-    group = np.where(margin == 0, 0, 1 + np.searchsorted(borders[:-1], margin))
-    return Grouping(names, group.astype(np.int8))
+    tables: tuple[ScorerTable, ...] = ()
 
 
 class _Columns:
@@ -169,74 +131,83 @@ class _Columns:
     def __init__(self, game: Game, learning: Learning | None, scorers: Sequence[Scorer]) -> None:
         self._game, self._learning, self._scorers = game, learning, scorers
         self._keeps_positions = any(scorer.is_search for scorer in scorers)
-        self._label: list[NDArray[np.float32]] = []
-        self._game_number: list[NDArray[np.int64]] = []
-        self._ply: list[NDArray[np.int16]] = []
-        self._phase: list[NDArray[np.uint8]] = []
+        self._columns: dict[str, list[NDArray[Any]]] = {}
         self._positions: list[Any] = []
         self._parts: dict[str, list[Prediction]] = {scorer.name: [] for scorer in scorers}
+        self._group_names: dict[str, tuple[str, ...]] = {}
 
-    def add(self, selected: _Selected) -> None:
-        positions = selected.positions
-        if len(positions) == 0:
+    def add(self, part: SelectedPart, first_game: int) -> None:
+        if len(part.selected) == 0:
             return
-        self._label.append(positions.label)
-        self._game_number.append(selected.game)
-        self._ply.append(positions.ply)
-        if self._learning is not None:
-            self._phase.append(self._learning.phases.of(positions.positions))
+        selected = attrs.evolve(part.selected, game_number=first_game + part.selected.game_number)
+        kept: dict[str, NDArray[Any]] = {
+            "label": part.label,
+            "length": part.length,
+            "rating": part.rating_difference,
+            "ply": selected.ply,
+            "game": selected.game_number,
+            "side": selected.side,
+            **self._groups(selected.positions),
+        }
+        for name, column in kept.items():
+            self._columns.setdefault(name, []).append(column)
         if self._keeps_positions:
-            self._positions.append(positions.positions)
-        given = SelectedPositions(
-            positions.positions, positions.ply.astype(np.int32), selected.game, _sides(positions.ply)
-        )
+            self._positions.append(selected.positions)
         for scorer in self._scorers:
             if not scorer.is_search:
-                self._parts[scorer.name].append(scorer.predict(given))
+                self._parts[scorer.name].append(scorer.predict(selected))
 
-    def graded_positions(self, games_without: int) -> GradedPositions:
-        if not self._label:
-            why = "all games are too short for the selection" if games_without else "the files hold no finished game"
+    def _groups(self, positions: Any) -> dict[str, NDArray[Any]]:
+        """Group positions by what the game gives to learning."""
+        if self._learning is None:
+            return {}
+        found = {"phase": (self._learning.phases.names, self._learning.phases.of(positions))}
+        found |= {name: group(positions) for name, group in self._learning.groupings.items()}
+        self._group_names |= {name: tuple(names) for name, (names, _) in found.items()}
+        return {f"by {name}": np.asarray(group, np.int16) for name, (_, group) in found.items()}
+
+    def _column(self, name: str) -> NDArray[Any]:
+        return np.concatenate(self._columns[name])
+
+    def graded_positions(self, counts: SelectionCounts) -> GradedPositions:
+        if not self._columns:
+            why = "all games are too short for the selection" if counts.without else "the files hold no finished game"
             raise BadInputError(f"no position is left to grade: {why}")
-        label = np.concatenate(self._label)
-        ply = np.concatenate(self._ply)
+        label, side = self._column("label"), self._column("side")
         result = np.sign(label).astype(np.int8)
-        groupings = {"result": Grouping(_RESULTS, (1 - result).astype(np.int8))}
-        margins = _margin_grouping(self._game, label)
+        groupings = {
+            name: Grouping(names, self._column(f"by {name}"), True) for name, names in self._group_names.items()
+        }
+        groupings |= game_groupings(self._column("ply"), self._column("length"))
+        groupings |= rating_groupings(self._column("rating"))
+        groupings["result"] = result_grouping(result)
+        margins = margin_grouping(self._game, label)
         if margins is not None:
             groupings["margin"] = margins
-        if self._learning is not None:
-            groupings = {"phase": Grouping(self._learning.phases.names, np.concatenate(self._phase)), **groupings}
-        side = _sides(ply) if (ply >= 0).all() else None
-        return GradedPositions(result, np.concatenate(self._game_number), side, groupings)
+        return GradedPositions(result, self._column("game"), side if side.all() else None, groupings)
 
     def predictions(self, progress: Progress) -> dict[str, Prediction]:
-        searched: Any = None
-        if self._keeps_positions:
-            positions = self._game.position_type(
-                *(np.concatenate(parts) for parts in zip(*self._positions, strict=True))
-            )
-            ply = np.concatenate(self._ply)
-            searched = SelectedPositions(
-                positions, ply.astype(np.int32), np.concatenate(self._game_number), _sides(ply)
-            )
-        return {
-            scorer.name: scorer.predict(searched, progress=progress)
-            if scorer.is_search
-            else _joined(self._parts[scorer.name])
-            for scorer in self._scorers
-        }
+        found = {}
+        searched = self._searched() if self._keeps_positions else None
+        for scorer in self._scorers:
+            if scorer.is_search:
+                assert searched is not None
+                prediction = scorer.predict(searched, progress=progress)
+            else:
+                prediction = _joined(self._parts.pop(scorer.name))
+            found[scorer.name] = scorer.complete(prediction) if isinstance(scorer, CollectingScorer) else prediction
+        return found
 
-
-def _sides(ply: NDArray[Any]) -> NDArray[np.int8]:
-    # The sides alternate, passes included.
-    return np.where(ply < 0, 0, 1 - 2 * (ply % 2)).astype(np.int8)
+    def _searched(self) -> SelectedPositions:
+        columns = (np.concatenate(parts) for parts in zip(*self._positions, strict=True))
+        positions = self._game.position_type(*columns)
+        return SelectedPositions(positions, self._column("ply"), self._column("game"), self._column("side"))
 
 
 def _joined(parts: Sequence[Prediction]) -> Prediction:
     own = parts[0].drawishness
-    if np.ndim(own):
-        own = np.concatenate([part.drawishness for part in parts])
+    if any(np.ndim(part.drawishness) for part in parts):
+        own = np.concatenate([np.broadcast_to(part.drawishness, len(part.value)) for part in parts])
     return attrs.evolve(parts[0], value=np.concatenate([part.value for part in parts]), drawishness=own)
 
 
@@ -247,9 +218,10 @@ def grade_collection(
     *,
     rule: SelectionRule = PAPER_RULE,
     settings: GradingSettings | None = None,
-    scales: Sequence[float | None] = (None,),
-    drawishness: Sequence[float | None] = (None,),
+    scales: Sequence[float | str | None] = (None,),
+    drawishness: Sequence[float | str | None] = (None,),
     skip_bad: bool = False,
+    jobs: int = 1,
     progress: Progress = SILENT,
 ) -> CollectionGrading:
     """Grade evaluations on the games of some files.
@@ -261,16 +233,19 @@ def grade_collection(
     files
         Scored positions (``.parquet``), of which the signs of the labels count, or game records.
     scorers
-        What is graded, of distinct names.
+        What is graded, of distinct names; one that is a :class:`CollectingScorer` or a :class:`ReportingScorer` is
+        treated as such.
     rule
         Which positions of each game.
     settings
         How grades are taken.
     scales, drawishness
-        b and alpha of each scorer, None to fit one; a single entry is for all of them. An evaluation's own drawishness
-        comes first.
+        b and alpha of each scorer: a number, :data:`FIT`, or :data:`OWN` or None for the evaluation's own, fitted where
+        it has none; a single entry is for all of them. A number for alpha yields to an evaluation's own drawishness.
     skip_bad
         Leave bad records out instead of stopping.
+    jobs
+        Files that are read at a time; the result does not depend on it.
     progress
         Display.
 
@@ -283,35 +258,71 @@ def grade_collection(
     if not names or len(set(names)) < len(names):
         raise BadInputError(f"evaluations need names of their own (name=...), got {', '.join(names) or 'none'}")
     given_scales, given_drawishness = _one_each("scale", scales, names), _one_each("drawishness", drawishness, names)
-    collection = _Collection(game, rule, skip_bad)
+    for scorer in scorers:
+        if isinstance(scorer, CollectingScorer):
+            scorer.begin()
     columns = _Columns(game, _learning_of(game), scorers)
+    summaries: list[FileSummary] = []
+    games = 0
+
+    def reader(file: str | os.PathLike[str]) -> Callable[[], Iterator[SelectedPart | FileSummary]]:
+        return lambda: read_selected(game, file, rule, skip_bad=skip_bad)
+
     with progress("Reading", len(files)) as bar:
-        for file in files:
-            bar.note(Path(file).name)
-            for selected in collection.selected(file):
-                columns.add(selected)
+        bar.note(Path(files[0]).name if files else "")
+        for part in read_ahead([reader(file) for file in files], threads=max(1, jobs)):
+            if isinstance(part, SelectedPart):
+                columns.add(part, games)
+                continue
+            summaries.append(part)
+            games += part.games
             bar.advance()
-    positions = columns.graded_positions(collection.counts.without)
+            bar.note(Path(files[min(len(summaries), len(files) - 1)]).name)
+    counts = SelectionCounts()
+    for summary in summaries:
+        counts.add(summary.counts)
+    positions = columns.graded_positions(counts)
     predictions = {
-        name: attrs.evolve(
-            prediction, scale=scale, drawishness=alpha if prediction.drawishness is None else prediction.drawishness
-        )
+        name: _with_parameters(prediction, scale, alpha)
         for (name, prediction), scale, alpha in zip(
             columns.predictions(progress).items(), given_scales, given_drawishness, strict=True
         )
     }
     grading = grade_predictions(positions, predictions, settings)
+    reporting = [scorer for scorer in scorers if isinstance(scorer, ReportingScorer)]
+    remarks = [*_remarks(summaries, counts, rule), *_missing(grading)]
     return CollectionGrading(
-        grading, rule, collection.counts, tuple(sorted(collection.label_kinds)), _remarks(collection, rule)
+        grading,
+        rule,
+        counts,
+        tuple(sorted({summary.label_kind for summary in summaries})),
+        (*remarks, *(text for one in reporting for text in one.remarks())),
+        tuple(table for one in reporting for table in one.tables()),
     )
 
 
-def _one_each(what: str, given: Sequence[float | None], names: Sequence[str]) -> Sequence[float | None]:
+def _one_each(what: str, given: Sequence[float | str | None], names: Sequence[str]) -> Sequence[float | str | None]:
+    for value in given:
+        if isinstance(value, str) and value not in (OWN, FIT):
+            raise BadInputError(f"a {what} is a number, {OWN!r} or {FIT!r}, got {value!r}")
     if len(given) == 1:
         return [given[0]] * len(names)
     if len(given) != len(names):
         raise BadInputError(f"{len(names)} evaluations were given {len(given)} values of {what}; give one, or one each")
     return given
+
+
+def _with_parameters(prediction: Prediction, scale: float | str | None, alpha: float | str | None) -> Prediction:
+    chosen: Any = {}
+    if scale == FIT:
+        chosen["scale"] = None
+    elif isinstance(scale, float | int):
+        chosen["scale"] = scale
+    if alpha == FIT:
+        chosen["drawishness"] = None
+    elif isinstance(alpha, float | int) and prediction.drawishness is None:
+        chosen["drawishness"] = alpha
+    return attrs.evolve(prediction, **chosen)
 
 
 def _learning_of(game: Game) -> Learning | None:
@@ -321,9 +332,8 @@ def _learning_of(game: Game) -> Learning | None:
         return None
 
 
-def _remarks(collection: _Collection, rule: SelectionRule) -> tuple[str, ...]:
-    counts, records = collection.counts, collection.records
-    others = sorted(collection.label_kinds - {"result"})
+def _remarks(summaries: Sequence[FileSummary], counts: SelectionCounts, rule: SelectionRule) -> list[str]:
+    others = sorted({summary.label_kind for summary in summaries} - {"result"})
     found = []
     if others:
         found.append(
@@ -339,11 +349,20 @@ def _remarks(collection: _Collection, rule: SelectionRule) -> tuple[str, ...]:
         )
     if counts.unknown_ply:
         found.append(f"{counts.unknown_ply:,} positions do not tell their ply and were not left out for it")
-    for number, text in (
-        (records.skipped, "bad records skipped"),
-        (records.unfinished, "unfinished games left out"),
-        (records.illegal, "games with illegal moves left out"),
-    ):
-        if number:
-            found.append(f"{number:,} {text}")
-    return tuple(found)
+    if counts.without_result:
+        found.append(f"{counts.without_result:,} games without a result left out")
+    if counts.skipped:
+        problems = [problem for summary in summaries for problem in summary.problems]
+        found.append(f"{counts.skipped:,} bad records skipped")
+        found += [f"skipped: {problem}" for problem in problems[:_SHOWN_PROBLEMS]]
+    return found
+
+
+def _missing(grading: Grading) -> list[str]:
+    found = [
+        f"{one.name} has no value for {one.missing:,} of {one.missing + one.grade.positions:,} positions: they are "
+        "left out of its grade and of its comparisons"
+        for one in grading.evaluations
+        if one.missing
+    ]
+    return found + [f"{first} and {second} have no position in common" for first, second in grading.uncompared]

@@ -12,6 +12,7 @@ decides which of the two evaluations is which: under "no evaluation is better" a
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from glem.core.errors import BadInputError
 from glem.core.grading.correctness import LEAST_CORRECTNESS, checked_games, floored, mean_by_game, student_quantile
 from glem.core.kernels import kernel, mix
 
-__all__ = ["Comparison", "bootstrap_means", "compare", "sign_flip_sums"]
+__all__ = ["Comparison", "bootstrap_means", "compare", "holm_adjusted", "sign_flip_sums"]
 
 Floats = NDArray[np.float64]
 
@@ -109,15 +110,19 @@ class Comparison:
     low, high
         Bootstrap interval of the difference.
     p_value
-        Two-sided, of the sign-flip test.
+        Two-sided, of the sign-flip test of this pair alone.
+    adjusted_p_value
+        Adjusted for the number of pairs that were compared together (:func:`holm_adjusted`).
     ratio
         Grade of the first divided by that of the second: the exponential of the difference.
     confidence
-        Of the interval; a p-value below 1 less this is significant.
+        Of the interval; an adjusted p-value below 1 less this is significant.
     positions, games
         What both were graded on.
     resamples
         Samples of each test; no p-value is below 1 / (resamples + 1).
+    pairs
+        Number of pairs that were compared together.
     """
 
     first: str
@@ -127,17 +132,19 @@ class Comparison:
     low: float
     high: float
     p_value: float
+    adjusted_p_value: float
     ratio: float
     confidence: float
     positions: int
     games: int
     resamples: int
+    pairs: int = 1
 
     @property
     def is_significant(self) -> bool:
         """Whether the difference is unlikely to be chance: both tests say so."""
         apart = self.low > 0 or self.high < 0
-        return self.games >= _FEWEST_GAMES and apart and self.p_value < 1 - self.confidence
+        return self.games >= _FEWEST_GAMES and apart and self.adjusted_p_value < 1 - self.confidence
 
     @property
     def verdict(self) -> str:
@@ -148,18 +155,33 @@ class Comparison:
             return f"{self.games} games cannot tell {self.first} from {self.second}"
         better, worse = (self.first, self.second) if self.difference > 0 else (self.second, self.first)
         size = math.expm1(abs(self.difference))
+        chance = f"p = {self.adjusted_p_value:.2g}" + (f" (adjusted for {self.pairs} pairs)" if self.pairs > 1 else "")
         if not self.is_significant:
             return (
-                f"no significant difference: {better} grades {size:.2%} higher than {worse}, p = {self.p_value:.2g}; "
+                f"no significant difference: {better} grades {size:.2%} higher than {worse}, {chance}; "
                 f"about {self._games_needed():,} games would tell a difference of this size"
             )
-        return f"{better} is better than {worse}: it grades {size:.2%} higher, p = {self.p_value:.2g}"
+        return f"{better} is better than {worse}: it grades {size:.2%} higher, {chance}"
 
     def _games_needed(self) -> int:
         """Games with which the observed difference would lie two standard errors from 0."""
         if self.difference == 0 or not math.isfinite(self.error):
             return self.games
         return math.ceil(self.games * (2 * self.error / abs(self.difference)) ** 2)
+
+
+def holm_adjusted(p_values: Sequence[float]) -> list[float]:
+    """Adjust the p-values of several tests, so that the chance of any false discovery keeps its level (Holm 1979).
+
+    The smallest of n is multiplied by n, the next by n - 1 and so on; none becomes smaller than one before it, or
+    greater than 1.
+    """
+    adjusted = [1.0] * len(p_values)
+    least = 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        least = max(least, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = least
+    return adjusted
 
 
 def compare(
@@ -216,6 +238,7 @@ def compare(
     # Sums in another order differ in the last digits; those that are equal but for that count as equal.
     slack = 1e-12 * float(np.abs(sums).sum())
     as_large = int((np.abs(sign_flip_sums(sums, resamples, seed)) >= observed - slack).sum())
+    p_value = (as_large + 1) / (resamples + 1)
     return Comparison(
         first=names[0],
         second=names[1],
@@ -223,7 +246,8 @@ def compare(
         error=error,
         low=float(low),
         high=float(high),
-        p_value=(as_large + 1) / (resamples + 1),
+        p_value=p_value,
+        adjusted_p_value=p_value,
         ratio=math.exp(mean),
         confidence=confidence,
         positions=len(differences),

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from typing import Any
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 from numpy.typing import NDArray
 
 from glem.core.assessment import CalibrationBins, calibration_bins
 from glem.core.errors import BadInputError
-from glem.core.grading.comparison import Comparison, compare
+from glem.core.grading.comparison import Comparison, compare, holm_adjusted
 from glem.core.grading.correctness import LEAST_CORRECTNESS, Grade, checked_games, grade_by_group, grade_of
 from glem.core.grading.distribution import blocks_of, expectation, log_correctness, result_distribution
 from glem.core.grading.scale import ScaleFit, fit_scale
@@ -47,10 +48,13 @@ class Grouping:
         Names of the groups.
     group
         Group of each position [N], -1 for none.
+    is_ordered
+        Whether the groups follow each other, so that grades can be drawn as a curve over them.
     """
 
     names: tuple[str, ...]
     group: NDArray[Any]
+    is_ordered: bool = False
 
 
 @define(frozen=True, eq=False)
@@ -99,9 +103,11 @@ class Prediction:
     Parameters
     ----------
     value
-        Evaluations [N] from the side to move, in any unit that is proportional to log odds.
+        Evaluations [N] from the side to move, in any unit that is proportional to log odds; nan where the evaluation
+        has none. Such positions are left out of its grade and of its comparisons, and counted.
     drawishness
-        alpha: [N] if the evaluation has its own, one that is given for all, or None to fit one for all.
+        alpha: [N] if the evaluation has its own (nan where it has none), one that is given for all, or None to fit one
+        for all.
     scale
         b, or None to fit it.
     unit
@@ -163,6 +169,8 @@ class EvaluationGrade:
         Reliability of the expected score (0 to 1): predicted and observed, by bins of equal size; None for a baseline.
     draws
         The same of the probability of a draw.
+    missing
+        Positions for which the evaluation has no value; they are not among those of the grade.
     """
 
     name: str
@@ -172,6 +180,7 @@ class EvaluationGrade:
     unit: str = ""
     scores: CalibrationBins | None = None
     draws: CalibrationBins | None = None
+    missing: int = 0
 
 
 @define(frozen=True, eq=False)
@@ -185,21 +194,28 @@ class Grading:
     baselines
         What must be beaten: equal probabilities, and the frequencies of the results.
     comparisons
-        Of each pair of evaluations.
+        Of each pair of evaluations on the positions for which both have a value; p-values are adjusted for their
+        number (Holm 1979).
     groups
         Name of a grouping to the names of its groups.
+    ordered
+        Names of the groupings whose groups follow each other.
     results
         Number of positions whose game the side to move won, drew and lost.
     settings
         How grades were taken.
+    uncompared
+        Pairs that have no position in common.
     """
 
     evaluations: tuple[EvaluationGrade, ...]
     baselines: tuple[EvaluationGrade, ...]
     comparisons: tuple[Comparison, ...]
     groups: Mapping[str, tuple[str, ...]]
+    ordered: tuple[str, ...]
     results: tuple[int, int, int]
     settings: GradingSettings
+    uncompared: tuple[tuple[str, str], ...] = ()
 
 
 class _Grader:
@@ -207,13 +223,15 @@ class _Grader:
         self._positions, self._settings = positions, settings
         self._bounds: dict[str, float] = {"floor": settings.floor, "confidence": settings.confidence}
 
-    def grade(self, name: str, logs: NDArray[np.float64], **more: Any) -> EvaluationGrade:
-        positions = self._positions
+    def grade(self, name: str, logs: NDArray[np.float64], rows: Any = slice(None), **more: Any) -> EvaluationGrade:
+        """Grade on some rows; ``logs`` are those of all."""
+        game = self._positions.game
+        assert game is not None
         by_group = {
-            grouping: grade_by_group(logs, positions.game, parts.group, parts.names, **self._bounds)
-            for grouping, parts in positions.groupings.items()
+            grouping: grade_by_group(logs[rows], game[rows], parts.group[rows], parts.names, **self._bounds)
+            for grouping, parts in self._positions.groupings.items()
         }
-        return EvaluationGrade(name, grade_of(logs, positions.game, **self._bounds), by_group, **more)
+        return EvaluationGrade(name, grade_of(logs[rows], game[rows], **self._bounds), by_group, **more)
 
     def baselines(self) -> tuple[EvaluationGrade, ...]:
         result = self._positions.result
@@ -226,32 +244,49 @@ class _Grader:
         return (self.grade(EQUAL, np.full(len(result), -np.log(3.0))), self.grade(FREQUENCIES, logs))
 
     def evaluation(self, name: str, prediction: Prediction) -> tuple[EvaluationGrade, NDArray[np.float64]]:
-        result = self._positions.result
-        if len(prediction.value) != len(result):
-            raise BadInputError(f"{name} has {len(prediction.value)} values for {len(result)} positions")
-        fit = fit_scale(
-            prediction.value,
-            result,
-            scale=prediction.scale,
-            drawishness=prediction.drawishness,
-            game=self._positions.game,
-        )
-        drawishness: Any = prediction.drawishness if fit.drawishness is None else fit.drawishness
-        logs = log_correctness(prediction.value, result, fit.scale, drawishness)
+        """Grade of an evaluation, and the logarithms of its correctness [N], nan where it has no value."""
+        count = len(self._positions.result)
+        if len(prediction.value) != count:
+            raise BadInputError(f"{name} has {len(prediction.value)} values for {count} positions")
+        rows = _rows_with_values(name, prediction)
+        game = self._positions.game
+        assert game is not None
+        value, result, game = np.asarray(prediction.value)[rows], self._positions.result[rows], game[rows]
+        own: Any = prediction.drawishness
+        if np.ndim(own):
+            own = np.asarray(own)[rows]
+        fit = fit_scale(value, result, scale=prediction.scale, drawishness=own, game=game)
+        drawishness: Any = own if fit.drawishness is None else fit.drawishness
+        logs = np.full(count, np.nan)
+        logs[rows] = log_correctness(value, result, fit.scale, drawishness)
         draws = np.empty(len(result))
-        for rows in blocks_of(len(result)):
-            own = drawishness[rows] if np.ndim(drawishness) else drawishness
-            draws[rows] = result_distribution(prediction.value[rows], fit.scale, own).draw
+        for part in blocks_of(len(result)):
+            alpha = drawishness[part] if np.ndim(drawishness) else drawishness
+            draws[part] = result_distribution(value[part], fit.scale, alpha).draw
         bins = self._settings.bins
         grade = self.grade(
             name,
             logs,
+            rows,
             fit=fit,
             unit=prediction.unit,
-            scores=calibration_bins(expectation(prediction.value, fit.scale), (result + 1) / 2, bins=bins),
+            scores=calibration_bins(expectation(value, fit.scale), (result + 1) / 2, bins=bins),
             draws=calibration_bins(draws, result == 0, bins=bins),
+            missing=count - len(result),
         )
         return grade, logs
+
+
+def _rows_with_values(name: str, prediction: Prediction) -> Any:
+    """Rows of the positions for which an evaluation has a value, and its own drawishness if it has one."""
+    missing = np.isnan(prediction.value)
+    if np.ndim(prediction.drawishness):
+        missing = missing | np.isnan(prediction.drawishness)
+    if not missing.any():
+        return slice(None)
+    if missing.all():
+        raise BadInputError(f"{name} has no value for any of the {len(missing):,} positions")
+    return np.flatnonzero(~missing)
 
 
 def grade_predictions(
@@ -271,34 +306,58 @@ def grade_predictions(
     Raises
     ------
     BadInputError
-        Columns of different lengths, values that are no numbers, or settings out of range.
+        Columns of different lengths, an evaluation without any value, or settings out of range.
     """
     chosen = GradingSettings() if settings is None else settings
     if len(predictions) > _MOST_COMPARED:
         raise BadInputError(f"at most {_MOST_COMPARED} evaluations are compared at a time, got {len(predictions)}")
     grader = _Grader(positions, chosen)
     graded = {name: grader.evaluation(name, prediction) for name, prediction in predictions.items()}
-    names = list(graded)
-    comparisons = tuple(
-        compare(
-            graded[first][1],
-            graded[second][1],
-            positions.game,
-            names=(first, second),
-            floor=chosen.floor,
-            confidence=chosen.confidence,
-            resamples=chosen.resamples,
-            seed=chosen.seed,
-        )
-        for place, first in enumerate(names)
-        for second in names[place + 1 :]
-    )
+    comparisons, uncompared = _comparisons({name: logs for name, (_, logs) in graded.items()}, positions, chosen)
     won, drawn, lost = (int((positions.result == result).sum()) for result in (1, 0, -1))
     return Grading(
         evaluations=tuple(grade for grade, _ in graded.values()),
         baselines=grader.baselines(),
         comparisons=comparisons,
         groups={name: grouping.names for name, grouping in positions.groupings.items()},
+        ordered=tuple(name for name, grouping in positions.groupings.items() if grouping.is_ordered),
         results=(won, drawn, lost),
         settings=chosen,
+        uncompared=uncompared,
+    )
+
+
+def _comparisons(
+    logs: Mapping[str, NDArray[np.float64]], positions: GradedPositions, settings: GradingSettings
+) -> tuple[tuple[Comparison, ...], tuple[tuple[str, str], ...]]:
+    """Compare each pair where both have a value; the second part names the pairs that have no such position."""
+    game = positions.game
+    assert game is not None
+    comparisons: list[Comparison] = []
+    uncompared = []
+    for first, second in combinations(logs, 2):
+        both = ~(np.isnan(logs[first]) | np.isnan(logs[second]))
+        if not both.any():
+            uncompared.append((first, second))
+            continue
+        rows: Any = slice(None) if both.all() else np.flatnonzero(both)
+        comparisons.append(
+            compare(
+                logs[first][rows],
+                logs[second][rows],
+                game[rows],
+                names=(first, second),
+                floor=settings.floor,
+                confidence=settings.confidence,
+                resamples=settings.resamples,
+                seed=settings.seed,
+            )
+        )
+    adjusted = holm_adjusted([one.p_value for one in comparisons])
+    return (
+        tuple(
+            evolve(one, adjusted_p_value=p_value, pairs=len(comparisons))
+            for one, p_value in zip(comparisons, adjusted, strict=True)
+        ),
+        tuple(uncompared),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from attrs import define
+from attrs import define, fields
 from numpy.typing import NDArray
 
 from glem.core.duplicates import scatter
@@ -44,7 +44,7 @@ class SelectionRule:
         For ``every``.
     seed
         For ``random``. The position of a game depends on the game and the seed alone: not on the other games, nor on
-        the order of the file.
+        the order of the file. Records know a game by its moves, position files by its key.
     """
 
     kind: str = RANDOM
@@ -102,6 +102,10 @@ class SelectionCounts:
         Games of which positions are missing. How long they are is then known only from the last one that is there.
     unknown_ply
         Positions that do not tell their ply, and so cannot be left out for it.
+    without_result
+        Games of which no result is known; left out, and not among ``games``.
+    skipped
+        Bad records left out; not among ``games``.
     """
 
     positions: int = 0
@@ -110,6 +114,13 @@ class SelectionCounts:
     without: int = 0
     incomplete: int = 0
     unknown_ply: int = 0
+    without_result: int = 0
+    skipped: int = 0
+
+    def add(self, other: SelectionCounts) -> None:
+        """Add what was found in another file."""
+        for name in (entry.name for entry in fields(SelectionCounts)):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 class PositionChooser:
@@ -183,6 +194,12 @@ class PositionChooser:
         self._counts.without = int((seen & ~served).sum()) + self._alone - self._alone_chosen
         self._counts.incomplete = int((seen & (self._present != self._lengths)).sum())
         return self._counts
+
+    def lengths_of(self, record: NDArray[Any]) -> NDArray[np.int32]:
+        """Plies of the game of each position [N] as far as they are known; -1 for positions without a game."""
+        lengths = np.append(self._lengths, np.int32(-1))
+        known: NDArray[np.int32] = lengths[np.where(record >= 0, record, -1)]
+        return np.where(known > 0, known, -1).astype(np.int32)
 
     def _eligible(self, record: NDArray[Any], ply: NDArray[Any]) -> Bools:
         rule = self._rule

@@ -1,0 +1,46 @@
+"""Random games of any game, as records and as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from glem.core.game import Game
+from glem.core.game_lines import write_games
+from glem.core.records import GameRecords
+from glem.core.replay import FINISHED, outcomes
+
+__all__ = ["random_records", "write_random_games"]
+
+
+def random_records(game: Game, count: int, seed: int = 1) -> GameRecords:
+    """Games of random moves to the end, without their passes, and their scores."""
+    generator = np.random.default_rng(seed)
+    moves: list[int] = []
+    offsets = [0]
+    for _ in range(count):
+        position = game.initial_position
+        while not game.is_over(position):
+            move = int(generator.choice(game.list_legal_moves(position)))
+            if move != game.pass_move:
+                moves.append(move)
+            position = game.play(position, move)
+        offsets.append(len(moves))
+    records = GameRecords.from_moves(np.array(moves, np.int16), np.array(offsets, np.int64))
+    reached = outcomes(game, records)
+    assert (reached.status == FINISHED).all()
+    return GameRecords.from_moves(records.moves, records.offsets, reached.final_score.astype(np.float32))
+
+
+def write_random_games(game: Game, path: Path, count: int, *, unfinished: int = 0, seed: int = 1) -> GameRecords:
+    """Write a file of such games, of which the first lack their last moves and a score; give back the records."""
+    records = random_records(game, count, seed)
+    lengths = records.lengths.copy()
+    lengths[:unfinished] -= 3
+    kept = np.concatenate([records.moves_of(number)[:length] for number, length in enumerate(lengths)])
+    score = records.score.copy()
+    score[:unfinished] = np.nan
+    cut = GameRecords.from_moves(kept, np.concatenate([[0], np.cumsum(lengths)]), score)
+    write_games(game, path, cut)
+    return cut
