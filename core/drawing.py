@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from functools import lru_cache
@@ -17,6 +18,8 @@ __all__ = ["Drawing", "draw_position"]
 
 _EMPTY = "-._"
 """Characters that texts use for empty cells."""
+
+_RUN = re.compile(r"\d+")
 
 _SAMPLE_PLIES = 8
 """Length of the games that tell how a game writes its positions."""
@@ -61,7 +64,8 @@ def draw_position(
 ) -> Drawing | None:
     """Draw a position as its text shows it.
 
-    A text that begins with one character a cell is a board. Where the rules know only the side to move and its
+    A text that begins with one character a cell is a board; so is one with slashes between rows and numbers for runs of
+    empty cells (as in FEN). Where the rules know only the side to move and its
     opponent, the text calls the side to move by the first player's character; this drawing does not. Which of the two
     a game does is seen in a few short games from the start: the word after the board, which says whose pieces are to
     move, changes from ply to ply, or it stays while the pieces change characters. Without such a word the pieces tell.
@@ -108,7 +112,10 @@ def draw_position(
 
 def _board_and_side(game: Game, position: Any) -> tuple[str, str]:
     words = game.format_position(position).split()
-    return (words[0] if words else ""), (words[1] if len(words) > 1 else "")
+    board, side = (words[0] if words else ""), (words[1] if len(words) > 1 else "")
+    if game.layout is not None and board.count("/") == game.layout.rows - 1 > 0:
+        board = _RUN.sub(lambda run: _EMPTY[0] * int(run[0]), board.replace("/", ""))
+    return board, side
 
 
 @define(frozen=True)

@@ -8,7 +8,7 @@ debugger, the first draft) and compiled. Generic code calls :func:`play`, :func:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -105,6 +105,10 @@ class Game:
         To and from one line of text; ``parse_position`` raises :class:`~glem.core.errors.BadInputError`.
     format_move, parse_move
         To and from the game's usual move notation, without spaces.
+    format_move_at, parse_move_at
+        Optional ``(position, move) -> text`` and ``(position, text) -> move``, for games whose people write moves in a
+        way that depends on the position, such as ``Nf3`` in chess; people then see and type these. The move is legal;
+        ``parse_move_at`` raises :class:`~glem.core.errors.BadInputError` for every other one.
     perft_counts_ended
         Whether perft counts a game that ends before the last ply once or not at all; customs differ by game.
     layout
@@ -153,6 +157,8 @@ class Game:
     parse_position: Callable[[str], Any]
     format_move: Callable[[int], str]
     parse_move: Callable[[str], int]
+    format_move_at: Callable[[Any, int], str] | None = None
+    parse_move_at: Callable[[Any, str], int] | None = None
     count_moves: Callable[..., int] | None = None
     transform: Callable[..., Any] | None = None
     transform_move: Callable[[int, int], int] | None = None
@@ -223,6 +229,29 @@ class Game:
     def _broken_listing(self, found: str, position: Any) -> str:
         room = f"expected 0 to max_moves = {self.max_moves} moves"
         return f"game {self.name!r}: legal_moves {found}, {room}, in {position}; glem check {self.name} tells more"
+
+    def move_text(self, position: Any, move: int) -> str:
+        """Text of a legal move as people write it in a position: by :attr:`format_move_at` where the game has it."""
+        return self.format_move(move) if self.format_move_at is None else self.format_move_at(position, move)
+
+    def move_of_text(self, position: Any, text: str) -> int:
+        """Move of a text as people write it in a position; it need not be legal.
+
+        Raises
+        ------
+        BadInputError
+            The text is no move.
+        """
+        return self.parse_move(text) if self.parse_move_at is None else self.parse_move_at(position, text)
+
+    def move_texts(self, position: Any, moves: Iterable[int]) -> list[str]:
+        """Texts of legal moves that follow each other from a position on, as :meth:`move_text` gives them."""
+        texts = []
+        for move in moves:
+            texts.append(self.move_text(position, move))
+            if self.format_move_at is not None:
+                position = self.play(position, move)
+        return texts
 
     def __reduce__(self) -> Any:
         # Games are registered values: another process finds its own by name.

@@ -120,7 +120,8 @@ class _Table:
             click.echo(", ".join(f"{symbol} {board.count(symbol)}" for symbol in drawing.players))
 
     def _names(self, moves: list[int]) -> str:
-        return " ".join(self._engine.game.format_move(move) for move in moves) or "none"
+        engine = self._engine
+        return " ".join(engine.game.move_text(engine.position, move) for move in moves) or "none"
 
     def _say_result(self) -> None:
         if self._resigned:
@@ -173,7 +174,8 @@ class _Table:
             f"{choice.nodes:,} nodes, {choice.seconds:.1f} s" if choice.nodes else "",
         ]
         comment = ", ".join(fact for fact in facts if fact)
-        click.echo(f"glem plays {engine.game.format_move(choice.move)}{f'  ({comment})' if comment else ''}")
+        name = engine.game.move_text(engine.position, choice.move)
+        click.echo(f"glem plays {name}{f'  ({comment})' if comment else ''}")
         engine.play(choice.move)
 
     def _hint(self, rest: str) -> None:
@@ -185,7 +187,7 @@ class _Table:
         engine = self._engine
         analysis = engine.analyse(lines=int(rest or _USUAL_HINTS))
         for line, depth in zip(analysis.lines, depth_texts(analysis), strict=True):
-            variation = " ".join(engine.game.format_move(move) for move in line.moves)
+            variation = " ".join(engine.game.move_texts(engine.position, line.moves))
             click.echo(f"{line.text:>8}  {depth}{variation}")
 
     def _undo(self, _rest: str) -> None:

@@ -19,7 +19,7 @@ _USUAL_SECONDS = 5.0
 
 
 def _variation(engine: Engine, moves: tuple[int, ...]) -> str:
-    return " ".join(engine.game.format_move(move) for move in moves)
+    return " ".join(engine.game.move_texts(engine.position, moves))
 
 
 def _rate(analysis: Analysis) -> str:

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from glem.core.conformance.playouts import Sample, check_position, place_of, rows_of, same
-from glem.core.conformance.report import BrokenPromise, Examination
+from glem.core.conformance.report import BrokenPromise, Examination, OpenCheck
 from glem.core.errors import BadInputError
 from glem.core.game import Game, game_names
 
 __all__ = ["check_formats", "check_pickling", "check_text"]
+
+_WHOLE_LISTS = 64
 
 
 def check_text(game: Game, sample: Sample, examination: Examination) -> None:
@@ -41,10 +43,35 @@ def check_text(game: Game, sample: Sample, examination: Examination) -> None:
             )
             read = game.parse_move(name)
             check.expect(read == move, f"format_move writes move {move} as {name!r}, parse_move reads {read}")
+        _check_texts_at(game, sample, check)
         for kind, parse in (("parse_position", game.parse_position), ("parse_move", game.parse_move)):
             for text in ("", "\0", "no such thing?"):
                 found = _answer(parse, text)
                 check.expect(found is None, f"{kind}({text!r}) {found}, expected BadInputError")
+
+
+def _check_texts_at(game: Game, sample: Sample, check: OpenCheck) -> None:
+    """Examine the texts of moves that depend on the position, of every move played and of all moves here and there."""
+    if game.format_move_at is None or game.parse_move_at is None:
+        return
+    for row in rows_of(game, sample, check):
+        position, played = sample.positions[row], sample.played[row]
+        moves = sample.legal[row] if row % _WHOLE_LISTS == 0 else [] if played is None else [played]
+        texts: dict[str, int] = {}
+        for move in moves:
+            text = game.format_move_at(position, move)
+            where = place_of(game, sample, row)
+            if not isinstance(text, str) or not text or " " in text:
+                raise BrokenPromise(f"format_move_at writes move {move} as {text!r}, expected one word, {where}")
+            check.expect(
+                texts.setdefault(text, move) == move,
+                f"format_move_at writes {texts[text]} and {move} as {text!r}, {where}",
+            )
+            read = game.parse_move_at(position, text)
+            check.expect(read == move, f"format_move_at writes {move} as {text!r}, parse_move_at reads {read}, {where}")
+    for text in ("", "\0", "no such thing?"):
+        found = _answer(lambda text: game.parse_move_at(game.initial_position, text), text)  # type: ignore[misc]
+        check.expect(found is None, f"parse_move_at({text!r}) {found}, expected BadInputError")
 
 
 def _answer(parse: Callable[[str], Any], text: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -28,6 +29,7 @@ LINES = "lines"
 
 _HEAD_BYTES = 4096
 _LINES_AT_ONCE = 10_000
+_MOVE_NUMBERS = re.compile(r"\b\d+\.+")
 
 
 @define(frozen=True)
@@ -249,12 +251,23 @@ def _from_lines(game: Game, path: Path, plies: int | None) -> Iterator[Opening]:
                 yield _checked(game, _from_line(game, text, plies, place), place)
 
 
+def _moves_of(game: Game, text: str) -> tuple[int, ...]:
+    if game.parse_move_at is None:
+        return tuple(game.parse_move(word) for word in text.split())
+    moves = []
+    position = game.initial_position
+    for word in _MOVE_NUMBERS.sub(" ", text).split():
+        moves.append(game.parse_move_at(position, word))
+        position = game.play(position, moves[-1])
+    return tuple(moves)
+
+
 def _from_line(game: Game, text: str, plies: int | None, place: str) -> Opening:
     try:
         return Opening(start=game.format_position(game.parse_position(text)))
     except BadInputError as no_position:
         try:
-            moves = tuple(game.parse_move(word) for word in text.split())
+            moves = _moves_of(game, text)
         except BadInputError as no_move:
             raise BadInputError(f"{place}: neither a position ({no_position}) nor moves ({no_move})") from None
     return Opening(_beginning(moves, plies, place))

@@ -21,7 +21,9 @@ def transcript(game: Game, played: PlayedGame) -> str:
     front.
     """
     moves = [*played.opening.moves, *(move.move for move in played.moves)]
-    words = [game.format_move(move) for move in moves if move != game.pass_move]
+    start = game.parse_position(played.opening.start) if played.opening.start else game.initial_position
+    texts = zip(game.move_texts(start, moves), moves, strict=True)
+    words = [text for text, move in texts if move != game.pass_move]
     if played.opening.start:
         words = [played.opening.start, *words]
     if played.score is not None:
