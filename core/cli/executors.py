@@ -78,7 +78,12 @@ def opened_executor(workers: int, dask: str | None) -> Iterator[WhereToRun]:
         if dask == _LOCAL:
             address = stack.enter_context(
                 dask_distributed.LocalCluster(
-                    n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    # Without an address the scheduler tries a fixed port, which another cluster here may have.
+                    dashboard_address="127.0.0.1:0",
+                    scheduler_kwargs={"dashboard": False},
+                    silence_logs=logging.CRITICAL,
                 )
             )
         try:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +191,17 @@ def test_bad_input_is_one_clear_line(
     assert error.count("\n") == 1
 
 
+@pytest.fixture
+def taken_port() -> Iterator[None]:
+    """The port that dask's schedulers try first belongs to another program."""
+    with socket.socket() as other:
+        with contextlib.suppress(OSError):
+            other.bind(("", 8787))
+            other.listen()
+        yield
+
+
+@pytest.mark.usefixtures("taken_port")
 def test_dask_as_an_option(run: Run) -> None:
     figures = [
         json.loads(run("match", *QUICK, "--opening-count", "4", *where, "--json"))
