@@ -107,7 +107,7 @@ class Game:
         To and from the game's usual move notation, without spaces.
     format_move_at, parse_move_at
         Optional ``(position, move) -> text`` and ``(position, text) -> move``, for games whose people write moves in a
-        way that depends on the position, such as ``Nf3`` in chess; people then see and type these. The move is legal;
+        way that depends on the position, such as ``Nf3`` for a knight; people then see and type these. The move is legal;
         ``parse_move_at`` raises :class:`~glem.core.errors.BadInputError` for every other one.
     perft_counts_ended
         Whether perft counts a game that ends before the last ply once or not at all; customs differ by game.
@@ -231,7 +231,7 @@ class Game:
         return f"game {self.name!r}: legal_moves {found}, {room}, in {position}; glem check {self.name} tells more"
 
     def move_text(self, position: Any, move: int) -> str:
-        """Text of a legal move as people write it in a position: by :attr:`format_move_at` where the game has it."""
+        """Text of a legal move as people write it in a position: by ``Game.format_move_at`` where the game has it."""
         return self.format_move(move) if self.format_move_at is None else self.format_move_at(position, move)
 
     def move_of_text(self, position: Any, text: str) -> int:
