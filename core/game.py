@@ -107,8 +107,8 @@ class Game:
         To and from the game's usual move notation, without spaces.
     format_move_at, parse_move_at
         Optional ``(position, move) -> text`` and ``(position, text) -> move``, for games whose people write moves in a
-        way that depends on the position, such as ``Nf3`` for a knight; people then see and type these. The move is legal;
-        ``parse_move_at`` raises :class:`~glem.core.errors.BadInputError` for every other one.
+        way that depends on the position, such as ``Nf3`` for a knight; people then see and type these. The move is
+        legal; ``parse_move_at`` raises :class:`~glem.core.errors.BadInputError` for every other one.
     perft_counts_ended
         Whether perft counts a game that ends before the last ply once or not at all; customs differ by game.
     layout
