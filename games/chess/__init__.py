@@ -5,7 +5,8 @@ from __future__ import annotations
 import chess
 
 from glem.core.game import BoardLayout, Game
-from glem.games.chess import generation, notation, playing, searching
+from glem.core.records import RecordFormat
+from glem.games.chess import generation, notation, pgn, playing, searching
 from glem.games.chess.external_players import UCI_PLAYERS
 from glem.games.chess.position import INITIAL_POSITION
 from glem.games.chess.uci import UCI
@@ -41,6 +42,15 @@ CHESS = Game(
         columns=8,
         cell_names=tuple(chess.SQUARE_NAMES[square ^ 56] for square in range(64)),
     ),
+    record_formats={
+        "pgn": RecordFormat(
+            name="pgn",
+            description="Portable Game Notation, with comments' scores and starting positions; also Chess960.",
+            suffixes=(".pgn",),
+            read=pgn.read_pgn,
+            recognizes=pgn.recognizes,
+        )
+    },
     search_functions=searching.SEARCH_FUNCTIONS,
     protocols={UCI.name: UCI},
     external_players={UCI_PLAYERS.name: UCI_PLAYERS},

@@ -1,0 +1,358 @@
+"""Games in Portable Game Notation, read by a compiled pass over the bytes of the file.
+
+S. J. Edwards, "Standard: Portable Game Notation Specification and Implementation Guide", 1994. The module
+:mod:`~glem.games.chess.pgn_games` says how the text is understood; positions in ``FEN`` tags are read by python-chess,
+each different one once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+from glem.core.game import Game
+from glem.core.kernels import compiled
+from glem.core.record_files import MAX_BYTES, BoundedFile, open_bounded
+from glem.core.record_validation import BadRecords
+from glem.core.records import CHUNK_SIZE, GameRecords
+from glem.games.chess import pgn_tags
+from glem.games.chess.pgn_games import (
+    AT,
+    COLUMNS,
+    LAST_MOVE,
+    PLY,
+    ROOM_BEHIND,
+    START,
+    STATUS,
+    Status,
+    read_games,
+)
+from glem.games.chess.pgn_starts import StartingPositions
+
+__all__ = ["read_pgn", "recognizes"]
+
+_BLOCK = 1 << 23
+_LONGEST_GAME = 1 << 24
+_MOST_GAMES_AT_ONCE = 1 << 15
+_SHORTEST_GAME = 4
+_NEXT_GAME = re.compile(rb"[\r\n]\[Event ")
+_FEN = re.compile(rb"\[[ \t]*FEN[ \t]+\"")
+_BEGINNING = re.compile(rb"\[\s*\w+\s+\"|1\s*\.\s*(?:[a-h][1-8]|[NBRQK][a-h1-8x]|O-O)")
+_TOKEN = re.compile(rb"[^\s{}();]{1,16}")
+_VARIANTS = frozenset(
+    {
+        "",
+        "chess",
+        "standard",
+        "normal",
+        "from position",
+        "chess960",
+        "chess 960",
+        "960",
+        "fischerandom",
+        "fischerrandom",
+        "fischer random",
+        "fischerrandom chess",
+        "fischer random chess",
+        "frc",
+        "wild/fr",
+    }
+)
+
+_NAMES = {
+    "event": pgn_tags.EVENT,
+    "site": pgn_tags.SITE,
+    "white": pgn_tags.WHITE,
+    "black": pgn_tags.BLACK,
+    "eco": pgn_tags.ECO,
+    "time_control": pgn_tags.TIME_CONTROL,
+}
+
+_REASONS = {
+    Status.ILLEGAL: "half-move {ply}, {token}, is illegal",
+    Status.AMBIGUOUS: "half-move {ply}, {token}, is ambiguous",
+    Status.NOT_A_MOVE: "{before} is no move; expected one like Nf3",
+    Status.NULL_MOVE: "{token} is no move of chess",
+    Status.AFTER_THE_END: "half-move {ply}, {token}, comes after the end of the game by the 75-move rule",
+    Status.AFTER_THE_RESULT: "{token} stands behind the result",
+    Status.OPEN_COMMENT: "a comment begins that has no end before the next game",
+    Status.OPEN_VARIATION: "a variation has no end before that of the game",
+    Status.NO_RESULT: "the file ends within the game; expected 1-0, 0-1, 1/2-1/2 or * behind its moves",
+    Status.NO_GAME: "neither tags nor moves: {token}",
+}
+
+
+def recognizes(head: bytes) -> bool:
+    """Whether the first bytes of a file look like PGN: a tag, or a first move, at the beginning of a line."""
+    lines = head.removeprefix(b"\xef\xbb\xbf").splitlines()
+    first = next((line.strip() for line in lines if line.strip() and not line.startswith((b"%", b";"))), b"")
+    return _BEGINNING.match(first) is not None
+
+
+def read_pgn(
+    game: Game,
+    path: Path,
+    /,
+    *,
+    skip_bad: bool = False,
+    chunk_games: int = CHUNK_SIZE,
+    max_bytes: int = MAX_BYTES,
+) -> Iterator[GameRecords]:
+    """Read and check the games of a PGN file, also from ``.gz``, ``.xz`` and ``.zst``.
+
+    A game is bad when one of its moves is illegal, ambiguous or no move, when it begins in no legal position or is of
+    another variant than chess and Chess960, when moves stand behind its result, when a comment or variation does not
+    end, and when the file ends before its result. The tag ``Result`` goes before the result behind the moves, unless
+    it tells none. Where another game's tags follow at once, that result may be missing.
+
+    Parameters
+    ----------
+    game
+        Chess.
+    path
+        The file; names in UTF-8 or Latin-1.
+    skip_bad
+        Leave bad games out and count them.
+    chunk_games
+        Most games in one chunk; of large files fewer come at once.
+    max_bytes
+        Limit on the unpacked size.
+
+    Yields
+    ------
+    GameRecords
+        ``score`` is White's by the result (1, 0, -1; nan for ``*``), also for games that were resigned or agreed
+        drawn. Columns: ``number`` int64, ``white_rating`` and ``black_rating`` int16 (-1 unknown), ``date`` int32 (as
+        19760827, unknown parts 0; -1 unknown), ``event``, ``site``, ``white``, ``black``, ``eco`` and ``time_control``
+        int32 into names. Columns of moves: ``comment_score`` float32 as written (nan for none, infinite for mates),
+        ``comment_mate`` int16 (moves to it, else 0), ``comment_kind`` uint8 (see :mod:`~glem.games.chess.pgn_comments`)
+        and ``book`` bool.
+
+    Raises
+    ------
+    BadInputError
+        The file cannot be read, has no games, or has a bad game and ``skip_bad`` is false.
+    """
+    source = Path(path)
+    reader = _Reader(source, game.initial_position, skip_bad, min(chunk_games, _MOST_GAMES_AT_ONCE))
+    with open_bounded(source, max_bytes=max_bytes) as file:
+        yield from reader.read(file)
+    if reader.number == 0:
+        raise BadInputError(f'{source}: no games; expected PGN, tags like [White "..."] and moves like 1. e4 e5 1-0')
+
+
+@define(eq=False)
+class _Reader:
+    """A file on the way: what was read of it, and the text that waits for the rest of its game."""
+
+    path: Path
+    initial_position: Any
+    skip_bad: bool
+    most_games: int
+    number: int = 0
+    """Games so far, bad ones included."""
+    _lines: int = 0
+    _is_skipping: bool = False
+    _starts: StartingPositions = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._starts = StartingPositions(self.initial_position)
+
+    def read(self, file: BoundedFile) -> Iterator[GameRecords]:
+        pending = b""
+        ended = False
+        while not ended:
+            damage: BadInputError | None = None
+            piece = b""
+            try:
+                piece = file.read(_BLOCK)
+                if len(piece) < _BLOCK:
+                    # A short piece is the last one, unless the file is damaged behind it: then this raises.
+                    ended = not file.read(1)
+            except BadInputError as error:
+                damage = error
+            pending += piece
+            if self._is_skipping:
+                pending = self._behind_long_game(pending)
+            if not self._is_skipping:
+                block = _Block(pending, ended, self._starts)
+                while not block.is_read:
+                    records = self._records(block)
+                    if len(records) or records.skipped:
+                        yield records
+                self._lines += pending.count(b"\n", 0, block.at)
+                pending = pending[block.at :]
+            if damage is not None:
+                raise damage
+            if len(pending) > _LONGEST_GAME and not ended:
+                yield self._too_long()
+
+    def _too_long(self) -> GameRecords:
+        self.number += 1
+        self._is_skipping = True
+        problem = (
+            f"{self.path}:{self._lines + 1}: game {self.number}: it does not end within {_LONGEST_GAME:,} bytes; "
+            "is this a PGN file?"
+        )
+        if not self.skip_bad:
+            raise BadInputError(problem)
+        return GameRecords.empty(source=self.path.name, problems=(problem,), skipped=1)
+
+    def _behind_long_game(self, pending: bytes) -> bytes:
+        found = _NEXT_GAME.search(pending)
+        # The mark may be cut by the end of what was read.
+        cut = max(len(pending) - 8, 0) if found is None else found.start()
+        self._is_skipping = found is None
+        self._lines += pending.count(b"\n", 0, cut)
+        return pending[cut:]
+
+    def _records(self, block: _Block) -> GameRecords:
+        facts, columns = block.read(self.most_games)
+        count = len(facts)
+        first, self.number = self.number + 1, self.number + count
+
+        def place(index: int) -> str:
+            line = self._lines + block.text.count(b"\n", 0, int(facts[index, AT])) + 1
+            return f"{self.path}:{line}: game {first + index}"
+
+        bad = BadRecords(count, place)
+        status = facts[:, STATUS]
+        variants = block.texts(facts, pgn_tags.VARIANT)
+        unknown = np.array([text is not None and _decoded(text).strip().lower() not in _VARIANTS for text in variants])
+        bad.mark(unknown.astype(np.bool_), lambda index: f"variant {_decoded(variants[index] or b'')!r} is not chess")
+        bad.mark(status == Status.UNREADABLE_START, lambda index: block.start_problem(facts[index]))
+        for reason in _REASONS:
+            bad.mark(status == reason, lambda index: _reason(block.text, facts[index]))
+        problems = bad.problems(skip_bad=self.skip_bad)
+        offsets = np.zeros(count + 1, np.int64)
+        offsets[1:] = facts[:, LAST_MOVE]
+        extra: dict[str, NDArray[Any]] = {
+            "number": np.arange(first, first + count, dtype=np.int64),
+            "white_rating": facts[:, pgn_tags.WHITE_RATING].astype(np.int16),
+            "black_rating": facts[:, pgn_tags.BLACK_RATING].astype(np.int16),
+            "date": facts[:, pgn_tags.DATE].astype(np.int32),
+        }
+        names = {}
+        for name, tag in _NAMES.items():
+            extra[name], names[name] = _interned(block.texts(facts, tag))
+        result = facts[:, pgn_tags.RESULT]
+        starts, start_side = self._starts.of(facts[:, START]) if facts[:, START].any() else (None, None)
+        records = GameRecords.from_moves(
+            columns["moves"],
+            offsets,
+            np.where(result == pgn_tags.UNKNOWN_RESULT, np.nan, result).astype(np.float32),
+            extra=extra,
+            names=names,
+            starts=starts,
+            start_side=start_side,
+            move_columns={name: column for name, column in columns.items() if name != "moves"},
+            results_stand=True,
+            source=self.path.name,
+            problems=problems,
+            skipped=int(bad.mask.sum()),
+        )
+        return records.select(~bad.mask) if bad.mask.any() else records
+
+
+class _Block:
+    """Some text of the file, read game by game; ``at`` is the index behind what was read."""
+
+    def __init__(self, text: bytes, final: bool, starts: StartingPositions) -> None:
+        self.text = text
+        self.at = 0
+        self.is_read = not text
+        self._final = final
+        self._starts = starts
+        self._data = np.frombuffer(text + b"}" + bytes(ROOM_BEHIND - 1), np.uint8)
+        self._fens, self._fen_starts = self._find_starts()
+
+    def _find_starts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        if b"FEN" not in self.text:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        places = [found.end() for found in _FEN.finditer(self.text)]
+        ends = (self.text.find(b'"', place, place + 200) for place in places)
+        starts = [self._starts.index(self.text[place:end]) for place, end in zip(places, ends, strict=True)]
+        return np.array(places, np.int64), np.array(starts, np.int64)
+
+    def read(self, most_games: int) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
+        """Facts of the next games, and the columns of their moves."""
+        length = len(self.text) - self.at
+        room = min(most_games, length // _SHORTEST_GAME + 1)
+        facts = np.empty((room, COLUMNS), np.int64)
+        columns: dict[str, NDArray[Any]] = {
+            "moves": np.empty(length // 2 + 1, np.int16),
+            "comment_score": np.empty(length // 2 + 1, np.float32),
+            "comment_mate": np.empty(length // 2 + 1, np.int16),
+            "comment_kind": np.zeros(length // 2 + 1, np.uint8),
+            "book": np.zeros(length // 2 + 1, np.bool_),
+        }
+        self.at, count = compiled(read_games)(
+            self._data,
+            np.int64(self.at),
+            np.int64(len(self.text)),
+            np.bool_(self._final),
+            self._starts.columns,
+            self._fens,
+            self._fen_starts,
+            facts,
+            *columns.values(),
+        )
+        self.is_read = count < room
+        facts = facts[:count].copy()
+        made = int(facts[-1, LAST_MOVE]) if count else 0
+        columns = {name: column[:made].copy() for name, column in columns.items()}
+        absent = columns["comment_kind"] == 0
+        columns["comment_score"][absent] = np.nan
+        columns["comment_mate"][absent] = 0
+        return facts, columns
+
+    def texts(self, facts: NDArray[np.int64], tag: int) -> list[bytes | None]:
+        """Values of a tag, None for games without it."""
+        text = self.text
+        spans = zip(facts[:, tag].tolist(), facts[:, tag + 1].tolist(), strict=True)
+        return [text[begin:end] if begin >= 0 else None for begin, end in spans]
+
+    def start_problem(self, row: NDArray[np.int64]) -> str:
+        """Tell what is wrong with the position in which a game begins."""
+        fen = self.text[int(row[pgn_tags.FEN]) : int(row[pgn_tags.FEN + 1])]
+        return self._starts.problem(fen)
+
+
+def _interned(texts: Sequence[bytes | None]) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """Give each text its number among the different ones, -1 for none, and return these too."""
+    known: dict[bytes | None, int] = {None: -1, b"": -1, b"?": -1}
+    numbers = [known.setdefault(text, len(known) - 3) for text in texts]
+    return np.array(numbers, np.int32), tuple(_decoded(text) for text in list(known)[3:] if text is not None)
+
+
+def _decoded(text: bytes) -> str:
+    try:
+        decoded = text.decode("utf-8")
+    except UnicodeDecodeError:
+        decoded = text.decode("latin-1")
+    return re.sub(r"\\([\"\\])", r"\1", decoded).strip()
+
+
+def _reason(text: bytes, row: NDArray[np.int64]) -> str:
+    at = int(row[AT])
+    token = _TOKEN.match(text, at)
+    before = at
+    while before > 0 and at - before < 16 and (text[before - 1 : before].isalpha() or text[before - 1] >= 128):
+        before -= 1
+    around = _TOKEN.match(text, before)
+    return _REASONS[int(row[STATUS])].format(
+        ply=int(row[PLY]) + 1,
+        token=_shown(token),
+        before=_shown(around),
+    )
+
+
+def _shown(found: re.Match[bytes] | None) -> str:
+    return "nothing" if found is None else repr(_decoded(found.group()))
