@@ -247,6 +247,7 @@ def _print(result: TournamentResult) -> None:
         ("players", "W-D-L", "%", "pairs", "Elo", "normalized", "p pairs", "p binomial", "significant"),
         rows,
     )
+    _print_ratings(result)
     if rows:
         click.echo(
             "Pairs are an opening played twice, colours reversed; counted are those that brought the first player "
@@ -255,6 +256,26 @@ def _print(result: TournamentResult) -> None:
     if result.sprt is not None:
         state = result.sprt
         click.echo(f"SPRT: {state.verdict}, LLR {state.llr:.3f} within ({state.lower:.3f}, {state.upper:.3f})")
+
+
+def _print_ratings(result: TournamentResult) -> None:
+    from glem.core.tournament.ratings import ratings_of
+
+    ratings = ratings_of(result.standings)
+    if ratings:
+        print_table(
+            "Ratings by all games together, mean 0",
+            ("player", "Elo", "%", "games"),
+            [
+                (
+                    rating.name,
+                    _with_error(rating.elo, rating.error),
+                    f"{_PERCENT * rating.score:.1f}",
+                    str(rating.games),
+                )
+                for rating in ratings
+            ],
+        )
 
 
 def _with_error(value: float, error: float) -> str:

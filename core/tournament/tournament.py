@@ -29,6 +29,7 @@ from glem.core.tournament.games import Adjudication, GameTask, PlayedGame, play_
 from glem.core.tournament.kept_players import close_programs
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.players import PlayerSpec
+from glem.core.tournament.ratings import ratings_of
 from glem.core.tournament.sprt import Sprt, SprtState, Verdict
 from glem.core.tournament.standings import Standings
 
@@ -142,6 +143,7 @@ class TournamentResult:
             "games_planned": len(self.tournament),
             "games_played": self.played,
             **self.standings.to_json(),
+            "ratings": [attrs.asdict(rating) for rating in ratings_of(self.standings)],
             "sprt": None if self.sprt is None else attrs.asdict(self.sprt),
         }
 
