@@ -6,7 +6,7 @@ import numpy as np
 
 from glem.core.kernels import inlined
 from glem.games.chess.attacks import bishop_attacks, king_attacks, knight_attacks, pawn_attacks, rook_attacks
-from glem.games.chess.position import Position, occupied_squares
+from glem.games.chess.position import Position, occupied_squares, own_squares
 
 __all__ = ["PIECE_VALUES", "keeps_material", "value_on"]
 
@@ -41,8 +41,9 @@ def keeps_material(position: Position, origin: np.uint64, target: np.uint64) -> 
     diagonal = position.bishops | position.queens
     white = position.white
     attackers = (knight_attacks(target) & position.knights) | (king_attacks(target) & position.kings)
-    attackers |= pawn_attacks(_ONE << target, True) & position.pawns & white
-    attackers |= pawn_attacks(_ONE << target, False) & position.pawns & ~white
+    own = own_squares(position)
+    attackers |= pawn_attacks(_ONE << target, position.turn == np.uint8(0)) & position.pawns & own
+    attackers |= pawn_attacks(_ONE << target, position.turn != np.uint8(0)) & position.pawns & ~own
     occupied = (occupied & ~(_ONE << origin)) | (_ONE << target)
     whites_turn = position.turn != np.uint8(0)
     keeps = True

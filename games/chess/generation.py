@@ -27,7 +27,9 @@ from glem.games.chess.attacks import (
 from glem.games.chess.position import Position, occupied_squares, own_squares
 
 __all__ = [
+    "LEGAL",
     "MOST_CLOCK",
+    "TACTICAL",
     "count_moves",
     "count_moves_on_board",
     "en_passant_pawns",
@@ -36,6 +38,11 @@ __all__ = [
     "write_moves",
 ]
 
+# Typed constants: a literal would make one more specialization of the generator.
+LEGAL = np.int64(0)
+"""All legal moves, for :func:`write_moves`."""
+TACTICAL = np.int64(1)
+"""Those that quiescence asks for."""
 MOST_CLOCK = np.uint8(150)
 """Plies without a capture or a pawn move after which the game is over (75 moves of both sides, FIDE 9.6.2)."""
 
@@ -57,11 +64,6 @@ def _rotate(board: np.uint64, squares: np.uint64) -> np.uint64:
 
 
 @inlined
-def _bit(square: np.uint64) -> np.uint64:
-    return _ONE << square
-
-
-@inlined
 def _lowest(board: np.uint64) -> np.uint64:
     return np.uint64(trailing_zeros(board))
 
@@ -78,7 +80,7 @@ def _checks_and_pins(
     straight = _ZERO
     diagonal = _ZERO
     leapers = knight_attacks(king) & position.knights & opponent
-    leapers |= pawn_attacks(_bit(king), position.turn != np.uint8(0)) & position.pawns & opponent
+    leapers |= pawn_attacks(_ONE << king, position.turn != np.uint8(0)) & position.pawns & opponent
     if leapers != _ZERO:
         resolving = leapers
     sliders = rook_attacks(king, opponent) & (position.rooks | position.queens) & opponent
@@ -127,7 +129,7 @@ def in_check(position: Position) -> bool:
     occupied = occupied_squares(position)
     king = _lowest(position.kings & own)
     attackers = knight_attacks(king) & position.knights
-    attackers |= pawn_attacks(_bit(king), position.turn != np.uint8(0)) & position.pawns
+    attackers |= pawn_attacks(_ONE << king, position.turn != np.uint8(0)) & position.pawns
     attackers |= rook_attacks(king, occupied) & (position.rooks | position.queens)
     attackers |= bishop_attacks(king, occupied) & (position.bishops | position.queens)
     return bool(attackers & ~own != _ZERO)
@@ -152,10 +154,10 @@ def en_passant_pawns(
         Occupied squares before the capture.
     """
     legal = _ZERO
-    captured = _bit(square ^ np.uint64(8))
+    captured = _ONE << (square ^ np.uint64(8))
     while pawns != _ZERO:
         pawn = pawns & (~pawns + _ONE)
-        after = (occupied ^ pawn ^ captured) | _bit(square)
+        after = (occupied ^ pawn ^ captured) | (_ONE << square)
         attackers = (rook_attacks(king, after) & straight) | (bishop_attacks(king, after) & diagonal)
         if attackers == _ZERO:
             legal |= pawn
@@ -172,15 +174,15 @@ def _castling_rooks(
     rank = king & np.uint64(56)
     while rooks != _ZERO:
         rook = _lowest(rooks)
-        both = _bit(rook) | _bit(king)
+        both = (_ONE << rook) | (_ONE << king)
         king_target = rank | (np.uint64(6) if rook > king else np.uint64(2))
         rook_target = rank | (np.uint64(5) if rook > king else np.uint64(3))
-        king_way = between(king, king_target) | _bit(king_target)
-        rook_way = between(rook, rook_target) | _bit(rook_target)
+        king_way = between(king, king_target) | (_ONE << king_target)
+        rook_way = between(rook, rook_target) | (_ONE << rook_target)
         free = (king_way | rook_way) & occupied & ~both == _ZERO
         # Only where it is pinned along the rank, which takes Chess960, does the rook's leaving uncover the king.
-        if free and king_way & attacked == _ZERO and straight & _bit(rook) == _ZERO:
-            able |= _bit(rook)
+        if free and king_way & attacked == _ZERO and straight & (_ONE << rook) == _ZERO:
+            able |= _ONE << rook
         rooks &= rooks - _ONE
     return able
 
@@ -215,7 +217,7 @@ def count_moves_on_board(position: Position) -> int:
     opponent = occupied & ~own
     king = _lowest(position.kings & own)
     resolving, straight, diagonal = _checks_and_pins(position, own, opponent, king)
-    attacked = _attacked(position, opponent, position.turn == np.uint8(0), occupied ^ _bit(king))
+    attacked = _attacked(position, opponent, position.turn == np.uint8(0), occupied ^ (_ONE << king))
     count = popcount(king_attacks(king) & ~own & ~attacked)
     if resolving == _ZERO:
         return count
@@ -240,13 +242,13 @@ def count_moves_on_board(position: Position) -> int:
     pieces = (position.rooks | position.queens) & own & ~diagonal
     while pieces != _ZERO:
         square = _lowest(pieces)
-        within = allowed & straight if straight & _bit(square) != _ZERO else allowed
+        within = allowed & straight if straight & (_ONE << square) != _ZERO else allowed
         count += popcount(rook_attacks(square, occupied) & within)
         pieces &= pieces - _ONE
     pieces = (position.bishops | position.queens) & own & ~straight
     while pieces != _ZERO:
         square = _lowest(pieces)
-        within = allowed & diagonal if diagonal & _bit(square) != _ZERO else allowed
+        within = allowed & diagonal if diagonal & (_ONE << square) != _ZERO else allowed
         count += popcount(bishop_attacks(square, occupied) & within)
         pieces &= pieces - _ONE
     if resolving == _ALL and position.castling & own != _ZERO:
@@ -258,7 +260,7 @@ def count_moves_on_board(position: Position) -> int:
 def _capturing_en_passant(
     position: Position, own: np.uint64, occupied: np.uint64, king: np.uint64, square: np.uint64
 ) -> np.uint64:
-    pawns = pawn_attacks(_bit(square), position.turn == np.uint8(0)) & position.pawns & own
+    pawns = pawn_attacks(_ONE << square, position.turn == np.uint8(0)) & position.pawns & own
     straight = (position.rooks | position.queens) & ~own
     diagonal = (position.bishops | position.queens) & ~own
     return en_passant_pawns(pawns, square, king, straight, diagonal, occupied)
@@ -277,7 +279,8 @@ def _write_pawn_moves(moves: Any, place: np.int64, targets: np.uint64, step: np.
     """Write moves of pawns that arrive on some squares by a rotation; ``queens``: promote to nothing else."""
     while targets != _ZERO:
         target = _lowest(targets)
-        move = ((target - step) & _LAST_SQUARE) | (target << np.uint64(6))
+        # Two turns of the board more: plain numpy warns of numbers below 0.
+        move = ((target + np.uint64(128) - step) & _LAST_SQUARE) | (target << np.uint64(6))
         if targets & (~targets + _ONE) & _LAST_RANKS == _ZERO:
             moves[place] = move
             place += np.int64(1)
@@ -293,7 +296,7 @@ def _write_pawn_moves(moves: Any, place: np.int64, targets: np.uint64, step: np.
     return place
 
 
-def write_moves(position: Position, moves: Any, start: np.int64, tactical: bool) -> np.int64:
+def write_moves(position: Position, moves: Any, start: np.int64, kind: np.int64) -> np.int64:
     """Write moves, captures by pawns first and the king's last; the clock is not looked at.
 
     Parameters
@@ -304,22 +307,22 @@ def write_moves(position: Position, moves: Any, start: np.int64, tactical: bool)
         Integers [n], written from ``start`` on.
     start
         First place.
-    tactical
-        Only captures and promotions to a queen; in check all moves even so.
+    kind
+        ``LEGAL`` or ``TACTICAL``, which is captures and promotions to a queen, but all moves in check.
 
     Returns
     -------
     int64
-        Their number; its complement where ``tactical`` and the side to move is in check.
+        Their number; its complement where tactical moves are asked for and the side to move is in check.
     """
     own = own_squares(position)
     occupied = occupied_squares(position)
     opponent = occupied & ~own
     king = _lowest(position.kings & own)
     resolving, straight, diagonal = _checks_and_pins(position, own, opponent, king)
-    attacked = _attacked(position, opponent, position.turn == np.uint8(0), occupied ^ _bit(king))
+    attacked = _attacked(position, opponent, position.turn == np.uint8(0), occupied ^ (_ONE << king))
     evading = resolving != _ALL
-    captures_only = tactical and not evading
+    captures_only = kind == TACTICAL and not evading
     wanted = opponent if captures_only else ~own
     place = start
 
@@ -349,13 +352,13 @@ def write_moves(position: Position, moves: Any, start: np.int64, tactical: bool)
         pieces = (position.bishops | position.queens) & own & ~straight
         while pieces != _ZERO:
             square = _lowest(pieces)
-            within = allowed & diagonal if diagonal & _bit(square) != _ZERO else allowed
+            within = allowed & diagonal if diagonal & (_ONE << square) != _ZERO else allowed
             place = _write(moves, place, square, bishop_attacks(square, occupied) & within)
             pieces &= pieces - _ONE
         pieces = (position.rooks | position.queens) & own & ~diagonal
         while pieces != _ZERO:
             square = _lowest(pieces)
-            within = allowed & straight if straight & _bit(square) != _ZERO else allowed
+            within = allowed & straight if straight & (_ONE << square) != _ZERO else allowed
             place = _write(moves, place, square, rook_attacks(square, occupied) & within)
             pieces &= pieces - _ONE
         if not evading and not captures_only and position.castling & own != _ZERO:
@@ -363,14 +366,14 @@ def write_moves(position: Position, moves: Any, start: np.int64, tactical: bool)
             place = _write(moves, place, king, rooks)
     place = _write(moves, place, king, king_attacks(king) & wanted & ~attacked)
     count = place - start
-    return ~count if tactical and evading else count
+    return ~count if kind == TACTICAL and evading else count
 
 
 def legal_moves(position: Position, moves: Any, start: int) -> int:
     """Write the legal moves; none once the clock has run out."""
     if position.clock >= MOST_CLOCK:
         return 0
-    return int(write_moves(position, moves, np.int64(start), False))
+    return int(write_moves(position, moves, np.int64(start), LEGAL))
 
 
 def count_moves(position: Position) -> int:
