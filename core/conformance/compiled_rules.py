@@ -16,7 +16,9 @@ from glem.core.operations import Operations, position_at, store_position
 from glem.core.search.choices import (
     extension,
     is_drawn,
+    move_hint,
     move_order,
+    must_move,
     no_moves_score,
     plies_left,
     reversible_plies,
@@ -80,6 +82,16 @@ def _settle_all(rules: Any, columns: Any, scores: Any) -> None:
 def _reach_all(rules: Any, columns: Any, plies: Any) -> None:
     for row in range(plies.shape[0]):
         plies[row] = reversible_plies(rules, position_at(columns, row))
+
+
+def _hint_all(rules: Any, before: Any, after: Any, moves: Any, hints: Any) -> None:
+    for row in range(hints.shape[0]):
+        hints[row] = move_hint(rules, position_at(before, row), moves[row])
+
+
+def _force_all(rules: Any, columns: Any, forced: Any) -> None:
+    for row in range(forced.shape[0]):
+        forced[row] = must_move(rules, position_at(columns, row))
 
 
 def _draw_all(rules: Any, columns: Any, drawn: Any) -> None:
@@ -268,7 +280,8 @@ class _Comparison:
             children = dict(zip(self.played, following, strict=True))
 
             def expected(row: int) -> int:
-                return int(plain(sample.positions[row], sample.played[row], children[row]))
+                arguments = (sample.positions[row], sample.played[row], children[row])
+                return int(plain(*arguments[: plain.__code__.co_argcount]))
 
             self.compare(operation, self.played, expected, found, check)
 
@@ -315,7 +328,11 @@ def check_compiled(game: Game, sample: Sample, examination: Examination) -> None
         comparison.numbers(searching, "is_drawn", _draw_all, np.bool_)
     if "table_key" in replaced:
         comparison.numbers(searching, "table_key", _key_all, np.uint64)
+    if "must_move" in replaced:
+        comparison.numbers(searching, "must_move", _force_all, np.bool_)
     if "extension" in replaced:
         comparison.of_moves(searching, "extension", _extend_all)
     if "move_order" in replaced:
         comparison.of_moves(searching, "move_order", _order_all)
+    if "move_hint" in replaced:
+        comparison.of_moves(searching, "move_hint", _hint_all)

@@ -120,6 +120,10 @@ def _list_tactical(game: Game, position: Any, legal: list[int], where: str) -> l
             f"tactical_moves says that the side to move cannot stand still and lists {sorted(moves)}, expected all "
             f"legal moves {sorted(legal)}, {where}"
         )
+    if "must_move" in game.search_functions:
+        forced = game.search_functions["must_move"](position)
+        if not isinstance(forced, bool | np.bool_) or bool(forced) != (count < 0):
+            raise BrokenPromise(f"must_move gives {forced!r}, tactical_moves {count}, {where}")
     return moves if count >= 0 else []
 
 
@@ -168,7 +172,7 @@ def _check_numbers(game: Game, sample: Sample, check: OpenCheck) -> None:
                 check.fail(f"no_moves_score gives {found}, final_score {wanted}, {where}")
         if "is_drawn" in functions:
             _check_draw(game, sample, row, where, check)
-        for move in sample.legal[row] if {"extension", "move_order"} & set(functions) else ():
+        for move in sample.legal[row] if {"extension", "move_order", "move_hint"} & set(functions) else ():
             after = game.play(position, move)
             if "extension" in functions:
                 name = f"extension of {game.format_move(move)}"
@@ -177,6 +181,9 @@ def _check_numbers(game: Game, sample: Sample, check: OpenCheck) -> None:
             if "move_order" in functions:
                 name = f"move_order of {game.format_move(move)}"
                 _whole(functions["move_order"](position, move, after), -_GREATEST_HINT, _GREATEST_HINT, name, where)
+            if "move_hint" in functions:
+                name = f"move_hint of {game.format_move(move)}"
+                _whole(functions["move_hint"](position, move), -_GREATEST_HINT, _GREATEST_HINT, name, where)
     if asked and 2 * extended > asked:
         check.fail(f"extension extends {extended} of {asked} moves, expected 0 for most: the search would never end")
 

@@ -11,6 +11,12 @@ so that an absent one costs nothing. All are dual functions; scores are from the
     By how many plies a move is searched deeper, 0 for most.
 ``move_order(position, move, after) -> int``
     Hint for the order of moves, greater for better ones, between -1000 and 1000.
+``move_hint(position, move) -> int``
+    The same from the position before the move alone. It takes the place of ``move_order``, and moves are then not
+    played only to be ordered.
+``must_move(position) -> bool``
+    Whether ``tactical_moves`` would return a complement: known before, it saves writing the moves where standing still
+    is good enough.
 ``no_moves_score(position) -> int``
     Final score of a position in which no move was found. With it the search never calls ``is_over`` and learns
     that a game is over by generating moves.
@@ -46,11 +52,15 @@ __all__ = [
     "is_drawn",
     "is_drawn_by_rule",
     "is_over_at_leaf",
+    "move_hint",
     "move_order",
+    "must_move",
+    "must_play_to_hint",
     "no_moves_score",
     "plies_left",
     "reversible_plies",
     "score_without_moves",
+    "standing",
     "stored_key",
     "table_key",
     "tactical_moves",
@@ -65,6 +75,8 @@ OPTIONAL_OPERATIONS = (
     "plies_left",
     "is_drawn",
     "table_key",
+    "move_hint",
+    "must_move",
 )
 
 
@@ -84,6 +96,18 @@ def extension(rules: Operations, before: Any, move: int, after: Any) -> int:
 def move_order(rules: Operations, position: Any, move: int, after: Any) -> int:
     """Hint for the order of moves, greater for better ones."""
     return int(rules["move_order"](position, move, after))
+
+
+@generic_operation
+def move_hint(rules: Operations, position: Any, move: int) -> int:
+    """Hint for the order of moves, without the position after the move."""
+    return int(rules["move_hint"](position, move))
+
+
+@generic_operation
+def must_move(rules: Operations, position: Any) -> bool:
+    """Whether the side to move cannot stand still."""
+    return bool(rules["must_move"](position))
 
 
 @generic_operation
@@ -132,15 +156,48 @@ def _overload_extra_plies(rules: Any, before: Any, move: Any, after: Any) -> Any
 
 
 def hint(rules: Any, position: Any, move: Any, after: Any) -> Any:
-    """Give the game's hint for the order of moves; 0 in a game without the operation."""
+    """Give the game's hint for the order of moves; 0 in a game without one.
+
+    ``after`` is looked at only where :func:`must_play_to_hint`.
+    """
+    if "move_hint" in rules:
+        return np.int64(move_hint(rules, position, move))
     return np.int64(move_order(rules, position, move, after) if "move_order" in rules else 0)
 
 
 @overload_of(hint)
 def _overload_hint(rules: Any, position: Any, move: Any, after: Any) -> Any:
+    if has_operation(rules, "move_hint"):
+        return lambda rules, position, move, after: np.int64(move_hint(rules, position, move))
     if has_operation(rules, "move_order"):
         return lambda rules, position, move, after: np.int64(move_order(rules, position, move, after))
     return lambda rules, position, move, after: np.int64(0)
+
+
+def must_play_to_hint(rules: Any) -> bool:
+    """Whether the hint needs the position after the move."""
+    return "move_hint" not in rules
+
+
+@overload_of(must_play_to_hint)
+def _overload_must_play_to_hint(rules: Any) -> Any:
+    if has_operation(rules, "move_hint"):
+        return lambda rules: False
+    return lambda rules: True
+
+
+def standing(rules: Any, position: Any) -> Any:
+    """Whether the side to move may stand still, before tactical moves are written: 1, 0, or -1 where only they tell."""
+    if "must_move" in rules:
+        return np.int64(0 if must_move(rules, position) else 1)
+    return np.int64(-1)
+
+
+@overload_of(standing)
+def _overload_standing(rules: Any, position: Any) -> Any:
+    if has_operation(rules, "must_move"):
+        return lambda rules, position: np.int64(0) if must_move(rules, position) else np.int64(1)
+    return lambda rules, position: np.int64(-1)
 
 
 def is_over_at_leaf(rules: Any, position: Any) -> Any:

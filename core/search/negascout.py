@@ -40,7 +40,9 @@ from glem.core.search.choices import (
     hint,
     is_drawn_by_rule,
     is_over_at_leaf,
+    must_play_to_hint,
     score_without_moves,
+    standing,
     stored_key,
     tactical_moves,
 )
@@ -173,21 +175,27 @@ def settle(
     if ply == np.int64(PLIES - 1):
         return static_value(rules, evaluator, state, position, ply)
     best = -state.infinity
+    stands = standing(rules, position)
+    if stands > np.int64(0):
+        best = static_value(rules, evaluator, state, position, ply)
+        if best >= beta:
+            return best
     start = ply * state.max_moves
     count = np.int64(tactical_moves(rules, position, state.moves, start))
-    if count >= np.int64(0):
-        best = static_value(rules, evaluator, state, position, ply)
-    else:
+    if count < np.int64(0):
         count = ~count
         if count == np.int64(0):
             return final_value(rules, state, position, ply)
-    if best >= beta:
-        return best
+    elif stands < np.int64(0):
+        best = static_value(rules, evaluator, state, position, ply)
+        if best >= beta:
+            return best
     alpha = max(alpha, best)
-    for place in range(start, start + count):
-        move = np.int64(state.moves[place])
-        after = play(rules, position, move)
-        state.priorities[place] = np.int32(hint(rules, position, move, after))
+    if count > np.int64(1):
+        for place in range(start, start + count):
+            move = np.int64(state.moves[place])
+            after = play(rules, position, move) if must_play_to_hint(rules) else position
+            state.priorities[place] = np.int32(hint(rules, position, move, after))
     for place in range(start, start + count):
         bring_best_forward(state, place, start + count)
         move = np.int64(state.moves[place])
@@ -278,8 +286,10 @@ def _set_priorities(
             priority = _TABLE_PRIORITY
         else:
             if depth >= state.hint_depth:
-                after = play(rules, position, move)
-                if depth == state.table_depth + np.int64(1):
+                after = position
+                if must_play_to_hint(rules) or depth >= state.order_depth:
+                    after = play(rules, position, move)
+                if must_play_to_hint(rules) and depth == state.table_depth + np.int64(1):
                     # Deeper nodes have looked for a cut-off there; these children are the last that the table is asked.
                     prefetch_bucket(state.table, state.table_mask, stored_key(rules, after))
                 priority += hint(rules, position, move, after) * _HINT_UNIT

@@ -9,7 +9,7 @@ import numpy as np
 
 from glem.core.kernels import inlined, mix
 from glem.games.chess.exchanges import keeps_material, value_on
-from glem.games.chess.generation import MOST_CLOCK, count_moves_on_board, in_check, write_moves
+from glem.games.chess.generation import MOST_CLOCK, TACTICAL, count_moves_on_board, in_check, write_moves
 from glem.games.chess.playing import final_score, insufficient_material
 from glem.games.chess.position import Position
 
@@ -17,7 +17,8 @@ __all__ = [
     "SEARCH_FUNCTIONS",
     "extension",
     "is_drawn",
-    "move_order",
+    "move_hint",
+    "must_move",
     "no_moves_score",
     "reversible_plies",
     "table_key",
@@ -52,7 +53,7 @@ def tactical_moves(position: Position, moves: Any, start: int) -> int:
     if position.clock >= MOST_CLOCK:
         return 0
     first = np.int64(start)
-    count = write_moves(position, moves, first, True)
+    count = write_moves(position, moves, first, TACTICAL)
     if count < np.int64(0):
         return int(count)
     kept = first
@@ -75,7 +76,12 @@ def extension(before: Position, move: int, after: Position) -> int:
     return 1 if in_check(after) else 0
 
 
-def move_order(position: Position, move: int, after: Position) -> int:
+def must_move(position: Position) -> bool:
+    """In check; a finished game has nothing to move."""
+    return position.clock < MOST_CLOCK and in_check(position)
+
+
+def move_hint(position: Position, move: int) -> int:
     """Hint for the search: promotions, captures by victim and attacker, quiet moves, captures that lose material."""
     word = np.uint64(move)
     origin = word & _SQUARE
@@ -124,7 +130,8 @@ def table_key(position: Position) -> np.uint64:
 SEARCH_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "tactical_moves": tactical_moves,
     "extension": extension,
-    "move_order": move_order,
+    "must_move": must_move,
+    "move_hint": move_hint,
     "no_moves_score": no_moves_score,
     "reversible_plies": reversible_plies,
     "is_drawn": is_drawn,

@@ -99,6 +99,22 @@ def half_reversible(position):
     return 0.5
 
 
+def never_forced(position):
+    return False
+
+
+def always_forced(position):
+    return True
+
+
+def hints_of_moves(position, move):
+    return 5 * int(move)
+
+
+def hints_wildly_before(position, move):
+    return 1001
+
+
 def never_drawn(position):
     return False
 
@@ -122,6 +138,8 @@ SOUND = {
     "reversible_plies": never_reversible,
     "is_drawn": never_drawn,
     "table_key": nim.hash_key,
+    "move_hint": hints_of_moves,
+    "must_move": never_forced,
 }
 
 
@@ -153,6 +171,12 @@ def test_sound_search_functions_pass():
         ({"no_moves_score": wins}, "search operations", "no_moves_score gives 1, final_score -1"),
         ({"reversible_plies": half_reversible}, "search operations", "reversible_plies gives 0.5"),
         ({"is_drawn": drawn_when_over}, "search operations", "is_drawn is True in a finished game with the score -1"),
+        (
+            {"move_hint": hints_wildly_before},
+            "search operations",
+            "move_hint of l1 gives 1001",
+        ),
+        ({"must_move": always_forced}, "tactical moves", "must_move gives True, tactical_moves 0"),
         ({"is_drawn": drawn_by_number}, "search operations", "is_drawn gives 0, expected True or False"),
     ],
 )
@@ -276,7 +300,7 @@ def test_rules_that_can_be_compiled_are_compared():
     report = check_game(evolve(COMPILED, search_functions=SOUND), games=3)
     assert report.passed, str(report)
     compiled = [result.name for result in report.results if result.name.endswith("compiled") and not result.skipped]
-    assert len(compiled) == 16, compiled
+    assert len(compiled) == 18, compiled
 
 
 # ---------------------------------------------------------------------------- too many moves in normal use

@@ -88,10 +88,14 @@ def tactical_moves(position: Position, moves: Any, start: int) -> int:
 
 def cornered_moves(position: Position, moves: Any, start: int) -> int:
     """As above, but a last man next to an enemy must move: no standing still."""
-    near = (position.opponent << _ONE) | (position.opponent >> _ONE)
-    if popcount(position.own) == 1 and position.own & near != np.uint64(0):
+    if is_cornered(position):
         return ~legal_moves(position, moves, start)
     return _write_moves(position, moves, start, True)
+
+
+def is_cornered(position: Position) -> bool:
+    near = (position.opponent << _ONE) | (position.opponent >> _ONE)
+    return popcount(position.own) == 1 and bool(position.own & near != np.uint64(0))
 
 
 def extension(before: Position, move: int, after: Position) -> int:
@@ -101,6 +105,16 @@ def extension(before: Position, move: int, after: Position) -> int:
 
 def move_order(position: Position, move: int, after: Position) -> int:
     return 100 if after.quiet == np.uint8(0) else 0
+
+
+def move_hint(position: Position, move: int) -> int:
+    target = np.int64(move) // np.int64(2) + np.int64(2) * (np.int64(move) % np.int64(2)) - np.int64(1)
+    return 100 if position.opponent >> np.uint64(target) & _ONE else 0
+
+
+def must_move(position: Position) -> bool:
+    """Where ``cornered_moves`` returns a complement."""
+    return is_cornered(position)
 
 
 def reversible_plies(position: Position) -> int:

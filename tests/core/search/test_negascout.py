@@ -34,7 +34,7 @@ DUELS = [
     duel(reversible_plies=duel_game.reversible_plies, extension=duel_game.extension),
     duel(
         tactical_moves=duel_game.tactical_moves,
-        move_order=duel_game.move_order,
+        move_hint=duel_game.move_hint,
         is_drawn=duel_game.is_drawn,
         table_key=duel_game.table_key,
     ),
@@ -42,6 +42,7 @@ DUELS = [
         tactical_moves=duel_game.cornered_moves,
         extension=duel_game.extension,
         move_order=duel_game.move_order,
+        must_move=duel_game.must_move,
         no_moves_score=duel_game.no_moves_score,
         reversible_plies=duel_game.reversible_plies,
         is_drawn=duel_game.is_drawn,
