@@ -41,7 +41,7 @@ class PlayerFailureError(GlemError):
         How often it failed over this move.
     """
 
-    def __init__(self, text: str, failures: int) -> None:
+    def __init__(self, text: str, failures: int = 1) -> None:
         super().__init__(text)
         self.failures = failures
 

@@ -71,6 +71,9 @@ class _Guard:
             try:
                 if process is None or process.stdin is None:
                     raise BrokenPipeError
+                if process.stdin.closed:
+                    # At the end of this process: the guard knows already.
+                    return
                 process.stdin.write(f"{sign}{group}\n".encode())
             except BrokenPipeError:
                 self._restart()

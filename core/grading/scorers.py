@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Protocol
 
 import attrs
@@ -14,6 +15,7 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.fitting.links import IDENTITY, LOGISTIC
 from glem.core.game import Game
+from glem.core.grading.external_scorer import ExternalScorer
 from glem.core.grading.grading import Prediction
 from glem.core.grading.selected import SelectedPositions
 from glem.core.operations import position_at
@@ -29,7 +31,7 @@ from glem.core.tournament.player_data import (
     load_player_evaluation,
     load_player_probcut,
 )
-from glem.core.tournament.players import SEARCH, PlayerSpec, parse_player
+from glem.core.tournament.players import EXTERNAL, SEARCH, PlayerSpec, parse_player
 
 __all__ = ["Scorer", "SearchScorer", "StaticScorer", "scorer_of"]
 
@@ -178,8 +180,12 @@ def _search_values(task: _SearchTask) -> NDArray[np.float64]:
     return values
 
 
-def scorer_of(game: Game, text: str, *, jobs: int = 1, workers: Workers | None = None) -> Scorer:
+def scorer_of(
+    game: Game, text: str, *, jobs: int = 1, workers: Workers | None = None, kept: Path | None = None
+) -> Scorer:
     """Scorer for the text of a player: an evaluation file or ``default``, static unless it names a limit.
+
+    A program of others is one too, by the limit that its text names.
 
     Parameters
     ----------
@@ -191,6 +197,8 @@ def scorer_of(game: Game, text: str, *, jobs: int = 1, workers: Workers | None =
         Threads of a static evaluation.
     workers
         Where searches run.
+    kept
+        Folder in which the scores of programs are kept; see :class:`~glem.core.grading.external_scorer.ExternalScorer`.
 
     Raises
     ------
@@ -198,6 +206,10 @@ def scorer_of(game: Game, text: str, *, jobs: int = 1, workers: Workers | None =
         The text describes no evaluation of this game.
     """
     spec = parse_player(text, limits=_STATIC)
+    if spec.kind == EXTERNAL:
+        if spec.limits is _STATIC:
+            raise BadInputError(f"{text!r} has no limit for its search: add depth=, nodes= or seconds=")
+        return ExternalScorer(game, spec, workers=workers, kept=kept)
     if spec.kind != SEARCH:
         raise BadInputError(f"{text!r} is a {spec.kind} player and gives no values; name an evaluation file or default")
     if spec.limits is not _STATIC:

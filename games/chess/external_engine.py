@@ -35,7 +35,7 @@ __all__ = ["EngineAnswer", "EngineFailureError", "EngineStartError", "UciEngine"
 
 _Result = TypeVar("_Result")
 
-_MOST_BYTES = 1 << 25
+_MOST_BYTES = 1 << 24
 """Of one answer; an engine that prints more than this is out of its mind."""
 _LONGEST_LINE = 1 << 16
 _KNOWN_WORDS = frozenset((b"bestmove", b"id", b"info", b"option", b"readyok", b"uciok"))
@@ -134,6 +134,8 @@ class _Output:
         self.nodes = 0
 
     def add(self, line: bytes) -> None:
+        if b"nodes" not in line and b"score" not in line:
+            return
         if _OTHER_LINE.search(line):
             return
         if found := _NODES.search(line):
@@ -149,6 +151,10 @@ class _Output:
         self.exact = score[0]
         results = _WDL.search(line)
         self.results = None if results is None else (int(results[1]), int(results[2]), int(results[3]))
+
+    def is_enough(self, nodes: int) -> bool:
+        """Whether so many positions were searched and something came of it."""
+        return self.nodes >= nodes and bool(self.exact or self.bound)
 
     def answer(self, move: chess.Move | None) -> EngineAnswer:
         score = _SCORE.search(self.exact or self.bound)
@@ -200,13 +206,15 @@ class _Conversation(chess.engine.UciProtocol):
                 self._take(line.strip())
 
     def _take(self, line: bytes) -> None:
+        if line.startswith(b"info string"):
+            return
         word = line.split(None, 1)[0] if line else b""
         if word not in _KNOWN_WORDS:
             return
         if word == b"info":
             self.output.add(line)
-            if self.most_nodes is not None and self.output.nodes >= self.most_nodes:
-                # Some engines do not know this limit.
+            if self.most_nodes is not None and self.output.is_enough(self.most_nodes):
+                # Some engines do not know this limit, or look at it between iterations only.
                 self.most_nodes = None
                 self.send_line("stop")
             return
@@ -334,7 +342,8 @@ class UciEngine:
         protocol = self._protocol
         assert protocol is not None
         wanted: dict[str, str | None] = dict(self._options)
-        if self._show_results and _SHOW_WDL in protocol.options:
+        is_asked = any(name.lower() == _SHOW_WDL.lower() for name in self._options)
+        if self._show_results and not is_asked and _SHOW_WDL in protocol.options:
             wanted[_SHOW_WDL] = "true"
         for name, value in wanted.items():
             if name not in protocol.options:

@@ -42,6 +42,9 @@ _CENTIPAWNS = 100.0
 _MOST_PAWNS = 30.0
 """Greatest value; mates count as much. Scores beyond it tell nothing more of who will win."""
 
+_LEAST_PART = 2.5e-4
+"""Probability that a result has of which an engine says 0: it counts in thousandths."""
+
 _MOST_STARTS = 3
 """Starts in a row that may fail before an engine is given up."""
 
@@ -234,9 +237,10 @@ class UciScoring:
         self._engine.start()
 
     def score(self, position: Any) -> ExternalScore:
-        """Score a position; a position over which the engine fails twice has no score."""
+        """Score a position; it has no score if the engine fails twice, or twice tells none."""
         board = board_of(position)
-        for failures in range(2):
+        failures = 0
+        for _ in range(2):
             try:
                 answer = self._engine.ask(
                     board,
@@ -245,6 +249,7 @@ class UciScoring:
                     seconds=self._settings.patience(self._limits, None),
                 )
             except EngineFailureError as error:
+                failures += 1
                 self._failed_starts = self._failed_starts + 1 if isinstance(error, EngineStartError) else 0
                 if self._failed_starts >= _MOST_STARTS:
                     raise
@@ -253,8 +258,7 @@ class UciScoring:
             value = _value(answer)
             if value is not None:
                 return ExternalScore(value, _results(answer), failures)
-            self._engine.kill()
-        return ExternalScore(None, None, 2)
+        return ExternalScore(None, None, failures)
 
     def close(self) -> None:
         """End the engine."""
@@ -271,8 +275,10 @@ def _value(answer: EngineAnswer) -> float | None:
 
 
 def _results(answer: EngineAnswer) -> tuple[float, float, float] | None:
+    """Probabilities of the results; None where the engine gave none."""
     if answer.results is None or sum(answer.results) == 0:
         return None
-    total = sum(answer.results)
-    win, draw, loss = answer.results
+    whole = sum(answer.results)
+    win, draw, loss = (max(part, _LEAST_PART * whole) for part in answer.results)
+    total = win + draw + loss
     return win / total, draw / total, loss / total

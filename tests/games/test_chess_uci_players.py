@@ -1,0 +1,390 @@
+"""UCI engines as players and as scorers, the well-behaved and the others."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import chess
+import chess.engine
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from glem.core.errors import BadInputError, GlemError
+from glem.core.external_players import PlayerFailureError
+from glem.core.game import Game, load_game
+from glem.core.grading.distribution import result_distribution
+from glem.core.grading.external_scorer import ExternalScorer, value_and_drawishness
+from glem.core.grading.scorers import scorer_of
+from glem.core.grading.selected import SelectedPositions
+from glem.core.tournament.games import End, PlayedGame
+from glem.core.tournament.openings import Opening
+from glem.core.tournament.players import PlayerSpec, parse_player
+from glem.core.tournament.tournament import Tournament, read_games, run_tournament
+from glem.games.chess.board_moves import move_number, numbered_move
+from glem.games.chess.boards import from_board
+from glem.games.chess.external_engine import UciEngine
+from glem.games.chess.notation import parse_move
+from glem.games.chess.position import INITIAL_POSITION
+from glem.games.chess.position_history import PositionHistory, board_of
+from glem.games.chess.uci_player import UciPlayer
+
+FAKE = Path(__file__).with_name("fake_uci_engine.py")
+BEFORE_MATE = tuple(map(parse_move, ("f2f3", "e7e5", "g2g4")))
+MATE = parse_move("d8h4")
+
+Fake = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def game() -> Game:
+    return load_game("chess")
+
+
+def command(mode: str, notes: Path | None = None) -> str:
+    return f"{sys.executable} -S {FAKE} '{mode}'" if notes is None else f"{sys.executable} -S {FAKE} '{mode}' '{notes}'"
+
+
+def with_chess(mode: str, notes: Path | None = None) -> str:
+    """Command of a fake that finds legal moves."""
+    return command(mode, notes).replace(" -S ", " ")
+
+
+def text(mode: str, notes: Path | None = None, **options: object) -> str:
+    needs_chess = mode in {"good", "crash once"}
+    parts = [f"uci:{(with_chess if needs_chess else command)(mode, notes)}", "nodes=100"]
+    return ",".join([*parts, *(f"{name}={value}" for name, value in {"name": mode, **options}.items())])
+
+
+@pytest.fixture
+def player() -> Iterator[Callable[[str], UciPlayer]]:
+    made: list[UciPlayer] = []
+
+    def make(player_text: str) -> UciPlayer:
+        made.append(UciPlayer(parse_player(player_text)))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    # A zombie has ended, whoever its parent is.
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def wait_for_end(process: int) -> None:
+    deadline = time.monotonic() + 20
+    while is_alive(process):
+        assert time.monotonic() < deadline, f"process {process} was left behind"
+        time.sleep(0.02)
+
+
+# --------------------------------------------------------------------------------------------------- texts
+
+
+def test_texts_of_programs() -> None:
+    spec = parse_player("uci:/usr/games/engine --uci,nodes=1000,Hash=16,Skill Level=3,option.seed=2")
+    assert (spec.kind, spec.evaluation, spec.limits.nodes) == ("external", "uci:/usr/games/engine --uci", 1000)
+    assert spec.options == (("Hash", "16"), ("Skill Level", "3"), ("option.seed", "2"))
+    assert spec.name == "engine --uci,nodes=1000,Hash=16,Skill Level=3,option.seed=2"
+    assert PlayerSpec.from_json(spec.to_json()) == spec
+    assert parse_player("name=a,evaluation=uci:engine --x=y,depth=2").evaluation == "uci:engine --x=y"
+
+
+@pytest.mark.parametrize(
+    ("player_text", "said"),
+    [
+        ("uci:engine", "has no limit"),
+        ("uci:engine,depth=2,Hash=1,Hash=2", "Hash twice"),
+        ("uci:engine,kind=search,depth=2", "of no other kind"),
+        ("external,depth=2", "PROTOCOL:PROGRAM"),
+    ],
+)
+def test_texts_without_sense(player_text: str, said: str) -> None:
+    with pytest.raises(BadInputError, match=said):
+        parse_player(player_text)
+
+
+@pytest.mark.parametrize(
+    ("player_text", "said"),
+    [
+        ("uci:no-such-engine,depth=2", "no such program"),
+        (f"uci:{FAKE.parent},depth=2", "no such program|cannot be executed"),
+        ("uci:'unclosed,depth=2", "No closing quotation"),
+        ("xboard:engine,depth=2", r"knows no programs xboard:.*known: uci:"),
+        (text("good", timeout="soon"), "timeout must be seconds"),
+        (text("good", table=3), "option Hash"),
+    ],
+)
+def test_programs_that_cannot_be(game: Game, player_text: str, said: str) -> None:
+    with pytest.raises(BadInputError, match=said):
+        parse_player(player_text).resolved(game)
+
+
+def test_other_games_know_no_programs() -> None:
+    with pytest.raises(BadInputError, match="of others at all"):
+        parse_player("uci:engine,depth=2").resolved(load_game("othello"))
+
+
+def test_options_are_the_engines(player: Callable[[str], UciPlayer]) -> None:
+    player(text("score", Hash=4))
+    with pytest.raises(BadInputError, match=r"no option 'Hsh'.*Hash, UCI_ShowWDL"):
+        player(text("score", Hsh=4))
+    with pytest.raises(BadInputError, match="Hash cannot be '1000'"):
+        player(text("score", Hash=1000))
+
+
+@pytest.mark.parametrize("mode", ["mute", "leaves", "other"])
+def test_programs_that_speak_something_else(player: Callable[[str], UciPlayer], mode: str) -> None:
+    with pytest.raises(GlemError, match="does it speak UCI"):
+        player(text(mode, timeout=1))
+
+
+# ----------------------------------------------------------------------------------------- moves and boards
+
+
+@settings(max_examples=30)
+@given(data=st.data())
+def test_games_come_back_from_their_positions(data: st.DataObject) -> None:
+    board = chess.Board(data.draw(st.sampled_from((chess.STARTING_FEN, "r3k2r/pPp5/8/8/3pP3/8/8/R3K2R w KQkq - 0 1"))))
+    positions = [from_board(board)]
+    history = PositionHistory()
+    for _ in range(data.draw(st.integers(0, 12))):
+        legal = list(board.legal_moves)
+        if not legal:
+            break
+        move = data.draw(st.sampled_from(legal))
+        number = move_number(board, move)
+        again = board.copy()
+        again.push(numbered_move(number))
+        board.push(move)
+        assert again == board
+        positions.append(from_board(board))
+        if data.draw(st.booleans()):
+            assert history.board(positions[-1], positions[:-1]).move_stack == board.move_stack
+    found = history.board(positions[-1], positions[:-1])
+    assert found.move_stack == board.move_stack
+    assert found.board_fen() == board.board_fen()
+    # Another game, and one that goes on elsewhere.
+    assert history.board(INITIAL_POSITION, []).move_stack == []
+    assert history.board(positions[-1], [INITIAL_POSITION]).turn == board.turn
+
+
+def test_boards_are_of_chess960_where_they_must_be() -> None:
+    assert not board_of(INITIAL_POSITION).chess960
+    assert board_of(from_board(chess.Board.from_chess960_pos(0))).chess960
+
+
+# -------------------------------------------------------------------------------------------------- players
+
+
+def test_engines_play_a_match(game: Game, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    record = tmp_path / "games.jsonl"
+    players = (parse_player(text("good", notes)), parse_player(text("good", name="other")))
+    result = run_tournament(Tournament(game, players, (Opening(BEFORE_MATE),)), record)
+    totals = result.standings.totals["good"]
+    assert (totals.wins, totals.losses, totals.failures, totals.moves, totals.nodes) == (1, 1, 0, 1, 1234)
+    # The whole game is told, so that the engine knows of repetitions.
+    assert notes.read_text() == "position startpos moves f2f3 e7e5 g2g4\n"
+
+
+def choice_and_failures(one: UciPlayer, game: Game) -> tuple[int, int]:
+    previous = Opening(BEFORE_MATE).positions(game)
+    choice = one.choose(previous.pop(), previous, None)
+    return choice.move, choice.failures
+
+
+def test_what_a_choice_tells(game: Game, player: Callable[[str], UciPlayer]) -> None:
+    one = player(text("good"))
+    previous = Opening(BEFORE_MATE).positions(game)
+    choice = one.choose(previous.pop(), previous, None)
+    # The last score that is no bound.
+    assert (choice.move, choice.score, choice.depth, choice.nodes, choice.failures) == (MATE, 0.31, 7, 1234, 0)
+
+
+def test_a_crash_is_made_good_once(game: Game, player: Callable[[str], UciPlayer], tmp_path: Path) -> None:
+    assert choice_and_failures(player(text("crash once", tmp_path / "notes")), game) == (MATE, 1)
+
+
+@pytest.mark.parametrize(
+    ("mode", "failures", "said"),
+    [
+        ("crash", 2, "failed"),
+        ("hang", 1, "no answer in 1 s"),
+        ("illegal", 2, "nonsense|illegal"),
+        ("silent", 2, "no move"),
+        ("garbage", 2, "nonsense"),
+        ("flood", 2, "printed more than 16 MiB"),
+        ("endless line", 2, "printed more than 16 MiB"),
+    ],
+)
+def test_failures(game: Game, player: Callable[[str], UciPlayer], mode: str, failures: int, said: str) -> None:
+    timeout = 1 if mode == "hang" else 30
+    one = player(text(mode, timeout=timeout))
+    with pytest.raises(PlayerFailureError, match=said) as raised:
+        choice_and_failures(one, game)
+    assert raised.value.failures == failures
+
+
+def test_a_failure_loses_the_game(game: Game, tmp_path: Path) -> None:
+    record = tmp_path / "games.jsonl"
+    players = (parse_player(text("good")), parse_player(text("crash")))
+    result = run_tournament(Tournament(game, players, (Opening(BEFORE_MATE),)), record)
+    good, bad = result.standings.totals["good"], result.standings.totals["crash"]
+    assert (good.wins, good.failures) == (2, 0)
+    assert (bad.losses, bad.failures, bad.lost_by_failure) == (2, 2, 1)
+    # From the record as well.
+    again = run_tournament(Tournament(game, players, (Opening(BEFORE_MATE),)), record)
+    assert again.standings.totals["crash"].lost_by_failure == 1
+    assert End.FAILURE in {game.end for game in _games(record)}
+
+
+def _games(record: Path) -> Iterator[PlayedGame]:
+    return read_games(record)[2]
+
+
+def test_an_engine_that_ignores_a_limit_of_nodes_is_stopped() -> None:
+    engine = UciEngine([sys.executable, "-S", str(FAKE), "no nodes"])
+    try:
+        answer = engine.ask(chess.Board(), chess.engine.Limit(nodes=30), game=None, seconds=30)
+    finally:
+        engine.close()
+    assert 30 <= answer.nodes <= 40
+
+
+# ---------------------------------------------------------------------------------------------- nothing stays
+
+
+def test_close_ends_the_process() -> None:
+    for mode in ("score", "hang"):
+        engine = UciEngine([sys.executable, "-S", str(FAKE), mode])
+        engine.start()
+        process = engine.process
+        assert process is not None
+        assert is_alive(process)
+        engine.close()
+        wait_for_end(process)
+        assert engine.process is None
+
+
+_KEEPER = """
+import sys, threading, time
+from glem.games.chess.external_engine import UciEngine
+from glem.core.process_guard import guard_group
+import chess, chess.engine, subprocess
+engine = UciEngine([sys.executable, "-S", sys.argv[1], "hang"])
+engine.start()
+deaf = subprocess.Popen([sys.executable, "-S", sys.argv[1], "deaf"], start_new_session=True)
+guard_group(deaf.pid)
+threading.Thread(target=lambda: engine.ask(chess.Board(), chess.engine.Limit(), game=None, seconds=100)).start()
+print(engine.process, deaf.pid, flush=True)
+time.sleep(100)
+"""
+
+
+def test_a_kill_leaves_nothing_behind() -> None:
+    """Neither an engine in the middle of a search nor a process that does not look at its input."""
+    with subprocess.Popen([sys.executable, "-c", _KEEPER, str(FAKE)], stdout=subprocess.PIPE, text=True) as keeper:
+        assert keeper.stdout is not None
+        processes = [int(word) for word in keeper.stdout.readline().split()]
+        assert len(processes) == 2
+        assert all(map(is_alive, processes))
+        keeper.send_signal(signal.SIGKILL)
+    for process in processes:
+        wait_for_end(process)
+
+
+# -------------------------------------------------------------------------------------------------- scoring
+
+
+def columns(game: Game, count: int) -> SelectedPositions:
+    board = chess.Board()
+    positions = []
+    while len(positions) < count:
+        positions.append(from_board(board))
+        board.push(list(board.legal_moves)[len(positions) % 7 % board.legal_moves.count()])
+        assert not board.is_game_over()
+    return SelectedPositions.from_positions(game.position_type(*map(np.array, zip(*positions, strict=True))))
+
+
+def test_results_of_an_engine_are_graded_as_they_are(game: Game) -> None:
+    prediction = scorer_of(game, text("score")).predict(columns(game, 3))
+    assert (prediction.scale, prediction.unit) == (1.0, "log odds")
+    chances = result_distribution(prediction.value, 1.0, prediction.drawishness)
+    np.testing.assert_allclose(np.transpose(chances), [[0.3, 0.6, 0.1]] * 3, rtol=1e-12)
+
+
+def test_scores_without_results_are_pawns(game: Game) -> None:
+    prediction = scorer_of(game, text("score", UCI_ShowWDL="false", depth=2)).predict(columns(game, 2))
+    assert prediction.unit == "log odds"  # the fake tells results whether it is asked or not
+    prediction = scorer_of(game, text("score only")).predict(columns(game, 2))
+    assert (prediction.scale, prediction.drawishness, prediction.unit) == (None, None, "pawns")
+    np.testing.assert_array_equal(prediction.value, [-30.0, -30.0])
+
+
+@given(parts=st.tuples(*[st.floats(1e-4, 1.0)] * 3))
+def test_value_and_drawishness_give_the_results_again(parts: tuple[float, ...]) -> None:
+    results = np.array([parts]) / sum(parts)
+    value, drawishness = value_and_drawishness(results)
+    found = result_distribution(value, 1.0, drawishness)
+    np.testing.assert_allclose(np.transpose(found), results, atol=1e-12)
+
+
+def test_a_run_goes_on_whatever_the_engine_does(game: Game, tmp_path: Path) -> None:
+    scorer = scorer_of(game, text("hang once", tmp_path / "notes", timeout=1))
+    assert isinstance(scorer, ExternalScorer)
+    prediction = scorer.predict(columns(game, 3))
+    assert not np.isnan(prediction.value).any()
+    assert scorer.remarks() == ["hang once failed 1 times: it crashed, hung or answered nonsense, and went on anew"]
+
+
+@pytest.mark.parametrize("mode", ["crash", "silent"])
+def test_positions_without_a_score(game: Game, mode: str) -> None:
+    scorer = scorer_of(game, text(mode))
+    assert isinstance(scorer, ExternalScorer)
+    prediction = scorer.predict(columns(game, 2))
+    assert np.isnan(prediction.value).all()
+    assert f"{mode} gave no score for 2 positions, though it was asked twice" in scorer.remarks()
+
+
+def test_kept_scores_are_not_asked_for_again(game: Game, tmp_path: Path) -> None:
+    notes, kept = tmp_path / "notes", tmp_path / "kept"
+    selected = columns(game, 50)
+    first = scorer_of(game, text("score", notes), kept=kept).predict(selected)
+    assert len(notes.read_text().splitlines()) == 50
+    (folder,) = kept.iterdir()
+    # As a kill leaves it: a part is missing.
+    (folder / "scores-000001.npz").unlink()
+    again = scorer_of(game, text("score", notes), kept=kept).predict(selected)
+    assert len(notes.read_text().splitlines()) == 70
+    np.testing.assert_array_equal(again.value, first.value)
+
+
+def test_scorers_need_a_limit_of_their_own(game: Game) -> None:
+    with pytest.raises(BadInputError, match="no limit"):
+        scorer_of(game, f"uci:{command('score')}")
+    with pytest.raises(BadInputError, match="a clock is for games"):
+        scorer_of(game, f"uci:{command('score')},clock=10")
+
+
+@pytest.mark.skipif(shutil.which("stockfish") is None, reason="stockfish is not on the PATH")
+def test_stockfish_gives_results(game: Game) -> None:
+    scorer = scorer_of(game, "uci:stockfish,nodes=500,Hash=1")
+    one, other = scorer.predict(columns(game, 5)), scorer.predict(columns(game, 5))
+    assert one.scale == 1.0
+    np.testing.assert_array_equal(one.value, other.value)
