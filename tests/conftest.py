@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from glem.core.game import Game, load_game
 from glem.core.learning import Learning, load_learning
 
 # A machine that is busy, or compiles, makes no example wrong.
-settings.register_profile("glem", deadline=None)
+settings.register_profile("glem", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("glem")
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put files with slow tests first: of several processes none is left with one when the others have ended."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep a file in one process, which makes the fixtures of its module and compiles its games."""
+    from xdist.scheduler import LoadFileScheduling
+
+    config.option.loadscopereorder = False
+    return LoadFileScheduling(config, log)
 
 
 @pytest.fixture(scope="session")
