@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
@@ -112,12 +113,15 @@ class Prediction:
         b, or None to fit it.
     unit
         Unit of the values, for people.
+    seconds
+        Time that a position took on average, in seconds of one process; nan where nobody measured it.
     """
 
     value: NDArray[Any]
     drawishness: Any = None
     scale: float | None = None
     unit: str = ""
+    seconds: float = math.nan
 
 
 @define(frozen=True)

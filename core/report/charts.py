@@ -30,6 +30,7 @@ __all__ = [
     "learning_chart",
     "line_swatch",
     "model_styles",
+    "power_chart",
     "styles_of",
 ]
 
@@ -285,6 +286,48 @@ def calibration_chart(calibration: Calibration, key: str, *, width: int = 330, h
         axes.set_ylabel("observed")
 
     return _chart(key, width, height, draw, f"Scatter chart: predicted and observed values, {calibration.model}")
+
+
+def power_chart(
+    curves: Mapping[str, Sequence[tuple[float, float, float, float]]],
+    lines: Mapping[str, tuple[float, float]],
+    kind: str,
+    *,
+    width: int = 640,
+    height: int = 380,
+) -> Tree.Element:
+    """Draw grades over the logarithm of the processing power, with their intervals and straight lines.
+
+    Parameters
+    ----------
+    curves
+        Name of an evaluation to limit, grade, and lower and upper end of its interval, by rising limit.
+    lines
+        Name to slope and intercept over the logarithm to base 2 of the limit.
+    kind
+        What the limit is, for the axis.
+    width, height
+        As for :func:`error_chart`.
+    """
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        for name, style in styles_of(tuple(curves), ()).items():
+            limits, grades, lows, highs = zip(*curves[name], strict=True)
+            colour = _STAND_IN[style.role]
+            axes.vlines(limits, lows, highs, color=colour, linewidth=1.0, alpha=0.6)
+            axes.plot(limits, grades, color=colour, linestyle="None", marker=style.marker, markersize=6, clip_on=False)
+            if name in lines:
+                slope, intercept = lines[name]
+                ends = [limits[0], limits[-1]]
+                axes.plot(ends, [intercept + slope * math.log2(end) for end in ends], color=colour, linewidth=1.2)
+        axes.set_xscale("log", base=10)
+        axes.set_xlabel(_label(f"{kind} a position"))
+        axes.set_ylabel("grade")
+        axes.locator_params(axis="y", nbins=6)
+
+    description = f"Chart: grade over {kind} of {', '.join(curves)}"
+    return _chart(f"power-{width}", width, height, draw, description)
 
 
 def _label(text: str) -> str:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from glem.core.errors import BadInputError
@@ -42,7 +43,7 @@ def test_ratings_are_the_most_likely_ones() -> None:
     ]
     names = ("a", "b", "c", "d")
 
-    def loss(ratings: np.ndarray) -> float:
+    def loss(ratings: NDArray[np.float64]) -> float:
         total = float(ratings.sum()) ** 2
         for pairing in pairings:
             one, other = (names.index(name) for name in pairing.players)

@@ -1,0 +1,181 @@
+"""``glem experiment``: whether grades rise with processing power."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.executors import executor_options, opened_executor
+
+if TYPE_CHECKING:
+    from glem.core.experiments.lines import LineFit
+    from glem.core.experiments.power import PowerCurve, PowerExperiment
+
+__all__ = ["command"]
+
+
+@click.group("experiment")
+def command() -> None:
+    """Experiments on what the grades of evaluations tell (Ban 2012, section 4)."""
+
+
+@command.command("power")
+@click.argument("game_name", metavar="GAME")
+@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="GAMES...")
+@click.option(
+    "--evaluation", "evaluations", multiple=True, required=True, metavar="TEXT",
+    help="As for `glem grade`, without a limit. May be repeated.",
+)  # fmt: skip
+@click.option(
+    "--limits", default="nodes=64,256,1024,4096,16384", show_default=True, metavar="KIND=A,B,...",
+    help="Sizes of the searches, in nodes, depth or seconds.",
+)  # fmt: skip
+@click.option("--static/--no-static", default=True, show_default=True, help="Grade evaluations without a search too.")
+@click.option("--positions", type=click.IntRange(2), default=2000, show_default=True, help="Of as many games.")
+@click.option("--skip-moves", type=click.IntRange(0), default=10, show_default=True, help="As for `glem grade`.")
+@click.option(
+    "--skip-end", type=click.FloatRange(0, 0.99), default=0.1, show_default=True, help="As for `glem grade`."
+)  # fmt: skip
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals and verdicts.")
+@click.option("--seed", default=0, show_default=True, help="Draws games and positions.")
+@click.option("--skip-bad", is_flag=True, help="Leave bad game records out instead of stopping.")
+@click.option(
+    "--journal", type=click.Path(dir_okay=False), help="File for values; the same command continues with it."
+)  # fmt: skip
+@click.option("--report", type=click.Path(dir_okay=False), help="Write an HTML report.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="processors", help="Threads.")
+@executor_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def power(
+    game_name: str,
+    files: tuple[str, ...],
+    evaluations: tuple[str, ...],
+    limits: str,
+    static: bool,
+    positions: int,
+    skip_moves: int,
+    skip_end: float,
+    confidence: float,
+    seed: int,
+    skip_bad: bool,
+    journal: str | None,
+    report: str | None,
+    jobs: int,
+    workers: int,
+    dask: str | None,
+    as_json: bool,
+) -> None:
+    """Grade evaluations of GAME after searches of growing size (Ban 2012, figure 1).
+
+    All evaluations judge the same positions. A straight line is fitted to the grades over the logarithm of the limit;
+    each step to the next greater limit is tested on the same positions.
+    """
+    from glem.core.chunked_work import Workers
+    from glem.core.experiments.power import measure_power
+    from glem.core.experiments.sampled_positions import sample_positions
+    from glem.core.files import check_writable
+    from glem.core.game import load_game
+    from glem.core.grading.grading import GradingSettings
+    from glem.core.grading.scorers import Scorer, scorer_of
+    from glem.core.grading.selection import RANDOM, SelectionRule
+
+    game = load_game(game_name)
+    kind, sizes = _limits(limits)
+    if report is not None:
+        check_writable(report)
+    progress = display_progress(quiet=as_json)
+    rule = SelectionRule(RANDOM, skip_moves, skip_end, 1, seed)
+    with opened_executor(workers, dask) as where:
+
+        def scorer(text: str, limit: float | None) -> Scorer:
+            limited = text if limit is None else f"{text},{kind}={limit:g}"
+            return scorer_of(game, limited, jobs=jobs, workers=Workers(**where))
+
+        makers = {text: (lambda limit, text=text: scorer(text, limit)) for text in evaluations}
+        sampled = sample_positions(game, files, rule=rule, most=positions, skip_bad=skip_bad, progress=progress)
+        found = measure_power(
+            sampled,
+            makers,
+            kind=kind,
+            limits=sizes,
+            static=static,
+            settings=GradingSettings(confidence=confidence, seed=seed),
+            journal=journal,
+            progress=progress,
+        )
+    if report is not None:
+        from glem.core.report.power_page import write_power_report
+
+        write_power_report(found, report, game_title=game.title)
+    if as_json:
+        import attrs
+
+        plain = attrs.asdict(found, recurse=True)
+        for curve, entry in zip(found.curves, plain["curves"], strict=True):
+            entry["rises"] = curve.rises
+        print_json({"rule": str(rule), **plain})
+        return
+    _print_power(found, str(rule))
+    if report is not None:
+        click.echo(f"wrote {report}")
+
+
+def _limits(text: str) -> tuple[str, list[float]]:
+    from glem.core.errors import BadInputError
+    from glem.core.experiments.power import LIMIT_KINDS
+
+    kind, equals, numbers = text.partition("=")
+    try:
+        sizes = [float(number) for number in numbers.split(",")]
+    except ValueError:
+        sizes = []
+    if not equals or kind not in LIMIT_KINDS or not sizes:
+        raise BadInputError(f"--limits must be {'|'.join(LIMIT_KINDS)}=A,B,..., got {text!r}")
+    return kind, sizes
+
+
+def _print_power(found: PowerExperiment, rule: str) -> None:
+    click.echo(f"{found.positions:,} positions of {found.games:,} games: {rule}\n")
+    rows = [row for curve in found.curves for row in _rows(curve, found.kind)]
+    print_table(
+        "Grade by processing power",
+        ("evaluation", found.kind, "seconds", "grade", "error", "b", "drawishness", "rise", "p"),
+        rows,
+    )
+    lines = [
+        (curve.name, *_line(curve.by_limit), *_line(curve.by_seconds), "yes" if curve.rises else "no")
+        for curve in found.curves
+    ]
+    print_table(
+        "Straight lines: gain in grade of a doubling",
+        ("evaluation", f"per doubling of {found.kind}", "R²", "per doubling of time", "R²", "always rises"),
+        lines,
+    )
+
+
+def _rows(curve: PowerCurve, kind: str) -> Sequence[tuple[str, ...]]:
+    rows = []
+    for point in curve.points:
+        rise: Any = point.rise
+        rows.append(
+            (
+                curve.name,
+                "static" if point.limit is None else f"{point.limit:,g}",
+                f"{point.seconds:.2g}",
+                f"{point.grade.grade:.4f}",
+                f"{point.grade.error:.4f}",
+                f"{point.fit.scale:.3g}",
+                "its own" if point.fit.drawishness is None else f"{point.fit.drawishness:.3f}",
+                "" if rise is None else f"{rise.difference:+.4f}",
+                "" if rise is None else f"{rise.p_value:.2g}",
+            )
+        )
+    return rows
+
+
+def _line(line: LineFit | None) -> tuple[str, str]:
+    return ("", "") if line is None else (f"{line.slope:+.4f} ± {line.slope_error:.4f}", f"{line.r_squared:.3f}")

@@ -1,0 +1,127 @@
+"""Straight lines and correlations, with what is known of their errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+
+__all__ = ["Correlation", "LineFit", "correlate", "fit_line"]
+
+_FEWEST_FOR_INTERVAL = 4
+"""Fisher's z has the variance 1 / (n - 3)."""
+
+
+@define(frozen=True)
+class LineFit:
+    """A straight line by least squares.
+
+    Parameters
+    ----------
+    slope, intercept
+        ``y = intercept + slope * x``.
+    slope_error
+        Standard error of the slope; nan with fewer than three points.
+    r_squared
+        Share of the variance of y that the line explains; nan where y does not vary.
+    points
+        Number of points.
+    """
+
+    slope: float
+    intercept: float
+    slope_error: float
+    r_squared: float
+    points: int
+
+
+@define(frozen=True)
+class Correlation:
+    """How closely two figures of the same things go together.
+
+    Parameters
+    ----------
+    pearson
+        Correlation coefficient; nan where one of the figures does not vary.
+    low, high
+        Its confidence interval by Fisher's z; nan with fewer than four points.
+    p_value
+        Two-sided, of no correlation.
+    spearman
+        Correlation of the ranks.
+    points
+        Number of points.
+    """
+
+    pearson: float
+    low: float
+    high: float
+    p_value: float
+    spearman: float
+    points: int
+
+
+def _columns(
+    x: Sequence[float] | NDArray[np.float64], y: Sequence[float] | NDArray[np.float64], fewest: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    one, other = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    if one.ndim != 1 or one.shape != other.shape:
+        raise BadInputError(f"x and y must be as many numbers, got shapes {one.shape} and {other.shape}")
+    if len(one) < fewest or not (np.isfinite(one).all() and np.isfinite(other).all()):
+        raise BadInputError(f"at least {fewest} points of finite numbers are needed, got {len(one)}")
+    return one, other
+
+
+def fit_line(x: Sequence[float] | NDArray[np.float64], y: Sequence[float] | NDArray[np.float64]) -> LineFit:
+    """Fit a straight line to points [n].
+
+    Raises
+    ------
+    BadInputError
+        Fewer than two points, numbers that are not finite, or points that all have one x.
+    """
+    from scipy.stats import linregress
+
+    one, other = _columns(x, y, 2)
+    if np.ptp(one) == 0:
+        raise BadInputError("points that all have one x lie on no single line")
+    found: Any = linregress(one, other)
+    return LineFit(
+        slope=float(found.slope),
+        intercept=float(found.intercept),
+        slope_error=float(found.stderr) if len(one) > 2 else math.nan,
+        r_squared=float(found.rvalue) ** 2 if np.ptp(other) > 0 else math.nan,
+        points=len(one),
+    )
+
+
+def correlate(
+    x: Sequence[float] | NDArray[np.float64], y: Sequence[float] | NDArray[np.float64], *, confidence: float = 0.95
+) -> Correlation:
+    """Correlate two figures [n] of the same things.
+
+    Raises
+    ------
+    BadInputError
+        Fewer than three points, numbers that are not finite, or a confidence that is not between 0 and 1.
+    """
+    from scipy.stats import pearsonr, spearmanr
+
+    one, other = _columns(x, y, 3)
+    if not 0 < confidence < 1:
+        raise BadInputError(f"the confidence must be between 0 and 1, got {confidence}")
+    if np.ptp(one) == 0 or np.ptp(other) == 0:
+        return Correlation(math.nan, math.nan, math.nan, math.nan, math.nan, len(one))
+    found: Any = pearsonr(one, other)
+    ranks: Any = spearmanr(one, other)
+    low = high = math.nan
+    if len(one) >= _FEWEST_FOR_INTERVAL:
+        interval = found.confidence_interval(confidence)
+        low, high = float(interval.low), float(interval.high)
+    return Correlation(float(found.statistic), low, high, float(found.pvalue), float(ranks.statistic), len(one))

@@ -1,0 +1,142 @@
+"""The report of an experiment with processing power: curves, straight lines, steps, as one HTML file."""
+
+from __future__ import annotations
+
+import os
+from xml.etree.ElementTree import Element
+
+from glem.core.experiments.lines import LineFit
+from glem.core.experiments.power import PowerCurve, PowerExperiment, PowerPoint
+from glem.core.files import atomic_path
+from glem.core.report.charts import line_swatch, power_chart, styles_of
+from glem.core.report.frame import paragraph, section, whole_page
+from glem.core.report.markup import data_table, element, number, signed, whole
+
+__all__ = ["render_power", "write_power_report"]
+
+
+def write_power_report(found: PowerExperiment, path: str | os.PathLike[str], *, game_title: str) -> None:
+    """Write the report as one HTML file, which replaces an older one only when it is whole."""
+    text = render_power(found, game_title=game_title)
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def render_power(found: PowerExperiment, *, game_title: str) -> str:
+    """HTML text of the report; equal experiments give equal texts.
+
+    Parameters
+    ----------
+    found
+        The experiment.
+    game_title
+        Name of the game for people.
+    """
+    title = "Grades by processing power"
+    rising = sum(curve.rises for curve in found.curves)
+    summary = (
+        f"{len(found.curves)} evaluations judged {whole(found.positions)} positions, one of each game, after searches "
+        f"of growing size. The grade rises with every step for {rising} of them."
+    )
+    return whole_page(
+        title,
+        f"{game_title} · experiment",
+        f"{title} – {game_title}",
+        summary,
+        None,
+        [_curves(found), _lines(found), _points(found)],
+    )
+
+
+def _curves(found: PowerExperiment) -> Element:
+    searched = {curve.name: [point for point in curve.points if point.limit is not None] for curve in found.curves}
+    chart = power_chart(
+        {
+            name: [(point.limit or 0.0, point.grade.grade, point.grade.low, point.grade.high) for point in points]
+            for name, points in searched.items()
+            if points
+        },
+        {
+            curve.name: (curve.by_limit.slope, curve.by_limit.intercept)
+            for curve in found.curves
+            if curve.by_limit is not None
+        },
+        found.kind,
+    )
+    styles = styles_of(tuple(searched), ())
+    legend = element(
+        "ul",
+        *(element("li", line_swatch(style), element("span", name)) for name, style in styles.items()),
+        class_="legend",
+    )
+    return section(
+        "curves",
+        "Curves",
+        paragraph(
+            "The grade is the geometric mean of the probability given to what happened (Ban 2012, equation 15). "
+            "Vertical bars are confidence intervals; positions are the same for all, so that differences are known "
+            "better than they tell."
+        ),
+        element("figure", legend, chart),
+    )
+
+
+def _line_cells(line: LineFit | None) -> list[Element]:
+    if line is None:
+        return [element("td", ""), element("td", "")]
+    return [
+        element("td", f"{signed(line.slope, 4)} ± {number(line.slope_error, 4)}"),
+        element("td", number(line.r_squared, 3)),
+    ]
+
+
+def _lines(found: PowerExperiment) -> Element:
+    header = ("evaluation", f"per doubling of {found.kind}", "R²", "per doubling of time", "R²", "always rises")
+    rows = [
+        element(
+            "tr",
+            element("th", curve.name, scope="row"),
+            *_line_cells(curve.by_limit),
+            *_line_cells(curve.by_seconds),
+            element("td", "yes" if curve.rises else "no"),
+        )
+        for curve in found.curves
+    ]
+    return section(
+        "lines",
+        "Straight lines",
+        paragraph("Ban finds the grade approximately linear in the logarithm of the processing power (section 4.3)."),
+        _table("Straight lines through the grades of searches", header, rows),
+    )
+
+
+def _points(found: PowerExperiment) -> Element:
+    header = ("evaluation", found.kind, "seconds", "grade", "interval", "b", "drawishness", "missing", "rise", "p")
+    rows = [_point_row(curve, point) for curve in found.curves for point in curve.points]
+    return section(
+        "points",
+        "All grades",
+        paragraph("A rise is the mean log probability less that of the row before, tested on the same positions."),
+        _table("Grades of all evaluations at all limits", header, rows),
+    )
+
+
+def _point_row(curve: PowerCurve, point: PowerPoint) -> Element:
+    rise = point.rise
+    cells = (
+        "static" if point.limit is None else f"{point.limit:,g}",
+        f"{point.seconds:.2g}",
+        number(point.grade.grade, 4),
+        f"{number(point.grade.low, 4)}-{number(point.grade.high, 4)}",
+        number(point.fit.scale, 3),
+        "its own" if point.fit.drawishness is None else number(point.fit.drawishness, 3),
+        whole(point.missing),
+        "" if rise is None else signed(rise.difference, 4),
+        "" if rise is None else f"{rise.p_value:.2g}",
+    )
+    return element("tr", element("th", curve.name, scope="row"), *(element("td", cell) for cell in cells))
+
+
+def _table(caption: str, header: tuple[str, ...], rows: list[Element]) -> Element:
+    head = element("thead", element("tr", *(element("th", name, scope="col") for name in header)))
+    return data_table(caption, head, element("tbody", *rows))

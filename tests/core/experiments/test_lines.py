@@ -1,0 +1,60 @@
+"""Straight lines and correlations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from glem.core.errors import BadInputError
+from glem.core.experiments.lines import correlate, fit_line
+
+
+def test_a_line_is_found() -> None:
+    line = fit_line([0, 1, 2, 3], [1, 3, 5, 7])
+    assert (line.slope, line.intercept, line.points) == (2, 1, 4)
+    assert line.r_squared == pytest.approx(1)
+    assert line.slope_error == pytest.approx(0, abs=1e-12)
+
+
+def test_r_squared_is_the_explained_share_of_the_variance() -> None:
+    x, y = np.arange(6.0), np.array([0.0, 2.0, 1.0, 4.0, 3.0, 6.0])
+    line = fit_line(x, y)
+    rest = y - line.intercept - line.slope * x
+    assert line.r_squared == pytest.approx(1 - rest @ rest / ((y - y.mean()) @ (y - y.mean())))
+    assert line.slope_error == pytest.approx(math.sqrt(rest @ rest / 4 / ((x - x.mean()) @ (x - x.mean()))))
+    assert math.isnan(fit_line([0, 1], [1, 1]).r_squared)
+
+
+def test_a_correlation_has_the_interval_of_fishers_z() -> None:
+    x = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+    y = [2.0, 1.0, 4.0, 3.0, 7.0, 5.0, 6.0]
+    found = correlate(x, y)
+    assert found.pearson == pytest.approx(np.corrcoef(x, y)[0, 1])
+    middle, reach = math.atanh(found.pearson), 1.959963984540054 / math.sqrt(len(x) - 3)
+    assert (found.low, found.high) == pytest.approx((math.tanh(middle - reach), math.tanh(middle + reach)))
+    assert found.spearman == pytest.approx(np.corrcoef(x, y)[0, 1])  # they are their own ranks
+    assert math.isnan(correlate([1.0, 2.0, 3.0], [1.0, 1.0, 1.0]).pearson)
+    assert math.isnan(correlate([1.0, 2.0, 3.0], [1.0, 2.0, 2.0]).low)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "text"),
+    [
+        ([1.0], [1.0], "at least 2 points"),
+        ([1.0, 2.0], [1.0], "as many numbers"),
+        ([1.0, math.nan], [1.0, 2.0], "finite numbers"),
+        ([1.0, 1.0], [1.0, 2.0], "no single line"),
+    ],
+)
+def test_bad_points_are_named(x: list[float], y: list[float], text: str) -> None:
+    with pytest.raises(BadInputError, match=text):
+        fit_line(x, y)
+
+
+def test_a_correlation_needs_three_points_and_a_confidence() -> None:
+    with pytest.raises(BadInputError, match="at least 3 points"):
+        correlate([1.0, 2.0], [1.0, 2.0])
+    with pytest.raises(BadInputError, match="confidence"):
+        correlate([1.0, 2.0, 3.0], [1.0, 2.0, 4.0], confidence=1.0)
