@@ -1,0 +1,420 @@
+"""Sessions of the UCI protocol, as graphical boards and strangers hold them; the thinking itself is a stand-in."""
+
+from __future__ import annotations
+
+import queue
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import attrs
+import chess
+import chess.engine
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from glem.core.analysis import AnalysedLine, Analysis
+from glem.core.engine import Engine
+from glem.core.errors import BadInputError
+from glem.core.game import load_game
+from glem.core.search.results import Bound, Clock, Limits
+from glem.core.tournament.players import PlayerSpec
+from glem.games.chess.boards import from_board
+from glem.games.chess.notation import parse_move
+from glem.games.chess.uci import UCI, serve_uci
+from glem.games.chess.uci_commands import Go, Line, centipawns, info_lines, limits_of, parse_go
+
+SPEC = PlayerSpec("glem", evaluation="none", limits=Limits(clock=Clock(40.0)), table_mb=1)
+RANDOM = PlayerSpec("random", kind="random")
+PATIENCE = 60
+COMMANDS = ["uci", "isready", "go", "position", "stop", "ponderhit", "ucinewgame", "setoption"]
+OTHERS = ["startpos", "fen", "moves", "e2e4", "depth", "-1", "infinite", "ponder", "searchmoves", "name", "value"]
+WORDS = [*COMMANDS, *OTHERS, "Hash", "MultiPV", "wtime", "100", "movestogo", "0", "mate"]
+
+
+class FakeEngine(Engine):
+    """An engine whose analysis is at once, or as long as it may be: what is tested is the talk."""
+
+    def __init__(self, spec: PlayerSpec = SPEC, *, lasts: bool = False, preparing_seconds: float = 0.0) -> None:
+        super().__init__(load_game("chess"), spec)
+        self.asked: list[dict[str, Any]] = []
+        self.prepared = 0
+        self._lasts, self._preparing_seconds = lasts, preparing_seconds
+
+    def prepare_analysis(self) -> None:
+        time.sleep(self._preparing_seconds)
+        self.prepared += 1
+
+    def analyse(self, *, lines: int = 1, stop: threading.Event | None = None, **others: Any) -> Analysis:
+        self.asked.append({"lines": lines, "position": self.position, "previous": self.previous, **others})
+        moves = [move for move in self.legal_moves() if move not in others.get("exclude", ())]
+        found = tuple(AnalysedLine(0.5, "", Bound.EXACT, (move,), 3) for move in moves[:lines])
+        analysis = Analysis(found, 3, 1000, 0.5, False, False, True, selective_depth=9)
+        others["on_iteration"](analysis)
+        if self._lasts:
+            assert stop is not None
+            assert stop.wait(PATIENCE)
+        return analysis
+
+
+def told(engine: Engine, lines: Iterable[str]) -> list[str]:
+    written: list[str] = []
+    serve_uci(engine, lines, written.append)
+    return written
+
+
+class Talk:
+    """A session with an engine in a thread of its own."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        self.answers: queue.Queue[str] = queue.Queue()
+        self._thread = threading.Thread(target=serve_uci, args=(engine, self, self.answers.put), daemon=True)
+        self._thread.start()
+
+    def __iter__(self) -> Iterator[str]:
+        while (line := self._lines.get()) is not None:
+            yield line
+
+    def say(self, *lines: str | None) -> None:
+        for line in lines:
+            self._lines.put(line)
+
+    def until(self, begin: str) -> list[str]:
+        heard = []
+        while not heard or not heard[-1].startswith(begin):
+            heard.append(self.answers.get(timeout=PATIENCE))
+        return heard
+
+    def end(self) -> None:
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+
+
+# ------------------------------------------------------------------------------------------------- sessions
+
+
+def test_registered_with_the_game() -> None:
+    assert load_game("chess").protocols["uci"] is UCI
+    assert UCI.opening == ("uci",)
+
+
+def test_an_ordinary_session() -> None:
+    engine = FakeEngine()
+    answers = told(engine, ["uci", "isready", "ucinewgame", "position startpos moves e2e4", "go depth 5", "quit"])
+    assert answers[0].startswith("id name glem ")
+    assert "option name Hash type spin default 1 min 1 max 65536" in answers
+    place = answers.index("uciok")
+    assert answers[place + 1 :] == [
+        "readyok",
+        "info depth 3 seldepth 9 multipv 1 score cp 121 nodes 1000 nps 2000 time 500 pv " + answers[-1].split()[1],
+        answers[-1],
+    ]
+    assert answers[-1].startswith("bestmove ")
+    assert engine.asked[0]["limits"] == Limits(depth=5)
+    assert engine.asked[0]["position"] == from_board(_board("e2e4"))
+
+
+def _board(*moves: str) -> chess.Board:
+    board = chess.Board()
+    for move in moves:
+        board.push_uci(move)
+    return board
+
+
+def test_the_search_is_told_of_the_moves_before() -> None:
+    engine = FakeEngine()
+    told(engine, ["position startpos moves e2e4 g8f6 g1f3 f6g8 f3g1", "go depth 1", "quit"])
+    before = engine.asked[0]["previous"]
+    # From the last pawn move on.
+    assert len(before) == 4
+    assert before[0] == from_board(_board("e2e4"))
+    assert before[-1] == from_board(_board("e2e4", "g8f6", "g1f3", "f6g8"))
+
+
+def test_moves_are_written_as_the_board_does() -> None:
+    castling = "position fen r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
+    for options, move in (([], "e1g1"), (["setoption name UCI_Chess960 value true"], "e1h1")):
+        answers = told(FakeEngine(), [*options, castling, f"go depth 1 searchmoves {move}", "quit"])
+        assert answers[-1] == f"bestmove {move}"
+
+
+def test_promotions_and_lines() -> None:
+    answers = told(
+        FakeEngine(),
+        [
+            "setoption name MultiPV value 3",
+            "position fen 8/P6k/8/8/8/8/8/K7 w - - 0 1",
+            "go nodes 7 searchmoves a7a8n a7a8q",
+            "quit",
+        ],
+    )
+    assert sorted(line.split(" pv ")[1] for line in answers[:2]) == ["a7a8n", "a7a8q"]
+    assert len(answers) == 3
+
+
+@pytest.mark.parametrize(
+    ("position", "score"),
+    [
+        ("position startpos moves f2f3 e7e5 g2g4 d8h4", "info depth 0 score mate 0"),
+        ("position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "info depth 0 score cp 0"),
+    ],
+)
+def test_games_that_are_over(position: str, score: str) -> None:
+    assert told(FakeEngine(), [position, "go depth 3", "quit"]) == [score, "bestmove (none)"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (["position startpos moves e2e5", "go depth 1"], "'e2e5' is no legal move"),
+        (["position fen 8/8/8/8/8/8/8/8 w - - 0 1", "go depth 1"], "no game of chess leads to"),
+        (["position fen nonsense", "go depth 1"], "is no position of chess"),
+        (["position", "go depth 1"], "startpos or fen"),
+        (["setoption name Hash value lots"], "option Hash is a whole number"),
+        (["setoption name Contempt value 3"], "no option 'Contempt'"),
+        (["setoption name UCI_Chess960 value maybe"], "true or false"),
+        (["setoption name EvalFile value nowhere.npz"], "nowhere.npz"),
+        (["setoption Hash 3"], "followed by name"),
+        (["go depth many"], "go depth needs a whole number"),
+        (["hello"], "unknown command 'hello'"),
+    ],
+)
+def test_nonsense_is_answered(lines: list[str], said: str) -> None:
+    answers = told(FakeEngine(), [*lines, "isready", "quit"])
+    assert any(answer.startswith("info string ") and said in answer for answer in answers)
+    assert answers.count("readyok") == 1
+    # Whoever waits for a move gets an answer.
+    assert sum(answer.startswith("bestmove") for answer in answers) == sum("go" in line.split() for line in lines)
+
+
+def test_words_before_a_command_are_passed_over() -> None:
+    assert told(FakeEngine(), ["joho isready", "", "debug on", "register later", "quit"]) == ["readyok"]
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(
+        st.one_of(
+            st.text(max_size=30),
+            st.lists(
+                st.sampled_from(WORDS),
+                max_size=6,
+            ).map(" ".join),
+        ),
+        max_size=6,
+    )
+)
+def test_no_input_ends_it_but_its_own_word(lines: list[str]) -> None:
+    lines = [line.replace("quit", "") for line in lines]
+    answers = told(FakeEngine(), [*lines, "stop", "isready"])
+    commands = [next((word for word in line.split() if word in COMMANDS), "") for line in lines]
+    assert answers.count("readyok") == 1 + commands.count("isready")
+    assert sum(answer.startswith("bestmove ") for answer in answers) == commands.count("go")
+
+
+def test_a_player_that_does_not_search() -> None:
+    answers = told(Engine(load_game("chess"), RANDOM), ["isready", "position startpos", "go movetime 10", "quit"])
+    assert answers[0] == "readyok"
+    assert chess.Move.from_uci(answers[1].split()[1]) in chess.Board().legal_moves
+
+
+def test_the_table_is_changed_before_the_search() -> None:
+    engine = FakeEngine()
+    told(engine, ["setoption name Hash value 7", "isready", "position startpos", "go depth 1", "quit"])
+    assert engine.spec == attrs.evolve(SPEC, table_mb=7)
+
+
+# --------------------------------------------------------------------------------------- while it thinks
+
+
+def test_stop_and_isready_while_it_thinks() -> None:
+    talk = Talk(FakeEngine(lasts=True))
+    for command in ("go infinite", "go movetime 600000", "go"):
+        talk.say("position startpos", command)
+        talk.until("info depth")
+        talk.say("isready")
+        assert talk.until("readyok") == ["readyok"]
+        talk.say("stop")
+        assert talk.until("bestmove")[-1].startswith("bestmove ")
+    talk.say("quit")
+    talk.end()
+
+
+def test_a_stop_right_behind_counts() -> None:
+    talk = Talk(FakeEngine(lasts=True))
+    talk.say("position startpos", "go infinite", "stop", "isready", "go infinite", "isready", "stop", "isready")
+    heard: list[str] = []
+    while sum(line.startswith("bestmove") for line in heard) < 2 or heard.count("readyok") < 3:
+        heard.append(talk.answers.get(timeout=PATIENCE))
+    talk.say("quit")
+    talk.end()
+
+
+def test_infinite_gives_no_answer_before_stop() -> None:
+    talk = Talk(FakeEngine())
+    talk.say("position startpos", "go infinite")
+    talk.until("info depth")
+    time.sleep(0.1)
+    assert talk.answers.empty()
+    talk.say("stop")
+    assert talk.until("bestmove")
+    talk.say("quit")
+    talk.end()
+
+
+@pytest.mark.parametrize("end", ["quit", None])
+def test_quit_and_the_end_of_the_input_end_thinking(end: str | None) -> None:
+    talk = Talk(FakeEngine(lasts=True))
+    talk.say("position startpos", "go infinite")
+    talk.until("info depth")
+    talk.say(end)
+    talk.end()
+
+
+def test_pondering() -> None:
+    engine = FakeEngine()
+    talk = Talk(engine)
+    talk.say("position startpos moves e2e4", "go ponder wtime 1000 btime 1000")
+    talk.until("info depth")
+    time.sleep(0.1)
+    assert talk.answers.empty()
+    talk.say("ponderhit")
+    assert talk.until("bestmove")
+    # Told to stop instead: the other side has played something else.
+    talk.say("go ponder movetime 5", "stop")
+    assert talk.until("bestmove")
+    assert [asked["limits"] for asked in engine.asked] == [Limits()] * 2
+    talk.say("quit")
+    talk.end()
+
+
+def test_the_clock_runs_from_ponderhit_on() -> None:
+    talk = Talk(FakeEngine(lasts=True))
+    talk.say("position startpos", "go ponder movetime 30")
+    talk.until("info depth")
+    time.sleep(0.1)
+    assert talk.answers.empty()
+    talk.say("ponderhit")
+    assert talk.until("bestmove")
+    talk.say("quit")
+    talk.end()
+
+
+def test_it_answers_before_it_is_ready() -> None:
+    talk = Talk(FakeEngine(preparing_seconds=PATIENCE))
+    talk.say("uci", "setoption name MultiPV value 2")
+    assert talk.until("uciok")
+    talk.say("isready", "position startpos", "go infinite", "stop")
+    assert talk.until("info") == ["info string stopped before the player was ready"]
+    assert talk.until("bestmove")
+    talk.say("quit")
+    talk.end()
+
+
+# -------------------------------------------------------------------------------------------------- numbers
+
+
+def test_words_of_go() -> None:
+    words = "wtime 1000 btime 2000 winc 10 binc 20 movestogo 5 searchmoves e2e4 d2d4 nodes 9 nonsense infinite ponder"
+    assert parse_go(words.split()) == Go(
+        wtime=1000, btime=2000, winc=10, binc=20, movestogo=5, searchmoves=("e2e4", "d2d4"), nodes=9,
+        infinite=True, ponder=True,
+    )  # fmt: skip
+    assert parse_go([]) == Go()
+    with pytest.raises(BadInputError, match="wtime needs a whole number, got 'x'"):
+        parse_go(["wtime", "x"])
+
+
+def limits(words: str, *, white: bool = True, own: Limits | None = None, overhead: float = 0.0) -> Limits:
+    return limits_of(parse_go(words.split()), white_to_move=white, own=own or SPEC.limits, overhead=overhead)
+
+
+def test_limits() -> None:
+    assert limits("depth 4 nodes 70") == Limits(depth=4, nodes=70)
+    assert limits("movetime 750", overhead=0.25) == Limits(seconds=0.5)
+    assert limits("movetime 5", overhead=0.01) == Limits(seconds=0.001)
+    clocks = "wtime 1000 btime 60000 winc 100 binc 200"
+    assert limits(clocks) == Limits(clock=Clock(1.0, 0.1))
+    assert limits(clocks, white=False) == Limits(clock=Clock(60.0, 0.2))
+    assert limits("wtime -50 btime 1").clock == Clock(0.001, 0.0)
+    assert limits(f"{clocks} infinite") == limits("") == Limits()
+    assert limits("mate 3") == Limits(depth=6)
+    # The player's own limits hold besides, its clock does not.
+    assert limits("depth 9 movetime 100", own=Limits(depth=4, seconds=1.0)) == Limits(depth=4, seconds=0.1)
+    assert limits("infinite", own=Limits(nodes=5)) == Limits(nodes=5)
+
+
+@given(milliseconds=st.integers(1, 10**7), moves=st.integers(1, 100))
+def test_moves_to_go_share_the_clock(milliseconds: int, moves: int) -> None:
+    from glem.core.search.ending import longest_seconds, usual_seconds
+
+    found = limits(f"wtime {milliseconds} movestogo {moves}")
+    left = milliseconds / 1000
+    assert found.clock is not None
+    assert found.seconds is not None
+    share = usual_seconds(found.clock, None)
+    assert share == pytest.approx(left / min(moves + 1, 20))
+    assert min(longest_seconds(found.clock, None), found.seconds) <= left
+
+
+@pytest.mark.parametrize(("value", "expected"), [(0.0, 0), (1.0, 110), (-0.5, -55), (1000.0, 10_000)])
+def test_centipawns(value: float, expected: int) -> None:
+    assert centipawns(value, log_odds=True) == expected
+
+
+def test_expected_results_are_centipawns_too() -> None:
+    assert centipawns(0.0, log_odds=False) == 0
+    assert centipawns(0.4621171572600098, log_odds=False) == 110
+    assert centipawns(1.0, log_odds=False) > 2000
+
+
+@pytest.mark.parametrize(("plies", "value", "mate"), [(1, 9.0, "mate 1"), (3, 9.0, "mate 2"), (2, -9.0, "mate -1")])
+def test_mates(plies: int, value: float, mate: str) -> None:
+    line = AnalysedLine(value, "won", Bound.EXACT, (parse_move("e2e4"),), 4, plies)
+    analysis = Analysis((line,), 4, 10, 0.0, False, False, True)
+    (info,) = info_lines(analysis, chess.Board(), log_odds=True, wdl=[(1000, 0, 0)])
+    assert f" score {mate} wdl 1000 0 0 nodes 10 nps 0 time 0 pv e2e4" in info
+
+
+def test_a_variation_ends_before_what_is_not_legal() -> None:
+    moves = tuple(map(parse_move, ("e2e4", "e7e5", "e2e4")))
+    line = AnalysedLine(0.0, "", Bound.LOWER, moves, 4)
+    (info,) = info_lines(Analysis((line,), 4, 10, 0.1, False, False, True), chess.Board(), log_odds=True)
+    assert info.endswith("score cp 0 lowerbound nodes 10 nps 100 time 100 pv e2e4 e7e5")
+
+
+@settings(max_examples=25)
+@given(data=st.data())
+def test_lines_go_back_and_forth(data: st.DataObject) -> None:
+    """Commands that take moves back, change them or begin anew end in the position that they tell."""
+    line = Line()
+    for _ in range(3):
+        fen = data.draw(st.sampled_from(("", "r3k2r/pPp5/8/8/3pP3/8/8/R3K2R w KQkq - 0 1")))
+        board = chess.Board(fen or chess.STARTING_FEN)
+        for _ in range(data.draw(st.integers(0, 6))):
+            legal = list(board.legal_moves)
+            board.push(legal[data.draw(st.integers(0, 2)) % len(legal)])
+        words = ["fen", *fen.split()] if fen else ["startpos"]
+        line.set([*words, "moves", *(move.uci() for move in board.move_stack)], chess960=False)
+        assert line.board == board
+        assert line.position == from_board(board)
+        assert len(line.previous) == min(board.halfmove_clock, len(board.move_stack))
+
+
+# ------------------------------------------------------------------------------------------------- a process
+
+
+def test_a_script_as_a_process() -> None:
+    """The end of the input ends what has no end of its own."""
+    script = "uci\nisready\nposition startpos\ngo infinite\n"
+    process = subprocess.run(
+        [sys.executable, "-m", "glem", "engine", "chess", "--player", "random"],
+        input=script, capture_output=True, text=True, timeout=PATIENCE, check=True,
+    )  # fmt: skip
+    assert re.search(r"uciok\nreadyok\nbestmove [a-h][1-8][a-h][1-8]\n$", process.stdout)
