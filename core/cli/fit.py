@@ -15,15 +15,23 @@ __all__ = ["command"]
 
 
 @click.command("fit")
-@click.argument("positions", type=click.Path(dir_okay=False))
+@click.argument("files", nargs=-1, required=True, metavar="POSITIONS...", type=click.Path(dir_okay=False))
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="Evaluation file to write (.npz).")
 @click.option("--patterns", help="Pattern set; the game's first by default, `none` for none.")
 @click.option("--configurations", type=click.Path(dir_okay=False), help="Mined configurations (.npz) to use as well.")
 @click.option("--all-active", is_flag=True, help="Count all active configurations, not only the most specific.")
 @click.option("--linear/--no-linear", default=True, show_default=True, help="Let the game's linear features enter.")
 @click.option("--baseline", metavar="NAME", help="Fit only the features of this baseline of the game, linearly.")
-@click.option("--method", type=click.Choice(["conjugate", "descent"]), default="conjugate", show_default=True)
-@click.option("--iterations", type=click.IntRange(1), help="Most iterations; 60, or 250 for descent, by default.")
+@click.option(
+    "--method",
+    type=click.Choice(["conjugate", "descent", "likelihood"]),
+    default="conjugate",
+    show_default=True,
+    help="The first two fit scores by least squares; `likelihood` fits a value and a drawishness to results.",
+)
+@click.option(
+    "--iterations", type=click.IntRange(1), help="Most iterations; by default 60, 250 for descent, 200 for likelihood."
+)
 @click.option(
     "--link",
     type=click.Choice(["identity", "sigmoid", "logistic"]),
@@ -31,7 +39,12 @@ __all__ = ["command"]
     show_default=True,
     help="Link function; `logistic` turns labels into 0.9, 0.5 and 0.1.",
 )
-@click.option("--l2", type=click.FloatRange(0, 1e9), default=25.0, show_default=True, help="Penalty, in positions.")
+@click.option(
+    "--l2",
+    type=click.FloatRange(0, 1e9),
+    help="Penalty. For least squares in positions, 25 by default; for likelihood 1 / (expected correction of the "
+    "prior in log odds)^2, 4 by default.",
+)
 @click.option(
     "--smoothing",
     type=click.FloatRange(0, 1),
@@ -48,10 +61,51 @@ __all__ = ["command"]
     help="Share of games for early stopping; 0 fits to the last iteration.",
 )
 @click.option("--seed", default=0, show_default=True, help="Chooses the validation games.")
+@click.option(
+    "--prior",
+    metavar="EVALUATION",
+    default="none",
+    show_default=True,
+    help="Likelihood: what the fit begins with and is held to; a file, `default`, or `none`.",
+)
+@click.option(
+    "--value-phases",
+    type=click.Choice(["each", "linear", "one"]),
+    default="linear",
+    show_default=True,
+    help="Likelihood: corrections of the value are free in each phase, linear over the phases, or one for all.",
+)
+@click.option(
+    "--drawishness-phases",
+    type=click.Choice(["each", "linear", "one"]),
+    default="linear",
+    show_default=True,
+    help="The same for the drawishness.",
+)
+@click.option(
+    "--select",
+    default="every:8",
+    show_default=True,
+    metavar="RULE",
+    help="Likelihood: positions of each game: random, last, all, or every:N. A game counts once.",
+)
+@click.option(
+    "--skip-moves", type=click.IntRange(0), default=10, show_default=True, help="Likelihood: first moves of each side."
+)
+@click.option(
+    "--skip-end",
+    type=click.FloatRange(0, 0.99),
+    default=0.1,
+    show_default=True,
+    help="Likelihood: share of each game, at its end, that is left out.",
+)
+@click.option("--game", "game_name", metavar="NAME", help="Likelihood: game of the files, where they do not tell.")
+@click.option("--skip-bad", is_flag=True, help="Likelihood: leave bad game records out instead of stopping.")
+@click.option("--on-disk", is_flag=True, help="Likelihood: keep the terms of positions in files, not in memory.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="processors", help="Threads.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
-    positions: str,
+    files: tuple[str, ...],
     output: str,
     patterns: str | None,
     configurations: str | None,
@@ -61,15 +115,24 @@ def command(
     method: str,
     iterations: int | None,
     link: str,
-    l2: float,
+    l2: float | None,
     smoothing: float,
     count_rules: bool,
     validation: float,
     seed: int,
+    prior: str,
+    value_phases: str,
+    drawishness_phases: str,
+    select: str,
+    skip_moves: int,
+    skip_end: float,
+    game_name: str | None,
+    skip_bad: bool,
+    on_disk: bool,
     jobs: int,
     as_json: bool,
 ) -> None:
-    """Fit an evaluation to scored POSITIONS (Parquet).
+    """Fit an evaluation to scored POSITIONS (Parquet), or with --method likelihood to the results of game records.
 
     Interrupted or killed, the same command continues; the state of the unfinished fit lies beside the output in
     a folder that ends in .work.
@@ -87,9 +150,41 @@ def command(
     from glem.core.positions import PositionSet
     from glem.core.training import FitSettings, Terms, train
 
+    if method == "likelihood":
+        from glem.core.cli.likelihood_fit import fit_results
+        from glem.core.likelihood_training import LikelihoodSettings
+
+        if all_active or baseline is not None or link != "identity" or count_rules:
+            raise BadInputError("--all-active, --baseline, --link and --count-rules are for least squares")
+        fit_results(
+            files,
+            output,
+            game_name=game_name,
+            prior=prior,
+            patterns=patterns,
+            configurations=configurations,
+            linear=linear,
+            settings=LikelihoodSettings(
+                l2=4.0 if l2 is None else l2,
+                value_phases=value_phases,
+                drawishness_phases=drawishness_phases,
+                iterations=iterations or 200,
+            ),
+            select=select,
+            skip_moves=skip_moves,
+            skip_end=skip_end,
+            skip_bad=skip_bad,
+            on_disk=on_disk,
+            validation=validation,
+            seed=seed,
+            jobs=jobs,
+            as_json=as_json,
+        )
+        return
     check_writable(output)
     progress = display_progress()
-    scored = PositionSet.read(positions)
+    scored = PositionSet.concatenate([PositionSet.read(file) for file in files])
+    penalty = 25.0 if l2 is None else l2
     learning = load_learning(scored.game.name)
     if baseline is not None:
         if patterns is not None or configurations is not None:
@@ -121,7 +216,7 @@ def command(
         if method == "conjugate"
         else GradientDescent(iterations=iterations or 250),
         link=link_of(link, bound),
-        l2=l2,
+        l2=penalty,
         smoothing=smoothing,
         count_rules=CountRules() if count_rules else None,
     )
@@ -138,7 +233,7 @@ def command(
             "positions": f"{len(scored):,} from {', '.join(scored.sources)}"[:2000],
             "labels": scored.label_kind,
             "fitter": repr(settings.fitter),
-            "l2": f"{l2:g}",
+            "l2": f"{penalty:g}",
             "smoothing": f"{smoothing:g}",
             "count rules": str(count_rules),
             "validation": f"{validation:g} of the games, seed {seed}",

@@ -54,7 +54,8 @@ def likelihood_errors(problem: LikelihoodProblem, parameters: NDArray[np.float64
         return None
     bread = np.diag(problem.penalties)
     filling = np.zeros((count, count))
-    by_game = csr_matrix((problem.rows.game_count, count))
+    all_games = problem.rows.game_count
+    by_game: Any = csr_matrix((all_games, count))
     for part in _parts(problem, parameters):
         bread += (part.value.T @ part.value.multiply(part.information[:, 0, None])).toarray()
         cross = (part.value.T @ part.draw.multiply(part.information[:, 1, None])).toarray()
@@ -62,11 +63,11 @@ def likelihood_errors(problem: LikelihoodProblem, parameters: NDArray[np.float64
         bread += (part.draw.T @ part.draw.multiply(part.information[:, 2, None])).toarray()
         slopes = part.value.multiply(part.by_units[:, None]) + part.draw.multiply(part.by_odds[:, None])
         rows = csr_matrix(
-            (np.ones(len(part.game)), (part.game, np.arange(len(part.game)))), (by_game.shape[0], len(part.game))
+            (np.ones(len(part.game)), (part.game, np.arange(len(part.game)))), (all_games, len(part.game))
         )
         by_game = by_game + rows @ slopes
     games = int((np.diff(by_game.indptr) > 0).sum())
-    for start in range(0, by_game.shape[0], _ROWS):
+    for start in range(0, all_games, _ROWS):
         dense = by_game[start : start + _ROWS].toarray()
         filling += dense.T @ dense
     known = np.flatnonzero(np.diag(bread) > 0)

@@ -1,0 +1,104 @@
+"""Positions of games whose results are known, with the games told apart: to fit evaluations to, and to grade them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.duplicates import position_keys
+from glem.core.game import Game
+from glem.core.grading.reading import FileSummary, SelectedPart, read_selected
+from glem.core.grading.selection import SelectionRule
+from glem.core.progress import SILENT, Progress
+from glem.core.replay import outcomes
+
+__all__ = ["GamePositions", "keys_digest", "read_game_positions"]
+
+
+@define(frozen=True, eq=False)
+class GamePositions:
+    """N positions of games.
+
+    Parameters
+    ----------
+    positions
+        Position of columns [N].
+    result
+        int8 [N]: 1, 0 or -1 for a game that the side to move won, drew or lost.
+    game
+        int64 [N]: number of each position's game among all that were read.
+    game_key
+        uint64 [N]: hash of the game, equal for the same game in every file (``game_key`` of
+        :class:`~glem.core.positions.PositionSet`).
+    """
+
+    positions: Any
+    result: NDArray[np.int8]
+    game: NDArray[np.int64]
+    game_key: NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return len(self.result)
+
+
+def read_game_positions(
+    game: Game,
+    files: Sequence[str | os.PathLike[str]],
+    rule: SelectionRule,
+    *,
+    skip_bad: bool = False,
+    progress: Progress = SILENT,
+) -> Iterator[GamePositions]:
+    """Read selected positions of games, part by part; memory holds one part.
+
+    Parameters
+    ----------
+    game
+        The game.
+    files
+        Scored positions (``.parquet``), of which the signs of the labels count, or game records.
+    rule
+        Which positions of each game.
+    skip_bad
+        Leave bad game records out instead of raising.
+    progress
+        Counts files.
+
+    Raises
+    ------
+    BadInputError
+        A file cannot be read, or positions of several games were merged.
+    """
+    first = 0
+    with progress("Reading", len(files)) as bar:
+        for file in files:
+            bar.note(Path(file).name)
+            for part in read_selected(game, file, rule, skip_bad=skip_bad):
+                if isinstance(part, FileSummary):
+                    first += part.games
+                elif len(part.selected):
+                    yield _with_keys(game, part, first)
+            bar.advance()
+
+
+def _with_keys(game: Game, part: SelectedPart, first: int) -> GamePositions:
+    selected = part.selected
+    keys = part.game_key
+    if keys is None:
+        assert selected.records is not None
+        assert selected.record is not None
+        # As position files have it: the last position of a game stands for the game.
+        keys = position_keys(game, outcomes(game, selected.records).positions)[selected.record]
+    return GamePositions(selected.positions, np.sign(part.label).astype(np.int8), selected.game_number + first, keys)
+
+
+def keys_digest(keys: NDArray[np.uint64]) -> str:
+    """Digest of a set of games, from their keys in any order."""
+    return hashlib.sha256(np.unique(keys).astype("<u8").tobytes()).hexdigest()[:32]
