@@ -253,6 +253,10 @@ def learning_problems(learning: Any, kinds: Mapping[str, type[Any]]) -> list[str
         for name in ("linear", "drawishness")
         if isinstance(getattr(learning, name), str)
     )
+    for name in ("groupings", "evaluations"):
+        functions = getattr(learning, name)
+        if not isinstance(functions, Mapping) or not all(callable(function) for function in functions.values()):
+            problems.append(f"{name} is {functions!r}, expected a mapping from names to functions")
     for name in ("make_evaluator", "default_evaluation", "default_probcut", "sample"):
         value = getattr(learning, name)
         if value is not None and not callable(value):

@@ -114,6 +114,9 @@ class Learning:
         Name of a division of positions, such as by material, to a function ``(positions) -> (names, group)``: the names
         of its groups in their order, and the group of each of N positions given as a position of columns, -1 for none.
         Evaluations are graded in each group apart.
+    evaluations
+        Further evaluations of the plugin's own, for comparisons: name to a function that returns one, as
+        ``default_evaluation`` does. A name stands wherever ``default`` may.
 
     Raises
     ------
@@ -134,6 +137,7 @@ class Learning:
     sample: Callable[[], Any] | None = None
     drawishness: tuple[str, ...] = ()
     groupings: Mapping[str, Callable[[Any], tuple[tuple[str, ...], NDArray[Any]]]] = field(factory=dict)
+    evaluations: Mapping[str, Callable[[], Any]] = field(factory=dict)
 
     def __new__(cls, *arguments: Any, **named: Any) -> Self:
         """Refuse arguments that do not fit before Python does, in words for the author of a plugin."""

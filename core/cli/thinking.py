@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -148,7 +149,7 @@ def player_of(
 
 
 def named_evaluation(name: str, positions: str) -> LinearEvaluation:
-    """Load an evaluation file, or for ``default`` the evaluation that comes with the game of a file of positions.
+    """Load an evaluation file, or by its name one that comes with the game of a file of positions.
 
     Raises
     ------
@@ -161,12 +162,13 @@ def named_evaluation(name: str, positions: str) -> LinearEvaluation:
     from glem.core.tournament.player_data import load_player_evaluation
     from glem.core.tournament.players import DEFAULT_EVALUATION
 
-    if name != DEFAULT_EVALUATION:
+    if name != DEFAULT_EVALUATION and Path(name).is_file():
         return LinearEvaluation.load(name)
     first = next(iter(PositionSet.stream(positions, chunk=1)), None)
     if first is None:
         raise BadInputError(f"{positions} holds no positions")
-    _check_default(first.game)
+    if name == DEFAULT_EVALUATION:
+        _check_default(first.game)
     return load_player_evaluation(first.game, name)
 
 

@@ -14,7 +14,7 @@ from glem.core.errors import BadInputError, PluginError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.external_players import external_players_of
 from glem.core.game import Game
-from glem.core.learning import load_learning
+from glem.core.learning import has_learning, load_learning
 from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation, value_part
 from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_choice import chosen_probcut
@@ -66,7 +66,9 @@ def load_player_probcut(game: Game, spec: PlayerSpec) -> ProbCut | None:
 
 
 def load_player_evaluation(game: Game, name: str) -> LinearEvaluation:
-    """Load an evaluation file, the game's own one for ``default``, or for ``none`` one that calls all positions even.
+    """Load an evaluation file, one that comes with the game, or for ``none`` one that calls all positions even.
+
+    ``default`` is the one that the game plays with; the plugin may have others by name.
 
     Raises
     ------
@@ -82,6 +84,9 @@ def load_any_player_evaluation(game: Game, name: str) -> LinearEvaluation | Resu
         return _default_evaluation(game)
     if name == NO_EVALUATION:
         return _blank_evaluation(game)
+    own = _own_evaluation(game, name)
+    if own is not None:
+        return own
     file = _file_of(name, "evaluation")
     found = file.stat()
     evaluation = _load(str(file.resolve()), found.st_mtime_ns, found.st_size)
@@ -95,7 +100,8 @@ def _file_of(name: str, option: str) -> Path:
     file = Path(name)
     if not file.is_file():
         raise BadInputError(
-            f"{option} {name!r}: no such file" + (", nor is it default or none" if option == "evaluation" else "")
+            f"{option} {name!r}: no such file"
+            + (", nor does an evaluation of that name come with the game" if option == "evaluation" else "")
         )
     return file
 
@@ -117,6 +123,16 @@ def _default_evaluation(game: Game) -> LinearEvaluation | ResultEvaluation:
             f"{_NO_DEFAULT}"
         )
     evaluation: LinearEvaluation | ResultEvaluation = learning.default_evaluation()
+    return evaluation
+
+
+@functools.lru_cache(_KEPT_EVALUATIONS)
+def _own_evaluation(game: Game, name: str) -> LinearEvaluation | ResultEvaluation | None:
+    """Make the evaluation that the game's plugin has under a name, if any; files of that name give way to it."""
+    if not has_learning(game.name):
+        return None
+    make = load_learning(game.name).evaluations.get(name)
+    evaluation: LinearEvaluation | ResultEvaluation | None = None if make is None else make()
     return evaluation
 
 

@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from glem.core.learning import Learning
 from glem.games.chess import CHESS as GAME
+from glem.plugins.chess.drawishness import DRAWISHNESS
 from glem.plugins.chess.features import FEATURES
 from glem.plugins.chess.phases import PHASES
 from glem.plugins.chess.placement import PLACEMENT
 from glem.plugins.chess.terms import TERMS
 
+if TYPE_CHECKING:
+    from glem.core.evaluation import LinearEvaluation
+    from glem.core.result_evaluation import ResultEvaluation
+    from glem.core.search.evaluators import Evaluator
+
 __all__ = ["CHESS"]
 
 _MATERIAL = ("pawns", "knights", "bishops", "rooks", "queens")
 _PLACEMENT = tuple(feature.name for feature in PLACEMENT)
+
+
+def _make_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
+    # Imported late: learning does without the search.
+    from glem.plugins.chess.incremental import incremental_evaluator
+
+    return incremental_evaluator(evaluation)
+
+
+def _default_evaluation() -> ResultEvaluation:
+    # Imported late: features and phases do without it.
+    from glem.plugins.chess.hand_set import full_evaluation
+
+    return full_evaluation(CHESS)
+
+
+def _by_material() -> ResultEvaluation:
+    from glem.plugins.chess.hand_set import evaluation_by_material
+
+    return evaluation_by_material(CHESS)
+
+
+def _by_placement() -> ResultEvaluation:
+    from glem.plugins.chess.hand_set import evaluation_by_placement
+
+    return evaluation_by_placement(CHESS)
+
 
 CHESS = Learning(
     game=GAME,
@@ -22,5 +57,9 @@ CHESS = Learning(
     linear=(*(feature.name for feature in TERMS), *_PLACEMENT),
     baselines={"constant": (), "material": _MATERIAL, "piece-square": (*_MATERIAL, *_PLACEMENT)},
     label_unit="wins",
+    make_evaluator=_make_evaluator,
+    default_evaluation=_default_evaluation,
+    evaluations={"material": _by_material, "piece-square": _by_placement},
+    drawishness=tuple(feature.name for feature in DRAWISHNESS),
 )
 """Registered under the entry-point group ``glem.learning``."""

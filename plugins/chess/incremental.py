@@ -1,0 +1,258 @@
+"""Evaluations of chess for the search: piece squares and material from move to move, the rest at the leaves.
+
+The accumulator of a ply holds, for every phase, the sum of the weights of all pieces on their squares from White's
+view. A move changes two or three of its addends. An evaluation by more than that computes the other terms where it is
+asked for a score, with the function that writes the features, and multiplies them with the weights of the phase.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.evaluation import LinearEvaluation, PlayWeights
+from glem.core.fitting.links import IDENTITY, LOGISTIC
+from glem.core.kernels import trailing_zeros
+from glem.core.operations import Operations
+from glem.core.search.evaluation_evaluator import score_limit, search_unit
+from glem.core.search.evaluators import Evaluator
+from glem.core.search.pattern_sums import values_in
+from glem.games.chess.position import Position
+from glem.plugins.chess.phases import PHASE_COUNT, phase_of
+from glem.plugins.chess.placement import PLACEMENT, PLACES
+from glem.plugins.chess.terms import TERMS, write_terms
+from glem.plugins.chess.vectors import LANES, SUM_WORDS, TERMS_TOGETHER, change_sums, products, sum_of_lane
+
+__all__ = ["ChessTables", "incremental_evaluator"]
+
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+_MATERIAL = 5
+"""The first terms: the kinds of pieces but the king."""
+_TERM_WORDS = -(-len(TERMS) // TERMS_TOGETHER) * TERMS_TOGETHER
+_NO_ROW = 2 * 6 * 64 * LANES
+"""Where the row of zeros begins."""
+_LARGEST_WEIGHT = 32767
+_WIDTH = SUM_WORDS + _TERM_WORDS
+
+
+class ChessTables(NamedTuple):
+    """An evaluation as the functions below read it.
+
+    Parameters
+    ----------
+    rows
+        int32 [(2 * 6 * 64 + 1) * 8]: for White's kinds, then Black's, and each square, what a piece adds in each phase;
+        the last row is zero.
+    weights
+        int16 [phases * words]: weights of the terms, material left out.
+    bias
+        int64 [phases].
+    limit
+        int64: greatest absolute score.
+    """
+
+    rows: NDArray[np.int32]
+    weights: NDArray[np.int16]
+    bias: NDArray[np.int64]
+    limit: np.int64
+
+
+# ----------------------------------------------------------------------------------------- the functions
+
+
+def _row(black: np.int64, kind: np.int64, square: np.int64) -> np.int64:
+    return ((np.int64(6) * black + kind) * np.int64(64) + square) * np.int64(LANES)
+
+
+def _kind_at(position: Position, square: np.uint64) -> np.int64:
+    kind = (position.knights >> square) & _ONE
+    kind |= ((position.bishops >> square) & _ONE) << _ONE
+    kind += ((position.rooks >> square) & _ONE) * np.uint64(3)
+    kind += ((position.queens >> square) & _ONE) << np.uint64(2)
+    kind += ((position.kings >> square) & _ONE) * np.uint64(5)
+    return np.int64(kind)
+
+
+def _start(accumulators: Any, target: np.int64, position: Position, data: ChessTables) -> None:
+    for word in range(SUM_WORDS):
+        accumulators[target + word] = np.uint16(0)
+    pieces = position.pawns | position.knights | position.bishops | position.rooks | position.queens | position.kings
+    nothing = np.int64(_NO_ROW)
+    while pieces != _ZERO:
+        square = np.uint64(trailing_zeros(pieces))
+        pieces &= pieces - _ONE
+        black = np.int64((~position.white >> square) & _ONE)
+        row = _row(black, _kind_at(position, square), np.int64(square))
+        change_sums(accumulators, target, target, data.rows, nothing, nothing, row)
+
+
+def _update(
+    accumulators: Any, source: np.int64, target: np.int64, before: Position, move: np.int64, data: ChessTables
+) -> None:
+    begin = move & np.int64(63)
+    end = (move >> np.int64(6)) & np.int64(63)
+    promotion = move >> np.int64(12)
+    black = np.int64(before.turn)
+    kind = _kind_at(before, np.uint64(begin))
+    less = _row(black, kind, begin)
+    less_too = np.int64(_NO_ROW)
+    occupied = before.pawns | before.knights | before.bishops | before.rooks | before.queens | before.kings
+    if (occupied >> np.uint64(end)) & _ONE != _ZERO:
+        is_white = np.int64((before.white >> np.uint64(end)) & _ONE)
+        if is_white != black:
+            # A king takes its own rook: castling.
+            less_too = _row(black, np.int64(3), end)
+            home = begin & np.int64(56)
+            side = np.int64(1) if end > begin else np.int64(0)
+            rook = _row(black, np.int64(3), home + np.int64(3) + np.int64(2) * side)
+            nothing = np.int64(_NO_ROW)
+            change_sums(accumulators, source, target, data.rows, less, less_too, rook)
+            king = _row(black, np.int64(5), home + np.int64(2) + np.int64(4) * side)
+            change_sums(accumulators, target, target, data.rows, nothing, nothing, king)
+            return
+        less_too = _row(np.int64(1) - black, _kind_at(before, np.uint64(end)), end)
+    elif kind == np.int64(0) and before.en_passant != np.uint8(0) and end == np.int64(before.en_passant):
+        less_too = _row(np.int64(1) - black, np.int64(0), end - np.int64(8) + np.int64(16) * black)
+    landed = promotion if promotion != np.int64(0) else kind
+    change_sums(accumulators, source, target, data.rows, less, less_too, _row(black, landed, end))
+
+
+def _placement_score(
+    position: Position, data: ChessTables, accumulators: Any, first: np.int64, phase: np.int64
+) -> np.int64:
+    total = sum_of_lane(accumulators, first, phase)
+    bias: np.int64 = data.bias[phase]
+    return bias - total if position.turn != np.uint8(0) else bias + total
+
+
+def start_placement(position: Position, data: ChessTables, accumulators: Any, ply: int) -> None:
+    """Fill the accumulator of a ply that holds the sums alone."""
+    _start(accumulators, np.int64(ply) * np.int64(SUM_WORDS), position, data)
+
+
+def update_placement(
+    before: Position, move: int, after: Position, data: ChessTables, accumulators: Any, ply: int
+) -> None:
+    """Fill the accumulator of the next ply that holds the sums alone."""
+    source = np.int64(ply) * np.int64(SUM_WORDS)
+    _update(accumulators, source, source + np.int64(SUM_WORDS), before, np.int64(move), data)
+
+
+def placement_score(position: Position, data: ChessTables, accumulators: Any, ply: int) -> np.int64:
+    """Score of material and piece squares alone."""
+    first = np.int64(ply) * np.int64(SUM_WORDS)
+    total = _placement_score(position, data, accumulators, first, np.int64(phase_of(position)))
+    return min(max(total, -data.limit), data.limit)
+
+
+def start_all(position: Position, data: ChessTables, accumulators: Any, ply: int) -> None:
+    """Fill the accumulator of a ply that has room for terms behind the sums."""
+    _start(accumulators, np.int64(ply) * np.int64(_WIDTH), position, data)
+
+
+def update_all(before: Position, move: int, after: Position, data: ChessTables, accumulators: Any, ply: int) -> None:
+    """Fill the accumulator of the next ply that has room for terms behind the sums."""
+    source = np.int64(ply) * np.int64(_WIDTH)
+    _update(accumulators, source, source + np.int64(_WIDTH), before, np.int64(move), data)
+
+
+def full_score(position: Position, data: ChessTables, accumulators: Any, ply: int) -> np.int64:
+    """Score of material, piece squares and all other terms."""
+    first = np.int64(ply) * np.int64(_WIDTH)
+    phase = np.int64(phase_of(position))
+    total = _placement_score(position, data, accumulators, first, phase)
+    values = values_in(accumulators, first + np.int64(SUM_WORDS), np.int64(_TERM_WORDS))
+    write_terms(position, values, 0)
+    row = phase * np.int64(_TERM_WORDS)
+    total += products(accumulators, first + np.int64(SUM_WORDS), data.weights, row, np.int64(_TERM_WORDS))
+    return min(max(total, -data.limit), data.limit)
+
+
+_PLACEMENT_ALONE = Operations(
+    "chess-placement",
+    {
+        "start": start_placement,
+        "update": update_placement,
+        "static_score": placement_score,
+        "search_phase": phase_of,
+    },
+)
+_ALL = Operations(
+    "chess-terms",
+    {"start": start_all, "update": update_all, "static_score": full_score, "search_phase": phase_of},
+)
+
+
+# -------------------------------------------------------------------------------------------- the tables
+
+
+def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
+    """Fast form of an evaluation for the search.
+
+    Parameters
+    ----------
+    evaluation
+        Of chess.
+
+    Returns
+    -------
+    Evaluator or None
+        Its score is the sum of the 16-bit weights of :meth:`LinearEvaluation.in_play`. None for an evaluation with
+        patterns or configurations, with other linear features than terms and piece squares, with one of
+        them twice so that weights overflow, or with a link other than the identity or the logistic one.
+    """
+    covered = len(TERMS) + len(PLACEMENT)
+    if evaluation.patterns is not None or evaluation.configurations is not None:
+        return None
+    if evaluation.link not in (IDENTITY, LOGISTIC) or any(feature >= covered for feature in evaluation.linear):
+        return None
+    played = evaluation.in_play()
+    limit = score_limit(evaluation, played.scale)
+    by_feature = _weights_by_feature(evaluation, played, covered)
+    if np.abs(by_feature).max(initial=0) > _LARGEST_WEIGHT:
+        return None
+    placement_only = not by_feature[:, _MATERIAL : len(TERMS)].any()
+    return Evaluator(
+        name="material and piece squares" if placement_only else "terms and piece squares",
+        operations=_PLACEMENT_ALONE if placement_only else _ALL,
+        data=_tables(by_feature, played, limit),
+        width=SUM_WORDS if placement_only else _WIDTH,
+        phase_count=PHASE_COUNT,
+        steps_per_unit=played.scale,
+        limit=limit,
+        unit=search_unit(evaluation),
+        result_only=True,
+    )
+
+
+def _weights_by_feature(evaluation: LinearEvaluation, played: PlayWeights, count: int) -> NDArray[np.int64]:
+    """Weights of the first features of the game, int64 [phases, count]; zero for those that do not enter."""
+    weights = np.zeros((PHASE_COUNT, count), np.int64)
+    for place, feature in enumerate(evaluation.linear):
+        weights[:, feature] += played.linear[:, place]
+    return weights
+
+
+def _tables(by_feature: NDArray[np.int64], played: PlayWeights, limit: int) -> ChessTables:
+    rows = np.zeros((2, 6, 64, LANES), np.int32)
+    squares = np.arange(64)
+    for kind in range(6):
+        added = by_feature[:, len(TERMS) + PLACES[kind]]
+        if kind == 0:
+            # The table has no places for pawns on the first and last rank.
+            added[:, (squares < 8) | (squares >= 56)] = 0
+        if kind < _MATERIAL:
+            added = added + by_feature[:, kind, None]
+        rows[0, kind, :, :PHASE_COUNT] = added.T
+        rows[1, kind, :, :PHASE_COUNT] = -added[:, squares ^ 56].T
+    weights = np.zeros((PHASE_COUNT, _TERM_WORDS), np.int16)
+    weights[:, _MATERIAL : len(TERMS)] = by_feature[:, _MATERIAL : len(TERMS)]
+    return ChessTables(
+        rows=np.concatenate([rows.ravel(), np.zeros(LANES, np.int32)]),
+        weights=weights.ravel(),
+        bias=played.bias.astype(np.int64),
+        limit=np.int64(limit),
+    )

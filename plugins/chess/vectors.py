@@ -1,0 +1,135 @@
+"""Vectors of the evaluation in the search: a sum for every phase, and products of terms and weights.
+
+The functions are dual; compiled, they are LLVM vector code, which every processor runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from glem.core.borrowing import item_pointer
+from glem.core.kernels import overload_of
+
+__all__ = ["LANES", "SUM_WORDS", "TERMS_TOGETHER", "change_sums", "products", "sum_of_lane"]
+
+LANES = 8
+"""Sums of 32 bits that are kept together, one for each phase; those beyond the last phase mean nothing."""
+SUM_WORDS = 2 * LANES
+"""Words of 16 bits that they take."""
+TERMS_TOGETHER = 32
+"""Terms that :func:`products` takes at a time."""
+
+_WORD = ir.IntType(64)
+_SUM = ir.IntType(32)
+_TERM = ir.IntType(16)
+_SUMS = ir.VectorType(_SUM, LANES)
+_TERMS = ir.VectorType(_TERM, TERMS_TOGETHER)
+_WIDE = ir.VectorType(_SUM, TERMS_TOGETHER)
+_WORD_BYTES = 2
+_SUM_BYTES = 4
+_SIGN = 1 << 31
+
+
+def change_sums(
+    words: Any, source: np.int64, target: np.int64, rows: Any, less: np.int64, less_too: np.int64, more: np.int64
+) -> None:
+    """Write the sums ``words[source:] - rows[less:] - rows[less_too:] + rows[more:]`` to ``words[target:]``.
+
+    Parameters
+    ----------
+    words
+        uint16 array that holds both sums, each given by the index of its first word (int64).
+    rows
+        int32 array of rows of :data:`LANES`, each given by the index of its first item (int64).
+    """
+    change = rows[more : more + LANES] - rows[less : less + LANES] - rows[less_too : less_too + LANES]
+    sums = words[source : source + SUM_WORDS].view(np.int32) + change
+    words[target : target + SUM_WORDS] = sums.view(np.uint16)
+
+
+@overload_of(change_sums)
+def _overload_change_sums(words: Any, source: Any, target: Any, rows: Any, less: Any, less_too: Any, more: Any) -> Any:
+    return lambda words, source, target, rows, less, less_too, more: _change_sums(
+        words, source, target, rows, less, less_too, more
+    )
+
+
+@intrinsic
+def _change_sums(
+    _typing_context: Any, words: Any, _source: Any, _target: Any, rows: Any, _less: Any, _less_too: Any, _more: Any
+) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        words_type, _, _, rows_type, *_ = signature.args
+        words, source, target, rows, less, less_too, more = arguments
+
+        def pointer(kind: Any, array: Any, place: Any) -> Any:
+            return builder.bitcast(item_pointer(context, builder, kind, array, place), _SUMS.as_pointer())
+
+        def row(place: Any) -> Any:
+            return builder.load(pointer(rows_type, rows, place), align=_SUM_BYTES)
+
+        sums = builder.load(pointer(words_type, words, source), align=_WORD_BYTES)
+        sums = builder.sub(builder.sub(builder.add(sums, row(more)), row(less)), row(less_too))
+        builder.store(sums, pointer(words_type, words, target), align=_WORD_BYTES)
+        return context.get_dummy_value()
+
+    integer = types.int64
+    return types.void(words, integer, integer, rows, integer, integer, integer), generate
+
+
+def sum_of_lane(words: Any, first: np.int64, lane: np.int64) -> np.int64:
+    """Give one of the sums that begin at the word ``first``."""
+    place = first + np.int64(2) * lane
+    total = np.int64(words[place]) | (np.int64(words[place + np.int64(1)]) << np.int64(16))
+    return total - np.int64(2 * _SIGN) if total >= np.int64(_SIGN) else total
+
+
+def products(words: Any, first: np.int64, weights: Any, start: np.int64, count: np.int64) -> np.int64:
+    """Sum of the products of terms and weights, less than 2^31.
+
+    Parameters
+    ----------
+    words
+        uint16 array; the terms are its ``count`` words (int64, a multiple of :data:`TERMS_TOGETHER`) from ``first``
+        (int64) on, read as int16.
+    weights
+        int16 array; the weights are those from ``start`` (int64) on.
+    """
+    terms = words[first : first + count].view(np.int16).astype(np.int64)
+    return np.int64(terms @ np.asarray(weights[start : start + count], np.int64))
+
+
+@overload_of(products)
+def _overload_products(words: Any, first: Any, weights: Any, start: Any, count: Any) -> Any:
+    def implementation(words: Any, first: Any, weights: Any, start: Any, count: Any) -> Any:
+        total = np.int64(0)
+        for place in range(0, count, TERMS_TOGETHER):
+            total += np.int64(_products(words, first + place, weights, start + place))
+        return total
+
+    implementation.__annotations__ = {}
+    return implementation
+
+
+@intrinsic
+def _products(_typing_context: Any, words: Any, _first: Any, weights: Any, _start: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        words_type, _, weights_type, _ = signature.args
+        words, first, weights, start = arguments
+
+        def load(kind: Any, array: Any, place: Any) -> Any:
+            pointer = item_pointer(context, builder, kind, array, place)
+            loaded = builder.load(builder.bitcast(pointer, _TERMS.as_pointer()), align=_WORD_BYTES)
+            return builder.sext(loaded, _WIDE)
+
+        product = builder.mul(load(words_type, words, first), load(weights_type, weights, start))
+        kind = ir.FunctionType(_SUM, [_WIDE])
+        reduce = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.add.v{TERMS_TOGETHER}i32")
+        return builder.call(reduce, [product])
+
+    return types.int32(words, types.int64, weights, types.int64), generate
