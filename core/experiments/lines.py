@@ -14,6 +14,8 @@ from glem.core.errors import BadInputError
 
 __all__ = ["Correlation", "LineFit", "correlate", "fit_line"]
 
+Numbers = Sequence[float] | NDArray[np.float64]
+
 _FEWEST_FOR_INTERVAL = 4
 """Fisher's z has the variance 1 / (n - 3)."""
 
@@ -67,9 +69,7 @@ class Correlation:
     points: int
 
 
-def _columns(
-    x: Sequence[float] | NDArray[np.float64], y: Sequence[float] | NDArray[np.float64], fewest: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _columns(x: Numbers, y: Numbers, fewest: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     one, other = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if one.ndim != 1 or one.shape != other.shape:
         raise BadInputError(f"x and y must be as many numbers, got shapes {one.shape} and {other.shape}")
@@ -78,7 +78,7 @@ def _columns(
     return one, other
 
 
-def fit_line(x: Sequence[float] | NDArray[np.float64], y: Sequence[float] | NDArray[np.float64]) -> LineFit:
+def fit_line(x: Numbers, y: Numbers) -> LineFit:
     """Fit a straight line to points [n].
 
     Raises
@@ -101,9 +101,7 @@ def fit_line(x: Sequence[float] | NDArray[np.float64], y: Sequence[float] | NDAr
     )
 
 
-def correlate(
-    x: Sequence[float] | NDArray[np.float64], y: Sequence[float] | NDArray[np.float64], *, confidence: float = 0.95
-) -> Correlation:
+def correlate(x: Numbers, y: Numbers, *, confidence: float = 0.95) -> Correlation:
     """Correlate two figures [n] of the same things.
 
     Raises

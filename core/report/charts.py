@@ -311,6 +311,8 @@ def power_chart(
     """
 
     def draw(figure: Figure) -> None:
+        from matplotlib.ticker import EngFormatter, NullLocator
+
         axes = figure.subplots()
         for name, style in styles_of(tuple(curves), ()).items():
             limits, grades, lows, highs = zip(*curves[name], strict=True)
@@ -322,6 +324,10 @@ def power_chart(
                 ends = [limits[0], limits[-1]]
                 axes.plot(ends, [intercept + slope * math.log2(end) for end in ends], color=colour, linewidth=1.2)
         axes.set_xscale("log", base=10)
+        # matplotlib writes powers of ten in a mark-up that an SVG does not know.
+        axes.set_xticks(sorted({point[0] for points in curves.values() for point in points}))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
         axes.set_xlabel(_label(f"{kind} a position"))
         axes.set_ylabel("grade")
         axes.locator_params(axis="y", nbins=6)
