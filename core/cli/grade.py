@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,23 +20,28 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_FIT = "fit"
+_FIT, _OWN = "fit", "own"
+_ALL = "all"
+_MOST_ROWS = 12
 
 
 @click.command("grade")
 @click.argument("game_name", metavar="GAME")
-@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="POSITIONS...")
+@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="FILES...")
 @click.option(
     "--evaluation", "evaluations", multiple=True, required=True, metavar="TEXT",
-    help="Evaluation file or `default`; with depth=, nodes= or seconds= after a search. May be repeated.",
+    help="Evaluation file or `default`, with depth=, nodes= or seconds= after a search; `comments`, csv:FILE, "
+    "python:MODULE:FUNCTION; a program. May be repeated.",
 )  # fmt: skip
 @click.option(
-    "--scale", "scales", multiple=True, default=(_FIT,), show_default=True, metavar="B",
-    help="Scale b of the expectation, in units of the evaluation; once for all, or once for each.",
+    "--scale", "scales", multiple=True, default=(_OWN,), show_default=True, metavar="B",
+    help="Scale b of the expectation, in units of the evaluation; fit; or own: that of probabilities is 1, others are "
+    "fitted. Once for all, or once for each.",
 )  # fmt: skip
 @click.option(
-    "--drawishness", multiple=True, default=(_FIT,), show_default=True, metavar="ALPHA",
-    help="Constant drawishness, 0 to 1; once for all, or once for each.",
+    "--drawishness", multiple=True, default=(_OWN,), show_default=True, metavar="ALPHA",
+    help="Constant drawishness, 0 to 1; fit: one for all positions; or own: the evaluation's, fitted if it has none. "
+    "Once for all, or once for each.",
 )  # fmt: skip
 @click.option(
     "--select", default="random", show_default=True, metavar="RULE",
@@ -67,6 +73,14 @@ _FIT = "fit"
 @click.option("--bins", type=click.IntRange(1), default=20, show_default=True, help="Bins of the reliability curves.")
 @click.option("--seed", default=0, show_default=True, help="Chooses positions and resamples.")
 @click.option("--skip-bad", is_flag=True, help="Leave bad game records out instead of stopping.")
+@click.option(
+    "--by", "groupings", multiple=True, default=("phase", "result"), show_default=True, metavar="GROUPING",
+    help="Print grades by it, or by `all`: phase, ply, tenth of the game, result and so on. May be repeated.",
+)  # fmt: skip
+@click.option("--write-positions", type=click.Path(dir_okay=False), help="Write the selected positions as CSV.")
+@click.option(
+    "--keep", type=click.Path(file_okay=False), help="Keep the scores of programs in this folder; go on there."
+)
 @click.option("--report", type=click.Path(dir_okay=False), help="Write an HTML report.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="processors", help="Threads.")
 @executor_options
@@ -86,6 +100,9 @@ def command(
     bins: int,
     seed: int,
     skip_bad: bool,
+    groupings: tuple[str, ...],
+    write_positions: str | None,
+    keep: str | None,
     report: str | None,
     jobs: int,
     workers: int,
@@ -94,7 +111,7 @@ def command(
 ) -> None:
     """Grade evaluations of GAME by how well they predict the results of games (Ban 2012).
 
-    POSITIONS are Parquet files of `glem positions --label result`, or game records. The grade is the geometric mean of
+    FILES are game records, or Parquet files of `glem positions --label result`. The grade is the geometric mean of
     the probabilities that the evaluation gave to what happened; 1/3 is that of knowing nothing. Every two evaluations
     are compared on the same positions.
     """
@@ -103,16 +120,20 @@ def command(
     from glem.core.game import load_game
     from glem.core.grading.collection import grade_collection
     from glem.core.grading.grading import GradingSettings
-    from glem.core.grading.scorers import scorer_of
     from glem.core.grading.selection import SelectionRule
+    from glem.core.grading.sources import source_of
+    from glem.core.grading.written_positions import PositionTable
 
     game = load_game(game_name)
     rule = SelectionRule.parse(select, skip_moves=skip_moves, skip_end=skip_end, seed=seed)
     settings = GradingSettings(floor=floor, confidence=confidence, resamples=resamples, seed=seed, bins=bins)
-    if report is not None:
-        check_writable(report)
+    for path in (report, write_positions):
+        if path is not None:
+            check_writable(path)
+    written = PositionTable(game) if write_positions is not None else None
+    kept = Path(keep) if keep is not None else None
     with opened_executor(workers, dask) as where:
-        scorers = [scorer_of(game, text, jobs=jobs, workers=Workers(**where)) for text in evaluations]
+        scorers = [source_of(game, text, jobs=jobs, workers=Workers(**where), kept=kept) for text in evaluations]
         found = grade_collection(
             game,
             files,
@@ -122,8 +143,12 @@ def command(
             scales=[_number(text, "--scale") for text in scales],
             drawishness=[_number(text, "--drawishness") for text in drawishness],
             skip_bad=skip_bad,
+            jobs=jobs,
+            observe=None if written is None else written.add,
             progress=display_progress(quiet=as_json),
         )
+    if written is not None and write_positions is not None:
+        written.write(write_positions)
     if report is not None:
         from glem.core.report.grading_page import write_grading_report
 
@@ -131,57 +156,65 @@ def command(
     if as_json:
         print_json(_as_json(found))
         return
-    _print_grades(found)
+    _print_grades(found, groupings)
     for remark in found.remarks:
         click.echo(f"note: {remark}")
-    if report is not None:
-        click.echo(f"wrote {report}")
+    for path in (write_positions, report):
+        if path is not None:
+            click.echo(f"wrote {path}")
 
 
-def _number(text: str, option: str) -> float | None:
+def _number(text: str, option: str) -> float | str:
     from glem.core.errors import BadInputError
 
-    if text == _FIT:
-        return None
+    if text in (_FIT, _OWN):
+        return text
     try:
         return float(text)
     except ValueError:
-        raise BadInputError(f"{option} must be a number or `{_FIT}`, got {text!r}") from None
+        raise BadInputError(f"{option} must be a number, `{_FIT}` or `{_OWN}`, got {text!r}") from None
 
 
 # ------------------------------------------------------------------------------------------------- tables
 
 
-def _print_grades(found: CollectionGrading) -> None:
+def _print_grades(found: CollectionGrading, groupings: Sequence[str]) -> None:
     grading, counts = found.grading, found.counts
     first = grading.baselines[0].grade
     click.echo(f"{first.positions:,} positions of {first.games:,} games: {found.rule}")
     won, drawn, lost = grading.results
     click.echo(f"the side to move won {won:,}, drew {drawn:,} and lost {lost:,}; {counts.positions:,} positions read\n")
+    for table in found.tables:
+        print_table(table.title, table.header, table.rows[:_MOST_ROWS])
+        if len(table.rows) > _MOST_ROWS:
+            click.echo(f"{len(table.rows) - _MOST_ROWS} more rows: --json and --report have all\n")
     confidence = f"{grading.settings.confidence:.3g}"
     graded = (*grading.baselines, *grading.evaluations)
     print_table(
         "Grades: geometric mean of the probability given to the result",
-        ("evaluation", "grade", "error", f"{float(confidence):.1%} interval", "b", "drawishness", "below floor"),
+        ("evaluation", "grade", "error", f"{float(confidence):.4g} interval", "b", "drawishness", "floored", "missing"),
         [_grade_row(one) for one in graded],
     )
     for one in grading.evaluations:
         if one.fit is not None and one.fit.message:
             click.echo(f"{one.name}: {one.fit.message}")
     for grouping, names in grading.groups.items():
-        _print_groups(graded, grouping, names)
+        if grouping in groupings or _ALL in groupings:
+            _print_groups(graded, grouping, names)
     if grading.comparisons:
         print_table(
             "Comparisons on the same positions: mean log probability of the first less the second",
-            ("first - second", "difference", "error", "interval", "ratio", "p"),
+            ("first - second", "positions", "difference", "error", "interval", "ratio", "p", "p adjusted"),
             [
                 (
                     f"{one.first} - {one.second}",
+                    f"{one.positions:,}",
                     f"{one.difference:+.5f}",
                     f"{one.error:.5f}",
                     f"{one.low:+.5f} to {one.high:+.5f}",
                     f"{one.ratio:.4f}",
                     f"{one.p_value:.2g}",
+                    f"{one.adjusted_p_value:.2g}",
                 )
                 for one in grading.comparisons
             ],
@@ -205,9 +238,15 @@ def _grade_row(one: EvaluationGrade) -> tuple[str, ...]:
     error = f"{grade.error:.4f}" if math.isfinite(grade.error) else ""
     figures = (one.name, f"{grade.grade:.4f}", error, _interval(grade.low, grade.high))
     if fit is None:
-        return (*figures, "", "", "")
+        return (*figures, "", "", "", "")
     scale = f"{_with_error(fit.scale, fit.scale_error)} {one.unit}".strip()
-    return (*figures, scale, _with_error(fit.drawishness, fit.drawishness_error), f"{grade.floored:,}")
+    return (
+        *figures,
+        scale,
+        _with_error(fit.drawishness, fit.drawishness_error),
+        f"{grade.floored:,}",
+        f"{one.missing:,}",
+    )
 
 
 def _print_groups(graded: Sequence[EvaluationGrade], grouping: str, names: Sequence[str]) -> None:
@@ -231,6 +270,7 @@ def _as_json(found: CollectionGrading) -> dict[str, Any]:
         "counts": attrs.asdict(found.counts),
         "label_kinds": found.label_kinds,
         "remarks": found.remarks,
+        "tables": [attrs.asdict(table) for table in found.tables],
         **plain,
         "comparisons": [
             {**attrs.asdict(one), "is_significant": one.is_significant, "verdict": one.verdict}

@@ -29,6 +29,7 @@ from glem.core.grading.grading import (
 )
 from glem.core.grading.groupings import game_groupings, margin_grouping, rating_groupings, result_grouping
 from glem.core.grading.reading import FileSummary, SelectedPart, read_selected
+from glem.core.grading.scorer_tables import ScorerTable
 from glem.core.grading.scorers import Scorer
 from glem.core.grading.selected import SelectedPositions
 from glem.core.grading.selection import PAPER_RULE, SelectionCounts, SelectionRule
@@ -42,7 +43,6 @@ __all__ = [
     "CollectingScorer",
     "CollectionGrading",
     "ReportingScorer",
-    "ScorerTable",
     "grade_collection",
 ]
 
@@ -50,25 +50,6 @@ OWN, FIT = "own", "fit"
 """Scale or drawishness of the evaluation itself, fitted where it has none; or fitted whatever it has."""
 
 _SHOWN_PROBLEMS = 5
-
-
-@define(frozen=True)
-class ScorerTable:
-    """What a scorer found out, for people.
-
-    Parameters
-    ----------
-    title
-        Of the table.
-    header
-        Names of the columns.
-    rows
-        Texts.
-    """
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
 
 
 @runtime_checkable
@@ -222,6 +203,7 @@ def grade_collection(
     drawishness: Sequence[float | str | None] = (None,),
     skip_bad: bool = False,
     jobs: int = 1,
+    observe: Callable[[SelectedPart], None] | None = None,
     progress: Progress = SILENT,
 ) -> CollectionGrading:
     """Grade evaluations on the games of some files.
@@ -246,6 +228,9 @@ def grade_collection(
         Leave bad records out instead of stopping.
     jobs
         Files that are read at a time; the result does not depend on it.
+    observe
+        Is shown the selected positions, part by part in the order of the files; their games are numbered from 0 in
+        each file.
     progress
         Display.
 
@@ -272,6 +257,8 @@ def grade_collection(
         bar.note(Path(files[0]).name if files else "")
         for part in read_ahead([reader(file) for file in files], threads=max(1, jobs)):
             if isinstance(part, SelectedPart):
+                if observe is not None:
+                    observe(part)
                 columns.add(part, games)
                 continue
             summaries.append(part)

@@ -1,0 +1,174 @@
+"""Scores in comments: which side they speak for, what they count in, and which position they belong to."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from glem.core.errors import BadInputError
+from glem.core.grading.comments import (
+    COMMENT_KINDS,
+    FIRST,
+    HUNDREDTHS,
+    MOVER,
+    PAWNS,
+    CommentConvention,
+    CommentScorer,
+    CommentStatistics,
+    conventions_of,
+)
+from glem.core.grading.grading import Prediction
+from glem.core.grading.selected import SelectedPositions
+from glem.core.records import GameRecords
+
+PLIES = 40
+
+
+class Board(NamedTuple):
+    """Columns of a position that nobody looks at."""
+
+    key: Any
+
+
+def drifting_scores(games: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Scores [games, PLIES] of the first player in pawns, as two players see a game drift, and results [games]."""
+    generator = np.random.default_rng(seed)
+    truth = np.cumsum(generator.normal(0.02, 0.4, (games, PLIES)), axis=1)
+    scores = np.round(truth + generator.normal(0, 0.1, truth.shape), 2)
+    return scores, np.sign(np.where(abs(truth[:, -1]) < 0.5, 0, truth[:, -1]))
+
+
+def records_of(written: Any, results: Any, event: str, kind: str, start_side: int = 1) -> GameRecords:
+    games, plies = written.shape
+    return GameRecords.from_moves(
+        np.zeros(games * plies, np.int16),
+        np.arange(games + 1) * plies,
+        results.astype(np.float32),
+        extra={"event": np.zeros(games, np.int32)},
+        names={"event": (event,)},
+        starts=None if start_side == 1 else Board(np.zeros(games, np.uint64)),
+        start_side=None if start_side == 1 else np.full(games, start_side, np.int8),
+        move_columns={
+            "comment_score": written.astype(np.float32).ravel(),
+            "comment_kind": np.full(games * plies, COMMENT_KINDS.index(kind), np.uint8),
+        },
+    )
+
+
+def selected_of(records: GameRecords, move: Any) -> SelectedPositions:
+    """Positions in which some moves were made."""
+    record = np.searchsorted(records.offsets, move, side="right") - 1
+    ply = move - records.offsets[record]
+    begun = 1 if records.start_side is None else int(records.start_side[0])
+    side = (begun * (1 - 2 * (ply % 2))).astype(np.int8)
+    return SelectedPositions(
+        Board(np.zeros(len(move), np.uint64)), ply.astype(np.int32), record, side, records, record, move
+    )
+
+
+def written_as(scores: Any, side: str, unit: str) -> Any:
+    turn = 1 - 2 * (np.arange(PLIES) % 2) if side == MOVER else 1
+    return np.rint(100 * scores * turn) if unit == HUNDREDTHS else scores * turn
+
+
+def convention(records: GameRecords) -> CommentConvention:
+    statistics = CommentStatistics()
+    statistics.add(records)
+    (found,) = conventions_of(statistics)
+    return found
+
+
+@pytest.mark.parametrize("side", [FIRST, MOVER])
+@pytest.mark.parametrize("unit", [PAWNS, HUNDREDTHS])
+def test_side_and_unit_are_found(side: str, unit: str) -> None:
+    scores, results = drifting_scores(6, seed=1)
+    found = convention(records_of(written_as(scores, side, unit), results, "Match", "ev"))
+    assert (found.side, found.unit, found.side_from, found.unit_from) == (side, unit, "previous", "size")
+    assert (found.games, found.scores) == (6, 6 * PLIES)
+    assert not found.is_doubtful
+    assert abs(found.previous) > 0.5
+
+
+def test_one_player_alone_is_told_by_the_results() -> None:
+    scores, results = drifting_scores(60, seed=2)
+    written = written_as(scores, MOVER, PAWNS)
+    written[:, ::2] = np.nan
+    found = convention(records_of(written, results, "Match", "plain"))
+    assert (found.side, found.side_from) == (MOVER, "result")
+    assert math.isnan(found.previous)
+
+
+def test_results_that_contradict_are_told() -> None:
+    scores, results = drifting_scores(60, seed=3)
+    records = records_of(scores, -results, "Match", "wv")
+    found = convention(records)
+    assert found.side == FIRST
+    assert found.is_doubtful
+
+
+@pytest.mark.parametrize(("kind", "side"), [("plain", MOVER), ("wv", FIRST), ("eval", FIRST)])
+def test_without_evidence_the_custom_is_assumed(kind: str, side: str) -> None:
+    found = convention(records_of(np.full((1, 4), 0.25), np.zeros(1), "Match", kind))
+    assert (found.side, found.side_from, found.unit_from) == (side, "assumed", "assumed")
+
+
+def test_values_are_pawns_of_the_side_to_move() -> None:
+    """Two events of different customs in one collection, in two parts; the second player begins in one."""
+    scores, results = drifting_scores(8, seed=4)
+    scorer = CommentScorer("comments")
+    scorer.begin()
+    predictions = []
+    expected = []
+    move = np.array([3, 46, 90, 200])
+    for event, side, unit, start_side in (("A", FIRST, PAWNS, 1), ("B", MOVER, HUNDREDTHS, 1), ("C", FIRST, PAWNS, -1)):
+        selected = selected_of(
+            records_of(written_as(scores, side, unit), results, event, "wv", start_side=start_side), move
+        )
+        predictions.append(scorer.predict(selected).value)
+        expected.append(scores.ravel()[move] * (selected.side if side == FIRST else 1 - 2 * (move % 2)))
+    found = scorer.complete(Prediction(np.concatenate(predictions)))
+    np.testing.assert_allclose(found.value, np.concatenate(expected), atol=0.006)
+
+
+def test_a_game_in_hundredths_among_pawns() -> None:
+    scores, results = drifting_scores(12, seed=5)
+    scores[7] = np.round(0.9 * np.tanh(scores[7]), 2)
+    written = scores.copy()
+    written[7, :30] = np.rint(100 * (scores[7, :30] + 5))
+    scorer = CommentScorer("comments")
+    move = np.arange(7 * PLIES, 8 * PLIES)
+    value = scorer.complete(scorer.predict(selected_of(records_of(written, results, "A", "wv"), move))).value
+    turn = 1 - 2 * (np.arange(PLIES) % 2)
+    np.testing.assert_allclose(value[:30] * turn[:30], np.round(scores[7, :30] + 5, 2), atol=0.006)
+    np.testing.assert_allclose(value[30:] * turn[30:], scores[7, 30:], atol=0.006)
+    assert any("1 games of events in pawns" in remark for remark in scorer.remarks())
+
+
+def test_mates_missing_scores_and_options() -> None:
+    scores, results = drifting_scores(8, seed=6)
+    scores[0, 0], scores[0, 1], scores[0, 2] = math.inf, -math.inf, math.nan
+    records = records_of(scores, results, "A", "wv")
+    records.move_columns["comment_kind"][3] = COMMENT_KINDS.index("ev")
+    selected = selected_of(records, np.array([0, 1, 2, 3, -1]))
+    scorer = CommentScorer("comments", mate=50, kind="wv")
+    value = scorer.complete(scorer.predict(selected)).value
+    np.testing.assert_array_equal(value, [50, 50, math.nan, math.nan, math.nan])
+    summary, by_event = scorer.tables()
+    assert summary.rows[0][:2] == ("wv", FIRST)
+    assert {row[1] for row in by_event.rows} == {"wv", "ev"}
+
+
+def test_what_has_no_comments_is_refused() -> None:
+    scorer = CommentScorer("comments")
+    with pytest.raises(BadInputError, match="positions without them have none"):
+        scorer.predict(SelectedPositions.from_positions(Board(np.zeros(3, np.uint64))))
+    scores, results = drifting_scores(2, seed=7)
+    records = records_of(scores, results, "A", "wv")
+    records.move_columns.clear()  # type: ignore[attr-defined]
+    with pytest.raises(BadInputError, match="has no comments"):
+        scorer.predict(selected_of(records, np.array([1])))
+    with pytest.raises(BadInputError, match="first or mover"):
+        CommentScorer("comments", side="left")

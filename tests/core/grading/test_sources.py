@@ -1,0 +1,205 @@
+"""What is graded from outside of glem: files of scores, functions, and the texts that name them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from glem.core.cli import command_group
+from glem.core.errors import BadInputError
+from glem.core.game import Game, load_game
+from glem.core.grading.collection import grade_collection
+from glem.core.grading.grading import GradingSettings
+from glem.core.grading.selection import SelectionRule
+from glem.core.grading.sources import source_of
+from tests.core.grading.random_games import write_random_games
+
+QUICK = GradingSettings(resamples=100, bins=5)
+RULE = SelectionRule(skip_moves=2)
+
+FUNCTIONS = """
+import numpy as np
+
+def height(positions):
+    '''Stones of the side to move less the opponent's, which is 0 or -1: a value that knows little.'''
+    columns = zip(positions[0].tolist(), positions[1].tolist())
+    return np.array([bin(own).count("1") - bin(other).count("1") for own, other in columns])
+
+def with_drawishness(positions):
+    return height(positions), np.full(len(positions[0]), 0.25)
+
+def holes(positions):
+    values = np.linspace(-1, 1, len(positions[0]))
+    values[::2] = np.nan
+    return values
+
+def short(positions):
+    return [1, 2, 3]
+
+def word(positions):
+    return "nothing"
+
+def wild(positions):
+    return np.zeros(len(positions[0])), 2
+
+def broken(positions):
+    return 1 / 0
+"""
+
+
+@pytest.fixture(scope="module")
+def game() -> Game:
+    return load_game("connect_four")
+
+
+@pytest.fixture(scope="module")
+def folder(game: Game, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sources")
+    write_random_games(game, path / "one.games", 80)
+    write_random_games(game, path / "two.games", 40, seed=2)
+    (path / "mine.py").write_text(FUNCTIONS)
+    return path
+
+
+def grade(game: Game, folder: Path, *texts: str, files: tuple[str, ...] = ("one.games",)):  # type: ignore[no-untyped-def]
+    scorers = [source_of(game, text.replace("FOLDER", str(folder))) for text in texts]
+    return grade_collection(game, [folder / file for file in files], scorers, rule=RULE, settings=QUICK, jobs=2)
+
+
+def test_a_function_of_a_file(game: Game, folder: Path) -> None:
+    found = grade(
+        game,
+        folder,
+        "python:FOLDER/mine.py:height,name=height",
+        "name=own,evaluation=python:FOLDER/mine.py:with_drawishness",
+    )
+    height, own = found.grading.evaluations
+    assert (height.name, own.name) == ("height", "own")
+    assert height.missing == own.missing == 0
+    assert own.fit is not None
+    assert own.fit.drawishness is None
+    assert height.grade.positions > 70
+
+
+def test_a_function_of_a_module_in_the_current_folder(
+    game: Game, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("sys.path", ["/nowhere"])
+    assert grade(game, folder, "python:mine:height").grading.evaluations[0].grade.positions > 70
+
+
+def test_positions_without_a_value_are_left_out_and_told(game: Game, folder: Path) -> None:
+    found = grade(game, folder, "python:FOLDER/mine.py:holes,name=holes", "python:FOLDER/mine.py:height,name=height")
+    holes, height = found.grading.evaluations
+    assert holes.missing == (height.grade.positions + 1) // 2
+    assert holes.grade.positions + holes.missing == height.grade.positions
+    comparison = found.grading.comparisons[0]
+    assert comparison.positions == holes.grade.positions
+    assert any("holes has no value for" in remark for remark in found.remarks)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("python:FOLDER/mine.py:short", "one of shape 3"),
+        ("python:FOLDER/mine.py:word", "gave a str"),
+        ("python:FOLDER/mine.py:wild", "drawishness must be between 0 and 1"),
+        ("python:FOLDER/mine.py:broken", r"ZeroDivisionError: division by zero \(mine.py:"),
+        ("python:FOLDER/mine.py:absent", "has no 'absent'"),
+        ("python:FOLDER/absent.py:height", "no such file"),
+        ("python:no_such_module:height", "current folder"),
+        ("python:mine", "module:function"),
+        ("python:FOLDER/mine.py:height,colour=red", "has no option colour"),
+        ("comments,side=left", "first or mover"),
+        ("comments,mate=soon", "must be a number"),
+        ("csv:FOLDER/absent.csv", "cannot be opened"),
+    ],
+)
+def test_what_is_no_source_is_refused(game: Game, folder: Path, text: str, reason: str) -> None:
+    with pytest.raises(BadInputError, match=reason):
+        grade(game, folder, text)
+
+
+def run(*arguments: object) -> str:
+    result = CliRunner().invoke(command_group, [str(word) for word in arguments])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_scores_of_another_program(game: Game, folder: Path, tmp_path: Path) -> None:
+    """Positions are written, scored elsewhere in two ways, and graded as the function is that scores them."""
+    table = tmp_path / "positions.csv"
+    files = [folder / "one.games", folder / "two.games"]
+    common = ("--skip-moves", 2, "--resamples", 100, "--json")
+    run("grade", "connect_four", *files, "--evaluation", f"python:{folder}/mine.py:height", *common,
+        "--write-positions", table)  # fmt: skip
+    header, *lines = table.read_text().splitlines()
+    assert header == "file,game,ply,position,result"
+    fields = [line.split(",") for line in lines]
+    assert {line[0] for line in fields} == {"one.games", "two.games"}
+    parsed = [game.parse_position(line[3]) for line in fields]
+    scores = [bin(int(position[0])).count("1") - bin(int(position[1])).count("1") for position in parsed]
+    by_ply, by_text = tmp_path / "ply.csv", tmp_path / "text.csv"
+    by_ply.write_text(
+        "game,ply,file,score\n"
+        + "".join(f"{line[1]},{line[2]},{line[0]},{score}\n" for line, score in zip(fields, scores, strict=True))
+    )
+    by_text.write_text(
+        "position,score\n" + "".join(f"{line[3]},{score}\n" for line, score in zip(fields, scores, strict=True))
+    )
+    found = json.loads(
+        run("grade", "connect_four", *files, "--evaluation", f"python:{folder}/mine.py:height",
+            "--evaluation", f"csv:{by_ply}", "--evaluation", f"csv:{by_text}", *common)
+    )  # fmt: skip
+    function, ply, text = found["evaluations"]
+    assert function["grade"] == ply["grade"] == text["grade"]
+    assert function["missing"] == ply["missing"] == text["missing"] == 0
+
+
+def test_probabilities_are_graded_as_they_are(game: Game, folder: Path, tmp_path: Path) -> None:
+    table = tmp_path / "positions.csv"
+    run("grade", "connect_four", folder / "one.games", "--evaluation", f"python:{folder}/mine.py:height",
+        "--skip-moves", 2, "--resamples", 100, "--json", "--write-positions", table)  # fmt: skip
+    fields = [line.split(",") for line in table.read_text().splitlines()[1:]]
+    scores = tmp_path / "probabilities.csv"
+    scores.write_text("game,ply,win,draw,loss\n" + "".join(f"{line[1]},{line[2]},0.5,0.2,0.3\n" for line in fields))
+    found = grade(game, folder, f"csv:{scores},name=guess")
+    guess = found.grading.evaluations[0]
+    given = {1: 0.5, 0: 0.2, -1: 0.3}
+    expected = np.mean([np.log(given[int(line[4])]) for line in fields])
+    assert guess.grade.mean_log == pytest.approx(expected)
+    assert guess.fit is not None
+    assert guess.fit.fitted == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "do not tell which position"),
+        ("game,score\n1,2\n", "do not tell which position"),
+        ("game,ply,worth\n1,2,3\n", "no column score"),
+        ("game,ply,score\n1,2,three\n", ":2: score must be a number"),
+        ("game,ply,score\n1,two,3\n", ":2: game and ply must be whole"),
+        ("game,ply,score\n1,2,3\n1,2,4\n", ":3: gives another score to the position of line 2"),
+        ("position,score\nnonsense,3\n", ":2: "),
+        ("game,ply,win,draw,loss\n1,2,0.5,0.5,0.5\n", "add up to 1"),
+        ("game,ply,score,drawishness\n1,2,3,4\n", "between 0 and 1"),
+    ],
+)
+def test_bad_files_of_scores_are_refused(game: Game, tmp_path: Path, text: str, reason: str) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text(text)
+    with pytest.raises(BadInputError, match=reason):
+        source_of(game, f"csv:{path}")
+
+
+def test_lines_must_tell_their_file_where_several_are_graded(game: Game, folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("game,ply,score\n1,2,3\n")
+    with pytest.raises(BadInputError, match="need a column file"):
+        grade(game, folder, f"csv:{path}", files=("one.games", "two.games"))
