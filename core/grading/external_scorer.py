@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -101,11 +102,12 @@ class ExternalScorer:
         value, results = found["value"], found["results"]
         self._failures = int(found["failures"].sum())
         self._missing = int(np.isnan(value).sum())
+        seconds = float(found["seconds"].sum()) / max(len(value), 1)
         has_results = ~np.isnan(results[:, 0])
         if has_results.any() and (has_results | np.isnan(value)).all():
             value, drawishness = value_and_drawishness(results)
-            return Prediction(value, drawishness, scale=1.0, unit=_LOG_ODDS)
-        return Prediction(value, unit=self._unit)
+            return Prediction(value, drawishness, scale=1.0, unit=_LOG_ODDS, seconds=seconds)
+        return Prediction(value, unit=self._unit, seconds=seconds)
 
     def _scores(self, positions: Any, count: int, progress: Progress) -> Iterator[Arrays]:
         kind = type(positions)
@@ -204,17 +206,25 @@ def _scores_of(task: _Task) -> Arrays:
     value = np.full(count, np.nan)
     results = np.full((count, 3), np.nan)
     failures = np.zeros(count, np.int64)
+    seconds = np.zeros(count)
     for row in range(count):
+        begin = time.perf_counter()
         score = scoring.score(position_at(task.positions, row))
+        seconds[row] = time.perf_counter() - begin
         failures[row] = score.failures
         if score.value is not None:
             value[row] = score.value
             if score.results is not None:
                 results[row] = score.results
-    return {"value": value, "results": results, "failures": failures}
+    return {"value": value, "results": results, "failures": failures, "seconds": seconds}
 
 
 def _joined(parts: Sequence[Mapping[str, NDArray[Any]]]) -> Mapping[str, NDArray[Any]]:
     if not parts:
-        return {"value": np.zeros(0), "results": np.zeros((0, 3)), "failures": np.zeros(0, np.int64)}
+        return {
+            "value": np.zeros(0),
+            "results": np.zeros((0, 3)),
+            "failures": np.zeros(0, np.int64),
+            "seconds": np.zeros(0),
+        }
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

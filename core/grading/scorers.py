@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -36,6 +37,8 @@ from glem.core.tournament.players import EXTERNAL, SEARCH, PlayerSpec, parse_pla
 __all__ = ["Scorer", "SearchScorer", "StaticScorer", "scorer_of"]
 
 _POSITIONS_PER_TASK = 250
+_TABLE_BYTES_PER_NODE = 64
+"""Four entries: searches by nodes do not fill their table."""
 _STATIC = Limits(depth=1)
 """Stands for no limit in the text of a player; it is told from the same limit in the text by identity."""
 
@@ -100,7 +103,8 @@ class SearchScorer:
     game
         The game.
     spec
-        The searching player. By depth or nodes the values depend on nothing else; by seconds, also on the machine.
+        The searching player. By depth or nodes the values depend on nothing else; by seconds, also on the machine. Its
+        table is no larger than a number of nodes can use.
     workers
         Where the searches run.
     """
@@ -133,16 +137,19 @@ class SearchScorer:
             for first in range(0, count, _POSITIONS_PER_TASK)
         ]
         found: dict[int, NDArray[np.float64]] = {}
+        seconds = 0.0
         with progress(f"Searching: {self.name}", count) as bar:
             workers = self._workers
             results = run_tasks(
                 _search_values, tasks, executor=workers.executor, workers=workers.workers, in_flight=workers.in_flight
             )
-            for place, values in results:
+            for place, (values, passed) in results:
                 found[place] = values
+                seconds += passed
                 bar.advance(len(values))
         value = np.concatenate([found[place] for place in range(len(tasks))])
-        return Prediction(value, _drawishness_of(self._drawishness, selected, 1), unit=self._unit)
+        drawishness = _drawishness_of(self._drawishness, selected, 1)
+        return Prediction(value, drawishness, unit=self._unit, seconds=seconds / max(count, 1))
 
 
 @define(frozen=True)
@@ -152,13 +159,21 @@ class _SearchTask:
     positions: Any
 
 
-def _search_values(task: _SearchTask) -> NDArray[np.float64]:
+def _table_mb(spec: PlayerSpec) -> int:
+    """Table of a search: forgetting a large one takes longer than to search few nodes."""
+    if spec.limits.nodes is None:
+        return spec.table_mb
+    return min(spec.table_mb, max(1, (_TABLE_BYTES_PER_NODE * spec.limits.nodes) >> 20))
+
+
+def _search_values(task: _SearchTask) -> tuple[NDArray[np.float64], float]:
+    """Values, and the seconds that the searches took."""
     game, spec = task.game, task.spec
     spec.check_data(game)
     evaluation = load_player_evaluation(game, spec.evaluation)
     evaluator = evaluator_of(evaluation)
     searcher = Searcher(
-        game, evaluator, SearchSettings(table_mb=spec.table_mb, probcut=load_player_probcut(game, spec))
+        game, evaluator, SearchSettings(table_mb=_table_mb(spec), probcut=load_player_probcut(game, spec))
     )
     solver: Solver | None = None
     if spec.solve_from:
@@ -167,17 +182,23 @@ def _search_values(task: _SearchTask) -> NDArray[np.float64]:
     limit = evaluator.limit / evaluator.steps_per_unit
     low, high = (-limit, limit) if is_odds else game.score_bounds
     values = np.empty(len(task.positions[0]))
+    if len(values):
+        # What is compiled now is no part of the time.
+        searcher.search(position_at(task.positions, 0), Limits(depth=1))
+    seconds = 0.0
     for row in range(len(values)):
         position = position_at(task.positions, row)
+        searcher.clear()
+        begin = time.perf_counter()
         if solver is not None and solver.plies_left(position) <= spec.solve_from:
             solver.clear()
             score = float(solver.solve(position).score)
             value = np.sign(score) * limit if is_odds else score
         else:
-            searcher.clear()
             value = searcher.search(position, spec.limits).value
+        seconds += time.perf_counter() - begin
         values[row] = min(max(value, low), high)
-    return values
+    return values, seconds
 
 
 def scorer_of(
