@@ -382,7 +382,7 @@ def hashes_by_exclusive_or(position):
     ],
 )
 def test_broken_boards_are_caught(othello: Game, change, check, text):
-    report = check_game(evolve(othello, name="broken", **change), games=30, plain=True)
+    report = check_game(evolve(othello, name="broken", **change), games=10, plain=True)
     assert check in failures(report), str(report)
     with pytest.raises(ConformanceError, match=text):
         report.require()

@@ -68,19 +68,23 @@ def test_rows_that_are_projected_twice() -> None:
     # Long rows, rare prefixes and many candidates: deep enough for the further projections.
     values = _values(6000, 12, 3, 2)
     found = _found(generate_configurations(values, minimum_matches=60, maximum_size=6))
-    rows = {(feature, value): np.flatnonzero(values[:, feature] == value) for feature in range(12) for value in (-1, 0)}
+    rows = {
+        (feature, value): int.from_bytes(np.packbits(values[:, feature] == value))
+        for feature in range(12)
+        for value in (-1, 0)
+    }
     expected = {}
 
-    def extend(prefix: tuple[tuple[int, int], ...], matches: NDArray[np.intp]) -> None:
+    def extend(prefix: tuple[tuple[int, int], ...], matches: int) -> None:
         if prefix:
-            expected[frozenset(prefix)] = len(matches)
+            expected[frozenset(prefix)] = matches.bit_count()
         for feature in range(prefix[-1][0] + 1 if prefix else 0, 12 if len(prefix) < 6 else 0):
             for value in (-1, 0):
-                common = np.intersect1d(matches, rows[feature, value], assume_unique=True)
-                if len(common) >= 60:
+                common = matches & rows[feature, value]
+                if common.bit_count() >= 60:
                     extend((*prefix, (feature, value)), common)
 
-    extend((), np.arange(6000))
+    extend((), (1 << 6000) - 1)
     assert found == expected
 
 
