@@ -32,6 +32,7 @@ _COMMANDS = {
     "grade": "Grade evaluations by how well they predict the results of games.",
     "improve": "Make the next generation of an evaluation, from the end of the game backwards.",
     "label": "Label positions by search and solver.",
+    "learn": "Try changes to an evaluation, one after the other, by grading on games.",
     "match": "Play two players against each other.",
     "new-game": "Write a package for a game of your own.",
     "perft": "Count the move sequences of a game.",
@@ -44,7 +45,9 @@ _COMMANDS = {
     "tournament": "Play several players against each other.",
 }
 
-_RESUMING = {"demo", "discover", "fit", "generate", "improve", "label", "match", "probcut", "relabel", "tournament"}
+_RESUMING = frozenset(
+    ("demo", "discover", "fit", "generate", "improve", "label", "learn", "match", "probcut", "relabel", "tournament")
+)
 """Commands that continue unfinished work when they are given again."""
 
 

@@ -2,7 +2,9 @@
 
 With Fisher's information of the rows plus the penalty as the bread and the sum over games of the squares of their
 slopes as the filling, errors are right also where the model is not, and where positions share the result of a game.
-The information takes the mean over all results, so that it is defined where the slope of the likelihood jumps.
+The information takes the mean over all results, so that it is defined where the slope of the likelihood jumps. The
+penalty stands for corrections that are normally distributed about 0; what it hides of them is part of the error, so
+that the error of a weight that hardly occurs is the size of the corrections that are expected.
 """
 
 from __future__ import annotations
@@ -70,11 +72,13 @@ def likelihood_errors(problem: LikelihoodProblem, parameters: NDArray[np.float64
     for start in range(0, all_games, _ROWS):
         dense = by_game[start : start + _ROWS].toarray()
         filling += dense.T @ dense
+    filling *= games / max(games - 1, 1)
+    filling += np.diag(problem.penalties)
     known = np.flatnonzero(np.diag(bread) > 0)
     covariance = np.full((count, count), math.nan)
     if games > 1 and len(known):
         inverse = np.linalg.pinv(bread[np.ix_(known, known)], hermitian=True)
-        covariance[np.ix_(known, known)] = inverse @ filling[np.ix_(known, known)] @ inverse * (games / (games - 1))
+        covariance[np.ix_(known, known)] = inverse @ filling[np.ix_(known, known)] @ inverse
     middle = problem.value.parameter_count
     end = middle + problem.draw.parameter_count
     scale = problem.split(parameters)[2]

@@ -1,0 +1,254 @@
+"""``glem learn``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from glem.core.cli.display import display_progress, print_json, print_table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from glem.core.game import Game
+    from glem.core.game_positions import GamePositions
+    from glem.core.grading.changes import Refit
+    from glem.core.grading.learning import Candidate, LearningRun, Verdict
+    from glem.core.result_evaluation import ResultEvaluation
+
+__all__ = ["command"]
+
+
+@click.command("learn")
+@click.argument("game_name", metavar="GAME")
+@click.argument("files", metavar="GAMES...", nargs=-1, required=True, type=click.Path(dir_okay=False))
+@click.option(
+    "--baseline", default="default", show_default=True, metavar="EVALUATION", help="Evaluation file to begin with."
+)
+@click.option(
+    "--candidate", "candidates", multiple=True, metavar="EVALUATION",
+    help="Evaluation file to try; may be repeated, the changes come after them.",
+)  # fmt: skip
+@click.option("--changes", type=click.Path(dir_okay=False), help="File of changes to try, one candidate a line.")
+@click.option(
+    "--tuning", multiple=True, type=click.Path(dir_okay=False),
+    help="Games that candidates were or will be fitted to; may be repeated. They must not decide.",
+)  # fmt: skip
+@click.option(
+    "--split", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="SHARE",
+    help="Let this share of the games decide, chosen by the seed, and tune to the others.",
+)  # fmt: skip
+@click.option("--leave-out-tuned", is_flag=True, help="Leave tuning games out of those that decide; else an error.")
+@click.option(
+    "--level", type=float, default=0.05, show_default=True, help="Accept an increase significant at this level."
+)
+@click.option("--any-increase", is_flag=True, help="Accept any increase, as the paper does.")
+@click.option("--log", type=click.Path(dir_okay=False), help="JSON lines to write; the same command continues there.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Evaluation file (.npz) for the last baseline.")
+@click.option(
+    "--select", default="random", show_default=True, metavar="RULE",
+    help="Positions of each deciding game: random (one), last (one), all, or every:N.",
+)  # fmt: skip
+@click.option(
+    "--tuning-select", default="every:8", show_default=True, metavar="RULE", help="Positions of each tuning game."
+)
+@click.option(
+    "--skip-moves", type=click.IntRange(0), default=10, show_default=True, help="First moves of each side left out."
+)
+@click.option(
+    "--skip-end", type=click.FloatRange(0, 0.99), default=0.1, show_default=True,
+    help="Share of each game left out at its end.",
+)  # fmt: skip
+@click.option("--l2", type=click.FloatRange(0, 1e9), default=4.0, show_default=True, help="Penalty where `fit` fits.")
+@click.option("--resamples", type=click.IntRange(100), default=10_000, show_default=True, help="Samples of each test.")
+@click.option("--seed", default=0, show_default=True, help="Chooses positions, games and resamples.")
+@click.option("--skip-bad", is_flag=True, help="Leave bad game records out instead of stopping.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="processors", help="Threads.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    game_name: str,
+    files: tuple[str, ...],
+    baseline: str,
+    candidates: tuple[str, ...],
+    changes: str | None,
+    tuning: tuple[str, ...],
+    split: float | None,
+    leave_out_tuned: bool,
+    level: float,
+    any_increase: bool,
+    log: str | None,
+    output: str | None,
+    select: str,
+    tuning_select: str,
+    skip_moves: int,
+    skip_end: float,
+    l2: float,
+    resamples: int,
+    seed: int,
+    skip_bad: bool,
+    jobs: int,
+    as_json: bool,
+) -> None:
+    """Try candidates against a baseline evaluation of GAME on the results of GAMES (Ban 2012, algorithm 3).
+
+    A candidate that grades higher, significantly, becomes the baseline. Candidates are evaluation files, or changes to
+    the baseline such as `scale mobility 1.2`, one a line of a file. GAMES are game records or Parquet files of
+    `glem positions --label result`.
+    """
+    import numpy as np
+
+    from glem.core.errors import BadInputError
+    from glem.core.files import check_writable
+    from glem.core.game import load_game
+    from glem.core.game_positions import keys_digest, read_game_positions
+    from glem.core.grading.learning import DecidingGames, LearningRule, learn, share_of_games
+    from glem.core.grading.selection import SelectionRule
+    from glem.core.tournament.player_data import load_any_player_evaluation
+
+    if tuning and split is not None:
+        raise BadInputError("--tuning names the tuning games, --split takes them from the files: give one of them")
+    game = load_game(game_name)
+    limits = {"skip_moves": skip_moves, "skip_end": skip_end, "seed": seed}
+    rule, tuning_rule = SelectionRule.parse(select, **limits), SelectionRule.parse(tuning_select, **limits)
+    learning_rule = LearningRule(level, any_increase, resamples=resamples, seed=seed)
+    for path in (log, output):
+        if path is not None:
+            check_writable(path)
+    first = load_any_player_evaluation(game, baseline)
+    tried = [_file_candidate(game, text) for text in candidates]
+    progress = display_progress(quiet=as_json)
+    parts = read_game_positions(game, files, rule, skip_bad=skip_bad, progress=progress)
+    tuned: NDArray[np.uint64] | None = None
+    refit: Refit | None = None
+    if tuning or split is not None:
+        read = read_game_positions(game, tuning or files, tuning_rule, skip_bad=skip_bad, progress=progress)
+        tuning_parts = list(read if split is None else share_of_games(read, split, seed, deciding=False))
+        tuned = np.unique(np.concatenate([np.zeros(0, np.uint64), *(part.game_key for part in tuning_parts)]))
+        refit = _refit(tuning_parts, l2, jobs)
+    tried += _changes(changes, refit) if changes is not None else []
+    if split is not None:
+        parts = share_of_games(parts, split, seed, deciding=True)
+    deciding = DecidingGames.gather(parts, tuned=tuned, leave_out=leave_out_tuned)
+    facts: dict[str, Any] = {
+        "selection": str(rule),
+        "files": [Path(file).name for file in files],
+        "tuning_files": [Path(file).name for file in tuning],
+        "split": split,
+        "tuning_games": 0 if tuned is None else len(tuned),
+        "tuning_digest": None if tuned is None else keys_digest(tuned),
+        "left_out": deciding.left_out,
+        "l2": l2,
+    }
+    if not as_json:
+        against = f", {facts['tuning_games']:,} others to tune to" if tuned is not None else ""
+        click.echo(f"{len(deciding.result):,} positions of {deciding.game_count:,} games decide{against}: {rule}")
+        click.echo(f"accepted: {learning_rule}\n")
+    run = learn(
+        first,
+        tried,
+        deciding,
+        name=Path(baseline).stem,
+        rule=learning_rule,
+        log=None if log is None else Path(log),
+        facts=facts,
+        jobs=jobs,
+        said=(lambda verdict: None) if as_json else _say,
+        progress=progress,
+    )
+    if output is not None:
+        run.evaluation.save(output)
+    if as_json:
+        print_json(_as_json(run, facts, deciding.digest))
+        return
+    _print(run)
+    if output is not None:
+        click.echo(f"wrote {output}")
+
+
+def _file_candidate(game: Game, text: str) -> Candidate:
+    from glem.core.grading.learning import Candidate
+    from glem.core.tournament.player_data import load_any_player_evaluation
+
+    loaded = load_any_player_evaluation(game, text)
+    return Candidate(Path(text).stem, text, lambda _: loaded)
+
+
+def _changes(path: str, refit: Refit | None) -> list[Candidate]:
+    """Candidates of a file of changes; all of them are read before the first is tried."""
+    from glem.core.errors import BadInputError
+    from glem.core.grading.changes import CandidateChange, apply_changes, read_candidates
+    from glem.core.grading.learning import Candidate
+    from glem.core.likelihood_training import prior_of
+
+    found = read_candidates(path)
+    for change in found:
+        if change.is_fitted and refit is None:
+            raise BadInputError(f"{change.place}: there are no games to fit to; name --tuning files or give --split")
+
+    def candidate(change: CandidateChange) -> Candidate:
+        # An evaluation without a drawishness gets one on the way; b is fitted in any case.
+        return Candidate(change.name, change.text, lambda best: apply_changes(change, prior_of(best), refit))
+
+    return [candidate(change) for change in found]
+
+
+def _refit(parts: list[GamePositions], l2: float, jobs: int) -> Refit:
+    from glem.core.likelihood_training import LikelihoodSettings, fit_likelihood
+
+    def refit(
+        evaluation: ResultEvaluation, names: tuple[str, ...], drawishness_names: tuple[str, ...]
+    ) -> ResultEvaluation:
+        settings = LikelihoodSettings(l2=l2, names=names, drawishness_names=drawishness_names)
+        return fit_likelihood(
+            parts, evaluation, settings, linear=names, drawishness=drawishness_names, jobs=jobs
+        ).evaluation
+
+    return refit
+
+
+def _say(verdict: Verdict) -> None:
+    click.echo(
+        f"{verdict.number:>3} {verdict.verdict}: {verdict.name}: {verdict.difference:+.5f} "
+        f"({verdict.low:+.5f} to {verdict.high:+.5f}), p = {verdict.p_value:.2g}"
+    )
+
+
+def _print(run: LearningRun) -> None:
+    rows = [
+        (
+            f"{verdict.number} {verdict.name}",
+            f"{verdict.grade:.5f}",
+            f"{verdict.difference:+.5f}",
+            f"{verdict.error:.5f}",
+            f"{verdict.low:+.5f} to {verdict.high:+.5f}",
+            f"{verdict.p_value:.2g}",
+            verdict.verdict,
+        )
+        for verdict in run.verdicts
+    ]
+    print_table(
+        "Candidates: mean log probability of the results, less that of the baseline of the time",
+        ("candidate", "grade", "difference", "error", "interval", "p", "verdict"),
+        rows,
+    )
+    begin = run.verdicts[0].baseline_grade if run.verdicts else run.grade
+    click.echo(
+        f"{run.accepted} of {len(run.verdicts)} accepted; grade {begin:.5f}, now {run.grade:.5f}: {run.baseline}"
+    )
+
+
+def _as_json(run: LearningRun, facts: dict[str, Any], digest: str) -> dict[str, Any]:
+    import attrs
+
+    return {
+        **facts,
+        "deciding_digest": digest,
+        "baseline": run.baseline,
+        "grade": run.grade,
+        "accepted": run.accepted,
+        "verdicts": [{**attrs.asdict(verdict), "verdict": verdict.verdict} for verdict in run.verdicts],
+    }

@@ -1,0 +1,309 @@
+"""Changes to an evaluation, written as text: what a programmer would try next (step 2 of Ban 2012, algorithm 3).
+
+A candidate is a line ``[NAME:] CHANGE [; CHANGE]...``; what follows ``#`` is a remark. A change is
+
+=============================== ==============================================================
+``scale FEATURE FACTOR``        multiply the weight
+``shift FEATURE AMOUNT``        add to the weight
+``set FEATURE WEIGHT``          replace the weight; the feature must be there
+``drop FEATURE``                take the feature out
+``add FEATURE WEIGHT``          let a feature in that the evaluation does not have yet
+``fit FEATURE...``              fit the weights to the tuning games, all else as it is
+=============================== ==============================================================
+
+with ``in phase N`` or ``in phases N-M`` behind it for some of the game's phases, by number from 0 or by name, and with
+``drawishness`` before it for a weight of the drawishness. ``FEATURE`` is a name, several with ``*`` and ``?`` in it, or
+``bias``. After ``fit`` it may also be a feature that the evaluation does not have yet.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from attrs import define, evolve
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+from glem.core.evaluation import LinearEvaluation
+from glem.core.learning import Learning
+from glem.core.result_evaluation import ResultEvaluation
+
+__all__ = ["BIAS", "CandidateChange", "Change", "Refit", "apply_changes", "parse_candidate", "read_candidates"]
+
+BIAS = "bias"
+
+_DRAWISHNESS = "drawishness"
+_NUMBERED = ("scale", "shift", "set", "add")
+_VERBS = (*_NUMBERED, "drop", "fit")
+_LARGEST_FILE = 16 << 20
+
+Refit: TypeAlias = Callable[[ResultEvaluation, tuple[str, ...], tuple[str, ...]], ResultEvaluation]
+"""Fits features of the value and of the drawishness of an evaluation to the tuning games."""
+
+
+@define(frozen=True)
+class Change:
+    """A change to some weights.
+
+    Parameters
+    ----------
+    verb
+        ``scale``, ``shift``, ``set``, ``add``, ``drop`` or ``fit``.
+    features
+        Names, or patterns of names; one but for ``fit``.
+    number
+        Factor, amount or weight; nan where the verb has none.
+    phases
+        First and last phase as they were written, both inclusive; None for all.
+    of_drawishness
+        Whether the weights are those of the drawishness.
+    """
+
+    verb: str
+    features: tuple[str, ...]
+    number: float = float("nan")
+    phases: tuple[str, str] | None = None
+    of_drawishness: bool = False
+
+
+@define(frozen=True)
+class CandidateChange:
+    """A candidate: the changes that make it out of the baseline.
+
+    Parameters
+    ----------
+    name
+        For people; the text itself where none was given.
+    text
+        As it was written.
+    changes
+        In their order.
+    place
+        File and line, for errors.
+    """
+
+    name: str
+    text: str
+    changes: tuple[Change, ...]
+    place: str
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether it needs tuning games."""
+        return any(change.verb == "fit" for change in self.changes)
+
+
+def read_candidates(path: str | os.PathLike[str]) -> tuple[CandidateChange, ...]:
+    """Read a file of candidates, one a line.
+
+    Raises
+    ------
+    BadInputError
+        The file cannot be read, holds no candidate, or a line is none; the text names file and line.
+    """
+    source = Path(path)
+    try:
+        if source.stat().st_size > _LARGEST_FILE:
+            raise BadInputError(f"{source}: larger than {_LARGEST_FILE} bytes, no file of changes")
+        lines = source.read_text("utf-8").splitlines()
+    except OSError as error:
+        raise BadInputError(f"{source}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise BadInputError(f"{source}: no UTF-8 text ({error})") from None
+    found = []
+    for number, line in enumerate(lines, start=1):
+        text = line.partition("#")[0].strip()
+        if text:
+            found.append(parse_candidate(text, f"{source}:{number}"))
+    if not found:
+        raise BadInputError(f"{source}: no changes, expected lines such as: scale mobility 1.2")
+    return tuple(found)
+
+
+def parse_candidate(text: str, place: str) -> CandidateChange:
+    """Read a candidate.
+
+    Parameters
+    ----------
+    text
+        As in the description of this module.
+    place
+        Where it stands, for errors.
+    """
+    name, colon, rest = text.partition(":")
+    if not colon:
+        name, rest = text, text
+    changes = tuple(_parse_change(part.split(), part.strip(), place) for part in rest.split(";") if part.strip())
+    if not changes or not name.strip():
+        raise BadInputError(f"{place}: no change in {text!r}, expected for instance: scale mobility 1.2")
+    return CandidateChange(name.strip(), text.strip(), changes, place)
+
+
+def _parse_change(words: list[str], text: str, place: str) -> Change:
+    of_drawishness = words[0] == _DRAWISHNESS
+    words = words[of_drawishness:]
+    phases = None
+    if len(words) >= 3 and words[-3] == "in" and words[-2] in ("phase", "phases"):
+        low, dash, high = words[-1].partition("-") if words[-2] == "phases" else (words[-1], "", "")
+        phases = (low, high if dash else low)
+        words = words[:-3]
+    verb = words[0] if words else ""
+    if verb not in _VERBS:
+        raise BadInputError(f"{place}: {text!r} begins with none of {', '.join(_VERBS)}")
+    if verb == "fit":
+        if len(words) < 2 or phases is not None:
+            raise BadInputError(f"{place}: {text!r} should be: fit FEATURE..., in all phases")
+        return Change(verb, tuple(words[1:]), of_drawishness=of_drawishness)
+    wanted = 3 if verb in _NUMBERED else 2
+    if len(words) != wanted:
+        shape = f"{verb} FEATURE" + (" NUMBER" if wanted == 3 else "")
+        raise BadInputError(f"{place}: {text!r} should be: {shape} [in phase N | in phases N-M]")
+    number = float("nan")
+    if wanted == 3:
+        try:
+            number = float(words[2])
+        except ValueError:
+            raise BadInputError(f"{place}: {words[2]!r} in {text!r} is no number") from None
+        if not np.isfinite(number):
+            raise BadInputError(f"{place}: {words[2]!r} in {text!r} is not finite")
+    return Change(verb, (words[1],), number, phases, of_drawishness)
+
+
+# ------------------------------------------------------------------------------------------- application
+
+
+def apply_changes(candidate: CandidateChange, evaluation: ResultEvaluation, refit: Refit | None) -> ResultEvaluation:
+    """Make a candidate out of the baseline.
+
+    Parameters
+    ----------
+    candidate
+        What to change.
+    evaluation
+        The baseline.
+    refit
+        Fits weights to the tuning games; None where there are none.
+
+    Raises
+    ------
+    BadInputError
+        A feature or phase is unknown, is not there to be changed or is there already, or there are no tuning games.
+    """
+    for change in candidate.changes:
+        part = evaluation.drawishness if change.of_drawishness else evaluation.value
+        if change.verb == "fit":
+            if refit is None:
+                raise BadInputError(f"{candidate.place}: there are no games to fit to; name --tuning files or --split")
+            names = tuple(name for pattern in change.features for name in _matching(pattern, part, candidate, all=True))
+            both = ((), names) if change.of_drawishness else (names, ())
+            evaluation = refit(evaluation, *both)
+            continue
+        changed = _changed(part, change, candidate)
+        evaluation = (
+            evolve(evaluation, drawishness=changed) if change.of_drawishness else evolve(evaluation, value=changed)
+        )
+    return evaluation
+
+
+def _changed(part: LinearEvaluation, change: Change, candidate: CandidateChange) -> LinearEvaluation:
+    phases = _phases(part.learning, change, candidate)
+    pattern = change.features[0]
+    if pattern == BIAS:
+        if change.verb in ("add", "drop"):
+            raise BadInputError(f"{candidate.place}: {change.verb} {BIAS}: the bias is always there; use set or shift")
+        bias = part.bias.copy()
+        _alter(bias, phases, change)
+        return evolve(part, bias=bias)
+    if change.verb == "add":
+        return _with_feature(part, pattern, change, phases, candidate)
+    features = part.learning.features
+    names = _matching(pattern, part, candidate)
+    places = [part.linear.index(features.index(name)) for name in names]
+    if change.verb == "drop" and change.phases is None:
+        kept = [place for place in range(len(part.linear)) if place not in places]
+        return evolve(
+            part,
+            linear=tuple(part.linear[place] for place in kept),
+            linear_weights=np.ascontiguousarray(part.linear_weights[:, kept]),
+        )
+    weights = part.linear_weights.copy()
+    for place in places:
+        _alter(weights[:, place], phases, change)
+    return evolve(part, linear_weights=weights)
+
+
+def _alter(weights: NDArray[np.float32], phases: slice, change: Change) -> None:
+    """Change weights [K] of some phases in place."""
+    number = np.float32(change.number)
+    if change.verb == "scale":
+        weights[phases] *= number
+    elif change.verb == "shift":
+        weights[phases] += number
+    else:
+        weights[phases] = number if change.verb == "set" else 0.0
+
+
+def _with_feature(
+    part: LinearEvaluation, name: str, change: Change, phases: slice, candidate: CandidateChange
+) -> LinearEvaluation:
+    features = part.learning.features
+    known = [feature.name for feature in features.features]
+    if name not in known:
+        raise BadInputError(
+            f"{candidate.place}: {part.learning.game.name} has no feature {name!r}{_likely(name, known)}"
+        )
+    if features.index(name) in part.linear:
+        raise BadInputError(f"{candidate.place}: {name} is in the evaluation already; use set, scale or shift")
+    column = np.zeros((len(part.learning.phases), 1), np.float32)
+    column[phases] = change.number
+    weights = np.concatenate([part.linear_weights, column], axis=1)
+    return evolve(part, linear=(*part.linear, features.index(name)), linear_weights=weights)
+
+
+def _matching(
+    pattern: str,
+    part: LinearEvaluation,
+    candidate: CandidateChange,
+    *,
+    all: bool = False,  # noqa: A002 # all features of the game, not only those of the evaluation
+) -> tuple[str, ...]:
+    features = part.learning.features
+    known = [feature.name for feature in features.features]
+    if all and pattern in known:
+        return (pattern,)
+    own = [features[place].name for place in part.linear]
+    names = tuple(name for name in own if fnmatch.fnmatchcase(name, pattern))
+    if not names:
+        where = "the evaluation has it not" if pattern in known else f"no such feature{_likely(pattern, known)}"
+        raise BadInputError(f"{candidate.place}: {pattern!r}: {where}")
+    return names
+
+
+def _likely(name: str, known: Sequence[str]) -> str:
+    import difflib
+
+    likely = difflib.get_close_matches(name, known, 3)
+    return f"; did you mean {', '.join(likely)}?" if likely else ""
+
+
+def _phases(learning: Learning, change: Change, candidate: CandidateChange) -> slice:
+    names = learning.phases.names
+    if change.phases is None:
+        return slice(0, len(names))
+    numbers = []
+    for text in change.phases:
+        if text in names:
+            numbers.append(names.index(text))
+        elif text.isascii() and text.isdecimal() and int(text) < len(names):
+            numbers.append(int(text))
+        else:
+            listed = ", ".join(f"{number} ({name})" for number, name in enumerate(names))
+            raise BadInputError(f"{candidate.place}: no phase {text!r}; there are {listed}")
+    if numbers[0] > numbers[1]:
+        raise BadInputError(f"{candidate.place}: phases {'-'.join(change.phases)} run backwards")
+    return slice(numbers[0], numbers[1] + 1)

@@ -1,0 +1,261 @@
+"""Changes written as text, and Algorithm 3: which candidates are accepted, what the log says, what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from glem.core.cli import command_group
+from glem.core.errors import BadInputError
+from glem.core.game_positions import keys_digest, read_game_positions
+from glem.core.grading.changes import apply_changes, parse_candidate, read_candidates
+from glem.core.grading.learning import Candidate, DecidingGames, LearningRule, learn, share_of_games
+from glem.core.grading.selection import PAPER_RULE
+from glem.core.learning import Learning
+from glem.core.likelihood_training import prior_of
+from glem.core.positions import PositionSet
+from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation
+from tests.core.linear_evaluations import mobility_evaluation
+
+
+@pytest.fixture(scope="module")
+def baseline(othello_learning: Learning) -> ResultEvaluation:
+    """Mobility, with a drawishness for a game that is hardly ever drawn."""
+    value = prior_of(mobility_evaluation(othello_learning, logistic=True)).value
+    return ResultEvaluation.with_constant_drawishness(value, 0.1)
+
+
+@pytest.fixture(scope="module")
+def file(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    assert othello_learning.sample is not None
+    sample: PositionSet = othello_learning.sample()
+    path = tmp_path_factory.mktemp("learning") / "games.parquet"
+    sample.select(sample.record < 1500).write(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def games(othello_learning: Learning, file: Path) -> DecidingGames:
+    return DecidingGames.gather(read_game_positions(othello_learning.game, [file], PAPER_RULE))
+
+
+def changed(text: str, evaluation: ResultEvaluation) -> ResultEvaluation:
+    return apply_changes(parse_candidate(text, "here:1"), evaluation, None)
+
+
+# ----------------------------------------------------------------------------------------------- changes
+
+
+def test_verbs_change_what_they_say(baseline: ResultEvaluation) -> None:
+    before = baseline.value.linear_weights
+    assert changed("scale mobility 2", baseline).value.linear_weights[:, 0] == pytest.approx(2 * before[:, 0])
+    assert changed("shift mobility -0.02", baseline).value.linear_weights[:, 0] == pytest.approx(before[:, 0] - 0.02)
+    assert changed("set mobility +0.3", baseline).value.linear_weights[:, 0] == pytest.approx(0.3)
+    dropped = changed("drop mobility", baseline).value
+    assert (dropped.linear, dropped.linear_weights.shape[1]) == (baseline.value.linear[1:], 1)
+    both = changed("scale *mobility 3", baseline).value.linear_weights
+    assert both == pytest.approx(3 * before)
+    assert changed("shift bias 0.5", baseline).value.bias == pytest.approx(baseline.value.bias + 0.5)
+    drawn = changed("drawishness add mobility 0.1", baseline)
+    assert drawn.value is baseline.value
+    assert drawn.drawishness.linear == baseline.value.linear[:1]
+    assert drawn.drawishness.linear_weights == pytest.approx(0.1)
+
+
+def test_phases_are_named_by_number_or_name(baseline: ResultEvaluation) -> None:
+    names = baseline.learning.phases.names
+    before = baseline.value.linear_weights[:, 0]
+    one = changed("set mobility 9 in phase 3", baseline).value.linear_weights[:, 0]
+    assert np.flatnonzero(one != before).tolist() == [3]
+    several = changed("drop mobility in phases 2-5; shift bias 1 in phase 0", baseline).value
+    assert np.flatnonzero(several.linear_weights[:, 0] == 0).tolist() == [2, 3, 4, 5]
+    assert np.flatnonzero(several.bias).tolist() == [0]
+    named = changed(f"scale mobility 2 in phase {names[1]}", baseline).value.linear_weights[:, 0]
+    assert np.flatnonzero(named != before).tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("scale mobility", "should be: scale FEATURE NUMBER"),
+        ("scale mobility x", "'x' in 'scale mobility x' is no number"),
+        ("scale mobility inf", "not finite"),
+        ("enlarge mobility 2", "begins with none of scale, shift, set, add, drop, fit"),
+        ("scale mobilty 2", "did you mean mobility"),
+        ("scale nothing* 2", "no such feature"),
+        ("add mobilty 2", "did you mean mobility"),
+        ("add mobility 2", "is in the evaluation already"),
+        ("drawishness scale mobility 2", "the evaluation has it not"),
+        ("set mobility 1 in phase 13", "no phase '13'"),
+        ("set mobility 1 in phases 5-2", "run backwards"),
+        ("drop bias", "the bias is always there"),
+        ("name:", "no change"),
+        ("fit mobility", "no games to fit to"),
+        ("fit mobility in phase 2", "in all phases"),
+        ("drawishness", "begins with none"),
+    ],
+)
+def test_wrong_changes_are_explained_with_their_place(baseline: ResultEvaluation, text: str, words: str) -> None:
+    with pytest.raises(BadInputError, match=words.replace("*", r"\*")) as found:
+        changed(text, baseline)
+    assert "here:1" in str(found.value)
+
+
+def test_a_file_of_changes_names_its_bad_line(tmp_path: Path) -> None:
+    path = tmp_path / "changes.txt"
+    path.write_text("# what to try\n\nbetter: scale mobility 1.2; drop bias  # two\nshift mobility 0.1\n")
+    first, second = read_candidates(path)
+    assert (first.name, len(first.changes)) == ("better", 2)
+    assert (second.name, second.place) == ("shift mobility 0.1", f"{path}:4")
+    path.write_text("scale mobility 1.2\nscale\n")
+    with pytest.raises(BadInputError, match=r"changes\.txt:2"):
+        read_candidates(path)
+    path.write_text("# nothing\n")
+    with pytest.raises(BadInputError, match="no changes"):
+        read_candidates(path)
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(BadInputError, match="UTF-8"):
+        read_candidates(path)
+    with pytest.raises(BadInputError, match="No such file"):
+        read_candidates(tmp_path / "missing.txt")
+
+
+# --------------------------------------------------------------------------------------------- algorithm 3
+
+
+def candidates(*texts: str) -> list[Candidate]:
+    def candidate(text: str) -> Candidate:
+        change = parse_candidate(text, "here:1")
+        return Candidate(change.name, change.text, lambda best: apply_changes(change, prior_of(best), None))
+
+    return [candidate(text) for text in texts]
+
+
+TEXTS = ("scale opponent_mobility 1.2", "worse: scale mobility 0.1", "same: scale *mobility 2")
+
+
+def test_better_is_accepted_worse_and_equal_are_not(baseline: ResultEvaluation, games: DecidingGames) -> None:
+    worse = changed("scale mobility 0.2", baseline)
+    run = learn(worse, candidates("scale mobility 5", *TEXTS[1:]), games, rule=LearningRule(resamples=1000))
+    better, back, same = run.verdicts
+    assert better.accepted
+    assert better.low > 0
+    assert better.p_value < 0.05
+    assert better.difference == pytest.approx(np.log(better.grade / better.baseline_grade))
+    assert not back.accepted
+    assert back.difference == pytest.approx(-better.difference, rel=0.5)
+    assert back.baseline == "scale mobility 5"
+    # Twice the weights are half the scale: nothing changes.
+    assert not same.accepted
+    assert abs(same.difference) < 1e-6
+    assert run.baseline == "scale mobility 5"
+    assert run.grade == better.grade
+
+
+def test_the_rule_of_the_paper_takes_any_increase(baseline: ResultEvaluation, games: DecidingGames) -> None:
+    tiny = candidates("scale mobility 1.002", "scale mobility 0.998")
+    strict = learn(baseline, tiny, games, rule=LearningRule(level=1e-6, resamples=200))
+    assert strict.accepted == 0
+    loose = learn(baseline, tiny, games, rule=LearningRule(any_increase=True, resamples=200))
+    assert [verdict.accepted for verdict in loose.verdicts] == [verdict.difference > 0 for verdict in loose.verdicts]
+    assert loose.accepted == 1
+
+
+def test_an_interrupted_run_continues_with_its_log(
+    baseline: ResultEvaluation, games: DecidingGames, tmp_path: Path
+) -> None:
+    worse = changed("scale mobility 0.2", baseline)
+    texts = ("scale mobility 5", *TEXTS)
+    rule = LearningRule(resamples=200)
+    whole = learn(worse, candidates(*texts), games, rule=rule)
+    log = tmp_path / "learning.jsonl"
+
+    def interrupt(_: Any) -> ResultEvaluation:
+        raise KeyboardInterrupt
+
+    broken = candidates(*texts)
+    broken[2] = Candidate(broken[2].name, broken[2].text, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        learn(worse, broken, games, rule=rule, log=log)
+    assert len(log.read_text().splitlines()) == 3
+    # The death of the writer leaves a torn line.
+    with log.open("a") as torn:
+        torn.write('{"number": 3, "na')
+    told = []
+    again = learn(worse, candidates(*texts), games, rule=rule, log=log, said=told.append)
+    assert [verdict.number for verdict in told] == [3, 4]
+
+    def facts(run: Any) -> list[tuple[str, float, bool]]:
+        return [(verdict.name, round(verdict.difference, 7), verdict.accepted) for verdict in run.verdicts]
+
+    assert facts(again) == facts(whole)
+    header, *lines = (json.loads(line) for line in log.read_text().splitlines())
+    assert header["settings"]["deciding_digest"] == games.digest
+    assert [line["name"] for line in lines] == [verdict.name for verdict in whole.verdicts]
+    with pytest.raises(BadInputError, match="candidate 2 was"):
+        learn(worse, candidates(texts[0], "other: scale mobility 1.1"), games, rule=rule, log=log)
+    with pytest.raises(BadInputError, match="other settings"):
+        learn(worse, candidates(*texts), games, rule=LearningRule(resamples=300), log=log)
+
+
+def test_games_that_tuned_do_not_decide(othello_learning: Learning, file: Path, games: DecidingGames) -> None:
+    game = othello_learning.game
+
+    def parts() -> Any:
+        return read_game_positions(game, [file], PAPER_RULE)
+
+    deciding = DecidingGames.gather(share_of_games(parts(), 0.3, 5, deciding=True))
+    tuning = DecidingGames.gather(share_of_games(parts(), 0.3, 5, deciding=False))
+    assert not np.isin(deciding.game_key, tuning.game_key).any()
+    assert deciding.game_count + tuning.game_count == games.game_count
+    assert 0.2 < deciding.game_count / games.game_count < 0.4
+    with pytest.raises(BadInputError, match="are tuning games as well"):
+        DecidingGames.gather(parts(), tuned=tuning.game_key)
+    left = DecidingGames.gather(parts(), tuned=tuning.game_key, leave_out=True)
+    assert left.digest == deciding.digest == keys_digest(deciding.game_key)
+    assert left.left_out == len(np.unique(tuning.game))
+    with pytest.raises(BadInputError, match="all games"):
+        DecidingGames.gather(parts(), tuned=games.game_key, leave_out=True)
+    with pytest.raises(BadInputError, match="no position"):
+        DecidingGames.gather([])
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(command_group, ["learn", "othello", *map(str, words)])
+
+
+def test_the_command_learns_and_writes(
+    baseline: ResultEvaluation, games: DecidingGames, file: Path, tmp_path: Path
+) -> None:
+    start, better = tmp_path / "start.npz", tmp_path / "better.npz"
+    changed("scale mobility 0.2", baseline).save(start)
+    baseline.save(better)
+    changes = tmp_path / "changes.txt"
+    changes.write_text("scale mobility 0.9\nfitted: fit mobility; drawishness fit mobility\n")
+    options = ("--baseline", start, "--candidate", better, "--changes", changes, "--resamples", 200, "--jobs", 1)
+    log, output = tmp_path / "log.jsonl", tmp_path / "learned.npz"
+    told = run(file, *options, "--split", 0.5, "--log", log, "-o", output, "--json")
+    assert told.exit_code == 0, told.output
+    found = json.loads(told.output)
+    assert [verdict["name"] for verdict in found["verdicts"]] == ["better", "scale mobility 0.9", "fitted"]
+    assert found["verdicts"][0]["verdict"] == "accepted"
+    assert found["tuning_games"] > 500
+    assert found["tuning_digest"] != found["deciding_digest"]
+    assert isinstance(load_any_evaluation(output), ResultEvaluation)
+    again = run(file, *options, "--split", 0.5, "--log", log)
+    assert again.exit_code == 0, again.output
+    assert "3 scale" not in again.output
+    assert "of 3 accepted" in again.output
+    for words, more in (
+        ("are tuning games as well", ("--tuning", file)),
+        ("give one of them", ("--tuning", file, "--split", 0.5)),
+        (r"changes.txt:2: there are no games to fit to", ()),
+    ):
+        refused = run(file, *options, *more)
+        assert isinstance(refused.exception, BadInputError)
+        assert words in str(refused.exception)
