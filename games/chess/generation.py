@@ -82,7 +82,8 @@ def _checks_and_pins(
     leapers = knight_attacks(king) & position.knights & opponent
     leapers |= pawn_attacks(_ONE << king, position.turn != np.uint8(0)) & position.pawns & opponent
     if leapers != _ZERO:
-        resolving = leapers
+        # No move captures two of them; that no game leads there does not keep files from having such positions.
+        resolving = leapers if leapers & (leapers - _ONE) == _ZERO else _ZERO
     sliders = rook_attacks(king, opponent) & (position.rooks | position.queens) & opponent
     while sliders != _ZERO:
         ray = between(king, _lowest(sliders)) | (sliders & (~sliders + _ONE))

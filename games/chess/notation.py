@@ -33,8 +33,9 @@ MOVE_COUNT = 5 << 12
 
 _UCI = re.compile(r"([a-h][1-8])([a-h][1-8])([nbrq]?)")
 _PROMOTIONS = ("", "n", "b", "r", "q")
-# A right without its rook, or a square where nothing can be captured, is no more than a slip of whoever wrote the FEN.
-_FORGIVEN = chess.STATUS_BAD_CASTLING_RIGHTS | chess.STATUS_INVALID_EP_SQUARE
+# A right without its rook, or a square where nothing can be captured, is no more than a slip of whoever wrote the FEN;
+# checks that no last move could give occur in collections of positions, and the rules hold there too.
+_FORGIVEN = chess.STATUS_BAD_CASTLING_RIGHTS | chess.STATUS_INVALID_EP_SQUARE | chess.STATUS_IMPOSSIBLE_CHECK
 
 
 def format_position(position: Position) -> str:
