@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 __all__ = ["end_command_when"]
 
-_LONGEST_SECONDS = 120
+_LONGEST_SECONDS = 300
 
 
 def end_command_when(

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +17,7 @@ from glem.core.configurations import ConfigurationSet, RelationTable
 from glem.core.evaluation import LinearEvaluation
 from glem.core.learning import Learning
 from glem.core.positions import PositionSet
+from tests.core.killed_commands import end_command_when
 
 
 @pytest.fixture(scope="module")
@@ -255,25 +253,21 @@ def test_a_fit_of_a_baseline_has_its_features_alone(run: _Run, positions: Path, 
 
 
 @pytest.mark.slow
-def test_a_killed_fit_continues(othello_learning: Learning, tmp_path: Path) -> None:
+def test_a_killed_fit_continues(run: _Run, othello_learning: Learning, tmp_path: Path) -> None:
     assert othello_learning.sample is not None
     sample: PositionSet = othello_learning.sample()
     source = tmp_path / "positions.parquet"
     sample.select(sample.record < 1500).write(source)
     options = ["--iterations", "60", "--validation", "0", "--jobs", "1"]
-    command = [sys.executable, "-m", "glem", "fit", str(source), *options, "-o"]
     whole, killed = tmp_path / "whole.npz", tmp_path / "killed.npz"
-    subprocess.run([*command, str(whole)], check=True, capture_output=True, timeout=300)
-    process = subprocess.Popen([*command, str(killed)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 300
+    run("fit", source, *options, "-o", whole)
+    work = Path(f"{killed}.work")
     # Two phases are finished, the third is under way.
-    while not list(Path(f"{killed}.work").glob("fit-02*")):
-        assert process.poll() is None, "the command ended before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-    process.kill()
-    assert process.wait() == -signal.SIGKILL
+    command = ["fit", str(source), *options, "-o", str(killed)]
+    status, _ = end_command_when(command, lambda: any(work.glob("fit-02*")))
+    assert status == -signal.SIGKILL, "the command ended before it could be killed"
+    assert any(work.glob("fit-02*"))
     assert not killed.exists()
-    subprocess.run([*command, str(killed)], check=True, capture_output=True, timeout=300)
+    run(*command)
     assert killed.read_bytes() == whole.read_bytes()
-    assert not Path(f"{killed}.work").exists()
+    assert not work.exists()

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +14,7 @@ import numpy as np
 import pytest
 
 from glem.core.candidates import MiningPlan, draw_sample, find_candidates
+from glem.core.cli import main
 from glem.core.discovery import DiscoverySettings, _cell_moments, discover
 from glem.core.duplicates import position_keys
 from glem.core.errors import BadInputError
@@ -28,6 +25,7 @@ from glem.core.learning import Learning, Phases
 from glem.core.patterns import PatternSet
 from glem.core.positions import PositionSet
 from glem.core.training import FitSettings, Terms, train
+from tests.core.killed_commands import end_command_when
 
 RESULTS = ("configurations.npz", "discovery.json", "mined.npz", "patterns.npz", "report.html")
 
@@ -164,27 +162,40 @@ def test_work_of_other_settings_is_not_used(
     assert (tmp_path / "discovery.json").read_bytes() == (finished / "discovery.json").read_bytes()
 
 
+def _command(source: Path, folder: Path) -> list[str]:
+    return [
+        "discover", str(source), "--sample", "5000", "--maximum-size", "2", "--keep", "100", "--gain", "2",
+        "--iterations", "12", "--smoothing", "0", "--jobs", "1", "--json", "-o", str(folder),
+    ]  # fmt: skip
+
+
+def _run(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 0
+
+
+@pytest.fixture(scope="module")
+def by_command(positions: PositionSet, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A file of positions and the folder of an uninterrupted discovery by the command."""
+    folder = tmp_path_factory.mktemp("command")
+    source = folder / "positions.parquet"
+    positions.write(source)
+    _run(_command(source, folder / "whole"))
+    return source, folder / "whole"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("moment", ["candidates.json", "training-configurations.npz"])
-def test_a_killed_command_continues(positions: PositionSet, tmp_path: Path, moment: str) -> None:
-    source = tmp_path / "positions.parquet"
-    positions.write(source)
-    command = [
-        sys.executable, "-m", "glem", "discover", str(source), "--sample", "5000", "--maximum-size", "2",
-        "--keep", "100", "--gain", "2", "--iterations", "12", "--smoothing", "0", "--jobs", "1", "--json",
-    ]  # fmt: skip
-    whole = tmp_path / "whole"
-    subprocess.run([*command, "-o", str(whole)], check=True, capture_output=True, timeout=300)
+def test_a_killed_command_continues(by_command: tuple[Path, Path], tmp_path: Path, moment: str) -> None:
+    source, whole = by_command
     killed = tmp_path / "killed"
-    process = subprocess.Popen([*command, "-o", str(killed)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 300
-    while not (killed / "work" / moment).exists():
-        assert process.poll() is None, "the command ended before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-    os.kill(process.pid, signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
-    subprocess.run([*command, "-o", str(killed)], check=True, capture_output=True, timeout=300)
+    command = _command(source, killed)
+    status, _ = end_command_when(command, (killed / "work" / moment).exists)
+    assert status == -signal.SIGKILL, "the command ended before it could be killed"
+    assert (killed / "work" / moment).exists()
+    assert not (killed / "report.html").exists()
+    _run(command)
     for name in RESULTS:
         assert (killed / name).read_bytes() == (whole / name).read_bytes(), name
 
