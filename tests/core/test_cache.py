@@ -125,7 +125,7 @@ class Plugin:
     def run(self, before: str = "", **environment: str) -> tuple[str, ...]:
         """Perft 4, the score of the end and the key of the start."""
         process = self.start(before, **environment)
-        output, errors = process.communicate(timeout=120)
+        output, errors = process.communicate(timeout=300)
         assert process.returncode == 0, errors
         return tuple(output.split())
 
@@ -178,7 +178,7 @@ def test_an_edit_between_import_and_compilation_spoils_nothing(plugin: Plugin):
 
 def test_two_processes_at_once_on_an_empty_cache(plugin: Plugin):
     processes = [plugin.start() for _ in range(2)]
-    outputs = [process.communicate(timeout=120) for process in processes]
+    outputs = [process.communicate(timeout=300) for process in processes]
     assert [process.returncode for process in processes] == [0, 0], outputs
     assert outputs[0][0] == outputs[1][0]
     assert outputs[0][0].startswith("66 -1 ")
@@ -241,7 +241,7 @@ def test_an_edit_of_glems_own_rules_is_seen(tmp_path: Path):
             env={**os.environ, "PYTHONPATH": str(tmp_path), "GLEM_CACHE_DIR": str(tmp_path / "cache")},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=True,
         )
         file, count = done.stdout.split()

@@ -34,7 +34,7 @@ def test_what_is_saved_at_the_same_moment_is_all_found(tmp_path: Path, monkeypat
 
     def write(writer: int) -> None:
         for number in range(ROUNDS):
-            together.wait(timeout=60)
+            together.wait(timeout=300)
             files[writer].save((number, writer), f"code {number} of {writer}")
 
     with ThreadPoolExecutor(WRITERS) as executor:

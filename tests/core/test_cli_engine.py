@@ -12,7 +12,7 @@ import pytest
 from glem.core.learning import Learning
 from tests.core.linear_evaluations import mobility_evaluation
 
-PATIENCE = 120
+PATIENCE = 300
 RANDOM = ("--player", "random")
 
 

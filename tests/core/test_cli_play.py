@@ -231,7 +231,7 @@ def typed_at_a_terminal(arguments: list[str], typed: bytes) -> str:
             shown += piece
     except OSError:
         pass  # How Linux tells that nobody holds the other end any more.
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=300) == 0
     os.close(controller)
     return shown.decode()
 
@@ -299,7 +299,7 @@ def test_an_interrupted_search_shows_what_it_has(model: str) -> None:
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
         shown = process.stdout.read()
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=300) == 0
     assert "(stopped), " in shown
 
 

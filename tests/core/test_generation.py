@@ -149,7 +149,7 @@ def test_a_killed_generation_continues(othello: Game, tmp_path: Path) -> None:
     command += ["--openings", "random:4-11", "--games-per-file", "40", "--games", "1200", "--workers", "2"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while len(list(folder.glob("games-*.games"))) < 2 and time.monotonic() < deadline:
             time.sleep(0.01)
     finally:

@@ -256,7 +256,7 @@ def test_thinking_ends_when_asked(searching: PlayerSpec, interruption: str) -> N
 
     def lines() -> Iterator[str]:
         yield "genmove black"
-        thinking.get(timeout=60)
+        thinking.get(timeout=300)
         yield interruption
 
     with pytest.MonkeyPatch.context() as patch:

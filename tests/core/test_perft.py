@@ -85,7 +85,7 @@ def test_the_recursive_kernel_has_one_signature_per_game(othello: Game):
 def test_the_command():
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "glem", "perft", *arguments], capture_output=True, text=True, timeout=120
+            [sys.executable, "-m", "glem", "perft", *arguments], capture_output=True, text=True, timeout=300
         )
 
     assert "8,200 leaves" in run("othello", "6").stdout

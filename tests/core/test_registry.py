@@ -47,7 +47,7 @@ class Site:
             [sys.executable, "-m", "glem", *arguments],
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             env=environment,
             check=False,
         )

@@ -76,7 +76,7 @@ def measure(browser: str, folder: Path, dark: bool) -> tuple[list[dict[str, obje
     ]
     if os.geteuid() == 0:
         command.insert(1, "--no-sandbox")
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     dumped = re.search(r'<pre id="measured">(.*?)</pre>', done.stdout)
     assert dumped, done.stderr
     messages = re.findall(r"CONSOLE[^\]]*\] (.*)", done.stderr)

@@ -21,7 +21,7 @@ from glem.core.errors import BadInputError, GlemError
 from glem.core.tasks import LocalWorkers, run_tasks
 from tests.core.task_examples import fail_on_three, sleep_long, square, square_after_kills
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 def alive(pid: int) -> bool:

@@ -173,7 +173,7 @@ def test_thinking_ends_when_the_next_command_comes(searching: PlayerSpec, comman
     def lines() -> Iterator[str]:
         yield "nboard 2"
         yield command
-        thinking.get(timeout=60)
+        thinking.get(timeout=300)
         if interruption:
             yield interruption
 
@@ -198,7 +198,7 @@ def test_a_ping_ends_what_was_asked_for_before_it(searching: PlayerSpec) -> None
 
     def lines() -> Iterator[str]:
         yield from ("nboard 2", "go", "hint 3", "ping 1", "set depth 1", "go")
-        while not answers.get(timeout=60).startswith("==="):
+        while not answers.get(timeout=300).startswith("==="):
             pass
 
     serve_nboard(engine, lines(), write)

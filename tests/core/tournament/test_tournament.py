@@ -25,7 +25,7 @@ from glem.core.tournament.sprt import Sprt, Verdict
 from glem.core.tournament.tournament import TournamentResult, read_games, run_tournament
 from tests.core.tournament.tournament_examples import QUICK, killed_once_then_played, quick_tournament
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 def untimed(game: PlayedGame) -> PlayedGame:
