@@ -30,7 +30,18 @@ from glem.core.result_evaluation import ResultEvaluation
 from glem.core.tournament.player_data import load_any_player_evaluation
 from glem.core.tournament.players import NO_EVALUATION
 
-__all__ = ["LikelihoodSettings", "LikelihoodTraining", "fit_likelihood", "load_prior", "prior_of", "without_knowledge"]
+__all__ = [
+    "BIAS",
+    "LikelihoodSettings",
+    "LikelihoodTraining",
+    "fit_likelihood",
+    "load_prior",
+    "prior_of",
+    "without_knowledge",
+]
+
+BIAS = "bias"
+"""Stands for the constants of the phases among names of features."""
 
 _BLOCK = 1 << 15
 """Positions whose feature values are in memory at a time."""
@@ -52,7 +63,7 @@ class LikelihoodSettings:
     iterations, patience, tolerance
         As of :func:`~glem.core.fitting.quasi_newton.minimize`; patience needs held-out games.
     names
-        Features that are fitted, others keep the weights of the prior; None for all.
+        Features that are fitted, and :data:`BIAS`; others keep the weights of the prior; None for all.
     drawishness_names
         The same for the drawishness.
     """
@@ -353,7 +364,8 @@ class _Widened:
         free = np.ones(prior.shape[1], bool)
         if names is not None:
             free[:] = False
-            wanted = {self.evaluation.learning.features.index(name) for name in names}
+            free[-1] = BIAS in names
+            wanted = {self.evaluation.learning.features.index(name) for name in names if name != BIAS}
             start = self.terms().linear_start
             for place, feature in enumerate(self.linear):
                 free[start + place] = feature in wanted

@@ -112,8 +112,10 @@ def command(
     if tuning and split is not None:
         raise BadInputError("--tuning names the tuning games, --split takes them from the files: give one of them")
     game = load_game(game_name)
-    limits = {"skip_moves": skip_moves, "skip_end": skip_end, "seed": seed}
-    rule, tuning_rule = SelectionRule.parse(select, **limits), SelectionRule.parse(tuning_select, **limits)
+    rule, tuning_rule = (
+        SelectionRule.parse(text, skip_moves=skip_moves, skip_end=skip_end, seed=seed)
+        for text in (select, tuning_select)
+    )
     learning_rule = LearningRule(level, any_increase, resamples=resamples, seed=seed)
     for path in (log, output):
         if path is not None:
@@ -197,15 +199,14 @@ def _changes(path: str, refit: Refit | None) -> list[Candidate]:
 
 
 def _refit(parts: list[GamePositions], l2: float, jobs: int) -> Refit:
-    from glem.core.likelihood_training import LikelihoodSettings, fit_likelihood
+    from glem.core.likelihood_training import BIAS, LikelihoodSettings, fit_likelihood
 
     def refit(
         evaluation: ResultEvaluation, names: tuple[str, ...], drawishness_names: tuple[str, ...]
     ) -> ResultEvaluation:
         settings = LikelihoodSettings(l2=l2, names=names, drawishness_names=drawishness_names)
-        return fit_likelihood(
-            parts, evaluation, settings, linear=names, drawishness=drawishness_names, jobs=jobs
-        ).evaluation
+        value, drawn = (tuple(name for name in each if name != BIAS) for each in (names, drawishness_names))
+        return fit_likelihood(parts, evaluation, settings, linear=value, drawishness=drawn, jobs=jobs).evaluation
 
     return refit
 

@@ -13,7 +13,8 @@ A candidate is a line ``[NAME:] CHANGE [; CHANGE]...``; what follows ``#`` is a 
 
 with ``in phase N`` or ``in phases N-M`` behind it for some of the game's phases, by number from 0 or by name, and with
 ``drawishness`` before it for a weight of the drawishness. ``FEATURE`` is a name, several with ``*`` and ``?`` in it, or
-``bias``. After ``fit`` it may also be a feature that the evaluation does not have yet.
+``bias``. After ``fit`` it may also be a feature that the evaluation does not have yet; changes that begin with ``fit``
+and follow each other are fitted together.
 """
 
 from __future__ import annotations
@@ -31,11 +32,10 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.learning import Learning
+from glem.core.likelihood_training import BIAS
 from glem.core.result_evaluation import ResultEvaluation
 
-__all__ = ["BIAS", "CandidateChange", "Change", "Refit", "apply_changes", "parse_candidate", "read_candidates"]
-
-BIAS = "bias"
+__all__ = ["CandidateChange", "Change", "Refit", "apply_changes", "parse_candidate", "read_candidates"]
 
 _DRAWISHNESS = "drawishness"
 _NUMBERED = ("scale", "shift", "set", "add")
@@ -194,20 +194,35 @@ def apply_changes(candidate: CandidateChange, evaluation: ResultEvaluation, refi
     BadInputError
         A feature or phase is unknown, is not there to be changed or is there already, or there are no tuning games.
     """
-    for change in candidate.changes:
+    waiting: list[Change] = []
+    for place, change in enumerate(candidate.changes):
         part = evaluation.drawishness if change.of_drawishness else evaluation.value
         if change.verb == "fit":
-            if refit is None:
-                raise BadInputError(f"{candidate.place}: there are no games to fit to; name --tuning files or --split")
-            names = tuple(name for pattern in change.features for name in _matching(pattern, part, candidate, all=True))
-            both = ((), names) if change.of_drawishness else (names, ())
-            evaluation = refit(evaluation, *both)
+            waiting.append(change)
+            following = candidate.changes[place + 1 : place + 2]
+            if not following or following[0].verb != "fit":
+                evaluation = _fitted(evaluation, waiting, refit, candidate)
+                waiting = []
             continue
         changed = _changed(part, change, candidate)
         evaluation = (
             evolve(evaluation, drawishness=changed) if change.of_drawishness else evolve(evaluation, value=changed)
         )
     return evaluation
+
+
+def _fitted(
+    evaluation: ResultEvaluation, changes: Sequence[Change], refit: Refit | None, candidate: CandidateChange
+) -> ResultEvaluation:
+    if refit is None:
+        raise BadInputError(f"{candidate.place}: there are no games to fit to; name --tuning files or --split")
+    names: dict[bool, tuple[str, ...]] = {False: (), True: ()}
+    for change in changes:
+        part = evaluation.drawishness if change.of_drawishness else evaluation.value
+        for pattern in change.features:
+            found = (BIAS,) if pattern == BIAS else _matching(pattern, part, candidate, all=True)
+            names[change.of_drawishness] = tuple(dict.fromkeys((*names[change.of_drawishness], *found)))
+    return refit(evaluation, names[False], names[True])
 
 
 def _changed(part: LinearEvaluation, change: Change, candidate: CandidateChange) -> LinearEvaluation:

@@ -236,7 +236,7 @@ def test_the_command_learns_and_writes(
     changed("scale mobility 0.2", baseline).save(start)
     baseline.save(better)
     changes = tmp_path / "changes.txt"
-    changes.write_text("scale mobility 0.9\nfitted: fit mobility; drawishness fit mobility\n")
+    changes.write_text("scale mobility 0.9\nfitted: fit mobility bias; drawishness fit mobility bias\n")
     options = ("--baseline", start, "--candidate", better, "--changes", changes, "--resamples", 200, "--jobs", 1)
     log, output = tmp_path / "log.jsonl", tmp_path / "learned.npz"
     told = run(file, *options, "--split", 0.5, "--log", log, "-o", output, "--json")
