@@ -259,7 +259,8 @@ class _Grader:
         own: Any = prediction.drawishness
         if np.ndim(own):
             own = np.asarray(own)[rows]
-        fit = fit_scale(value, result, scale=prediction.scale, drawishness=own, game=game)
+        floor = self._settings.floor
+        fit = fit_scale(value, result, scale=prediction.scale, drawishness=own, game=game, floor=floor)
         drawishness: Any = own if fit.drawishness is None else fit.drawishness
         logs = np.full(count, np.nan)
         logs[rows] = log_correctness(value, result, fit.scale, drawishness)

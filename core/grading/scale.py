@@ -4,6 +4,9 @@ Ban leaves the choice of b to the reader. Since the grade is a likelihood, the b
 the maximum-likelihood one, and so is a constant drawishness. Both are found together, as log b and the log odds of the
 drawishness, by bounded quasi-Newton steps (L-BFGS-B of scipy) with the analytic gradient, from the best point of a
 coarse grid. For a given drawishness the likelihood is concave in 1 / b, so that the optimum in b is the only one.
+
+A correctness below the grade's floor counts as the floor here too: what is fitted is the grade that is printed. Without
+it a single evaluation of a hundred pawns in a lost game would decide b.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.grading.correctness import checked_games
+from glem.core.grading.correctness import LEAST_CORRECTNESS, checked_games
 from glem.core.grading.distribution import FavouredOutcomes, blocks_of, favoured_outcomes, log_correctness
 
 __all__ = ["ScaleFit", "fit_scale"]
@@ -32,7 +35,6 @@ _GRID_LOG_ODDS = (-3.0, 0.0, 3.0)
 _GRID_POSITIONS = 10_000
 _STEP = 1e-4
 _TOLERANCE = 1e-10
-_LEAST_LOG = -1e3
 
 
 @define(frozen=True)
@@ -91,8 +93,9 @@ def _slopes(outcomes: FavouredOutcomes, scale: float, alpha: Any) -> tuple[Float
 class _Likelihood:
     """Mean log correctness as a function of what is fitted: log b, and the log odds of a constant drawishness."""
 
-    def __init__(self, value: Floats, result: Any, scale: float | None, drawishness: Any) -> None:
+    def __init__(self, value: Floats, result: Any, scale: float | None, drawishness: Any, floor: float) -> None:
         self._value, self._result = value, result
+        self._least = math.log(floor)
         self.outcomes = favoured_outcomes(value, result)
         self.scale, self.drawishness = scale, drawishness
 
@@ -101,18 +104,21 @@ class _Likelihood:
         return scale, _odds(point[-1]) if self.drawishness is None else self.drawishness
 
     def __call__(self, point: Any) -> float:
-        # Impossible results (drawishness of their own at 0 or 1) are as bad wherever the parameters are.
         logs = log_correctness(self._value, self._result, *self.parameters(point))
-        return float(np.maximum(logs, _LEAST_LOG).mean())
+        return float(np.maximum(logs, self._least).mean())
 
     def scores(self, point: Any) -> Iterator[tuple[slice, Floats]]:
         """Gradient of each position's log correctness, block by block: rows, and an array [rows, parameters]."""
         scale, alpha = self.parameters(point)
         for rows in blocks_of(len(self._value)):
             outcomes = FavouredOutcomes(self.outcomes.advantage[rows], self.outcomes.result[rows])
-            by_scale, by_odds = _slopes(outcomes, scale, alpha[rows] if np.ndim(alpha) else alpha)
+            own = alpha[rows] if np.ndim(alpha) else alpha
+            by_scale, by_odds = _slopes(outcomes, scale, own)
             wanted = [by_scale] if self.scale is None else []
-            yield rows, np.stack([*wanted, by_odds] if self.drawishness is None else wanted, axis=1)
+            slopes = np.stack([*wanted, by_odds] if self.drawishness is None else wanted, axis=1)
+            # Where the floor counts, nothing depends on the parameters.
+            slopes[log_correctness(self._value[rows], self._result[rows], scale, own) < self._least] = 0.0
+            yield rows, slopes
 
     def gradient(self, point: Any) -> Floats:
         """Gradient of the mean."""
@@ -130,6 +136,7 @@ def fit_scale(
     scale: float | None = None,
     drawishness: Any = None,
     game: NDArray[Any] | None = None,
+    floor: float = LEAST_CORRECTNESS,
 ) -> ScaleFit:
     """Fit the scale b and a constant drawishness to results.
 
@@ -145,6 +152,8 @@ def fit_scale(
         alpha, one or [N]; one for all positions is fitted if None.
     game
         Number of each position's game [N], for the standard errors.
+    floor
+        A correctness below it counts as it.
 
     Returns
     -------
@@ -179,11 +188,11 @@ def fit_scale(
     size = float(np.sqrt(np.mean(values**2)))
     if scale is None and size == 0:
         # Every scale is as good for an evaluation that is 0 everywhere.
-        even = fit_scale(values, results, scale=1.0, drawishness=drawishness)
+        even = fit_scale(values, results, scale=1.0, drawishness=drawishness, floor=floor)
         text = "the evaluation is 0 everywhere, so that no scale can be fitted"
         return ScaleFit(1.0, even.drawishness, math.nan, even.drawishness_error, fitted, even.iterations, False, text)
-    begin = _start(values, results, size, scale, own)
-    return _optimum(_Likelihood(values, results, scale, own), begin, games, size, fitted)
+    begin = _start(values, results, size, scale, own, floor)
+    return _optimum(_Likelihood(values, results, scale, own, floor), begin, games, size, fitted)
 
 
 def _optimum(
@@ -239,10 +248,11 @@ def _optimum(
     )
 
 
-def _start(values: Floats, results: Any, size: float, scale: float | None, own: Any) -> list[float]:
+def _start(values: Floats, results: Any, size: float, scale: float | None, own: Any, floor: float) -> list[float]:
     """Best point of a coarse grid, on some of the positions."""
     step = -(-len(values) // _GRID_POSITIONS)
-    some = _Likelihood(values[::step], results[::step], scale, own[::step] if own is not None and np.ndim(own) else own)
+    some_own = own[::step] if own is not None and np.ndim(own) else own
+    some = _Likelihood(values[::step], results[::step], scale, some_own, floor)
     scales = [math.log(size * factor) for factor in _GRID_SCALES] if scale is None else [0.0]
     odds = _GRID_LOG_ODDS if own is None else (0.0,)
     points = [

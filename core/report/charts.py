@@ -172,6 +172,7 @@ def grade_chart(
     *,
     width: int,
     height: int,
+    grouping: str = "phase",
 ) -> Tree.Element:
     """Draw the grade of every evaluation by phase, its interval as a band, above the number of positions.
 
@@ -185,6 +186,8 @@ def grade_chart(
         Names of those that are there to be beaten.
     width, height
         As for :func:`error_chart`.
+    grouping
+        What stands in the place of the phases, where it is something else that has an order.
     """
 
     def draw(figure: Figure) -> None:
@@ -197,7 +200,8 @@ def grade_chart(
         upper.locator_params(axis="y", nbins=6)
         figure.align_ylabels()
 
-    return _chart(f"grades-{width}", width, height, draw, f"Line chart: grade by phase of {', '.join(grades)}")
+    key = f"grades-{'-'.join(grouping.split())}-{width}"
+    return _chart(key, width, height, draw, f"Line chart: grade by {grouping} of {', '.join(grades)}")
 
 
 def _draw_line(axes: Axes, values: Sequence[float], style: ModelStyle) -> None:

@@ -1,4 +1,4 @@
-"""The report of a grading: grades, comparisons, curves by phase, reliability, as one self-contained HTML file."""
+"""The report of a grading: grades, comparisons, curves by group, reliability, as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from glem.core.report.markup import Child, aligned, data_table, element, number,
 
 __all__ = ["render_grading", "write_grading_report"]
 
-_PHASE = "phase"
+_MOST_ROWS = 400
+"""Of a table of what a scorer found out."""
 
 
 def write_grading_report(found: CollectionGrading, path: str | os.PathLike[str], *, game_title: str) -> None:
@@ -42,9 +43,11 @@ def render_grading(found: CollectionGrading, *, game_title: str) -> str:
     title = "Grades by the results of games"
     sections = [
         part
-        for part in (_grades(found), _comparisons(found), _phases(found), *_groups(found), _reliability(found))
+        for part in (_grades(found), _comparisons(found), *_curves(found), *_groups(found), _reliability(found))
         if part is not None
     ]
+    if found.tables:
+        sections.append(_tables(found))
     sections += [_facts(found), _how_to_read()]
     return whole_page(
         title,
@@ -110,8 +113,10 @@ def _grades(found: CollectionGrading) -> Element:
         scale = "" if fit is None else f"{_with_error(fit.scale, fit.scale_error)} {one.unit}"
         drawishness = "" if fit is None else _with_error(fit.drawishness, fit.drawishness_error)
         interval = f"{number(grade.low, 4)}–{number(grade.high, 4)}"
-        rows.append((one.name, number(grade.grade, 4), interval, scale, drawishness, whole(grade.floored)))
-    header = ("evaluation", "grade", f"{found.grading.settings.confidence:.4g} interval", "b", "drawishness", "floored")
+        counts = (whole(grade.positions), whole(one.missing))
+        rows.append((one.name, *counts, number(grade.grade, 4), interval, scale, drawishness, whole(grade.floored)))
+    interval = f"{found.grading.settings.confidence:.4g} interval"
+    header = ("evaluation", "positions", "missing", "grade", interval, "b", "drawishness", "floored")
     remarks = [f"{one.name}: {one.fit.message}." for one in found.grading.evaluations if one.fit and one.fit.message]
     return section(
         "grades",
@@ -129,46 +134,61 @@ def _comparisons(found: CollectionGrading) -> Element | None:
             f"{one.first} against {one.second}",
             signed(one.difference, 3),
             f"{signed(one.low, 3)} to {signed(one.high, 3)}",
+            whole(one.positions),
             f"{one.p_value:.2g}",
+            f"{one.adjusted_p_value:.2g}",
             one.verdict,
         )
         for one in found.grading.comparisons
     ]
-    header = ("pair", "difference", "interval", "p", "verdict")
+    header = ("pair", "difference", "interval", "positions", "p", "p adjusted", "verdict")
     return section(
         "comparisons",
         "Which is better",
-        paragraph("Difference of the mean logarithms of the correctness on the same positions."),
+        paragraph(
+            "Difference of the mean logarithms of the correctness on the positions for which both have a value. The "
+            "adjusted p allows for the number of pairs (Holm); the verdict goes by it."
+        ),
         _rows(header, rows, "Comparisons: bootstrap intervals and sign-flip tests by game"),
     )
 
 
-def _phases(found: CollectionGrading) -> Element | None:
+def _curves(found: CollectionGrading) -> list[Element]:
+    """One section for each grouping whose groups follow each other."""
+    curves = [_curve(found, name, f"curve-{place}") for place, name in enumerate(found.grading.ordered)]
+    return [curve for curve in curves if curve is not None]
+
+
+def _curve(found: CollectionGrading, grouping: str, key: str) -> Element | None:
     grading = found.grading
-    names = grading.groups.get(_PHASE)
-    if names is None:
+    names = grading.groups[grouping]
+    filled = [place for place in range(len(names)) if grading.baselines[0].by_group[grouping][place] is not None]
+    if len(filled) < 2:
         return None
-    filled = [place for place in range(len(names)) if grading.baselines[0].by_group[_PHASE][place] is not None]
-    curves = {one.name: [_limits(one.by_group[_PHASE][place]) for place in filled] for one in _graded(found)}
-    counts = [_count(grading.baselines[0].by_group[_PHASE][place]) for place in filled]
+    curves = {one.name: [_limits(one.by_group[grouping][place]) for place in filled] for one in _graded(found)}
+    counts = [_count(grading.baselines[0].by_group[grouping][place]) for place in filled]
     baselines = [one.name for one in grading.baselines]
     shown = [names[place] for place in filled]
     entries = [element("li", line_swatch(style), name) for name, style in styles_of(tuple(curves), baselines).items()]
     sizes = (("wide-only", 1040, 380), ("narrow-only", 350, 320))
     charts = [
-        element("div", grade_chart(shown, counts, curves, baselines, width=width, height=height), class_=kind)
+        element(
+            "div",
+            grade_chart(shown, counts, curves, baselines, width=width, height=height, grouping=grouping),
+            class_=kind,
+        )
         for kind, width, height in sizes
     ]
     return section(
-        "phases",
-        "By phase",
+        key,
+        f"By {grouping}",
         element(
             "figure",
-            element("figcaption", "Grade by phase with its interval; higher is better. Below: positions by phase."),
+            element("figcaption", f"Grade by {grouping} with its interval; higher is better. Below: positions."),
             element("ul", *entries, class_="legend", aria_label="Evaluations"),
             *charts,
         ),
-        details("The same as a table", _group_table(found, _PHASE, names)),
+        details("The same as a table", _group_table(found, grouping, names)),
     )
 
 
@@ -184,7 +204,7 @@ def _groups(found: CollectionGrading) -> list[Element]:
     return [
         section(f"by-{place}", f"By {name}", _group_table(found, name, names))
         for place, (name, names) in enumerate(found.grading.groups.items())
-        if name != _PHASE
+        if name not in found.grading.ordered
     ]
 
 
@@ -230,6 +250,16 @@ def _reliability(found: CollectionGrading) -> Element | None:
         element("div", *figures, class_="multiples"),
         details("The same as tables", element("div", *tables, class_="tables")),
     )
+
+
+def _tables(found: CollectionGrading) -> Element:
+    parts: list[Element] = []
+    for table in found.tables:
+        shown = _rows(table.header, table.rows[:_MOST_ROWS], table.title)
+        parts.append(details(table.title, shown) if len(table.rows) > 12 else shown)
+        if len(table.rows) > _MOST_ROWS:
+            parts.append(paragraph(f"{whole(len(table.rows) - _MOST_ROWS)} more rows are left out; --json has all."))
+    return section("sources", "What was found about the sources", *parts)
 
 
 def _facts(found: CollectionGrading) -> Element:
