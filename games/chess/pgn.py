@@ -8,7 +8,7 @@ each different one once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +22,21 @@ from glem.core.kernels import compiled
 from glem.core.record_files import MAX_BYTES, BoundedFile, open_bounded
 from glem.core.record_validation import BadRecords
 from glem.core.records import CHUNK_SIZE, GameRecords
-from glem.games.chess import pgn_tags
+from glem.games.chess import pgn_games
 from glem.games.chess.pgn_games import (
     AT,
     COLUMNS,
     LAST_MOVE,
+    MARKER,
     PLY,
     ROOM_BEHIND,
     START,
     STATUS,
-    Status,
+    UNKNOWN_RESULT,
     read_games,
 )
 from glem.games.chess.pgn_starts import StartingPositions
+from glem.games.chess.pgn_tags import FEN, TAGS
 
 __all__ = ["read_pgn", "recognizes"]
 
@@ -67,25 +69,29 @@ _VARIANTS = frozenset(
 )
 
 _NAMES = {
-    "event": pgn_tags.EVENT,
-    "site": pgn_tags.SITE,
-    "white": pgn_tags.WHITE,
-    "black": pgn_tags.BLACK,
-    "eco": pgn_tags.ECO,
-    "time_control": pgn_tags.TIME_CONTROL,
+    "event": "Event",
+    "site": "Site",
+    "white": "White",
+    "black": "Black",
+    "eco": "ECO",
+    "time_control": "TimeControl",
 }
+_RATINGS = {"white_rating": "WhiteElo", "black_rating": "BlackElo"}
+_SCORES = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0, "1/2": 0.0}
+_RATING = re.compile(r"\d{1,4}")
+_DATE = re.compile(r"(\d{4})(?:[.\-/](\d\d)(?:[.\-/](\d\d))?)?")
 
 _REASONS = {
-    Status.ILLEGAL: "half-move {ply}, {token}, is illegal",
-    Status.AMBIGUOUS: "half-move {ply}, {token}, is ambiguous",
-    Status.NOT_A_MOVE: "{before} is no move; expected one like Nf3",
-    Status.NULL_MOVE: "{token} is no move of chess",
-    Status.AFTER_THE_END: "half-move {ply}, {token}, comes after the end of the game by the 75-move rule",
-    Status.AFTER_THE_RESULT: "{token} stands behind the result",
-    Status.OPEN_COMMENT: "a comment begins that has no end before the next game",
-    Status.OPEN_VARIATION: "a variation has no end before that of the game",
-    Status.NO_RESULT: "the file ends within the game; expected 1-0, 0-1, 1/2-1/2 or * behind its moves",
-    Status.NO_GAME: "neither tags nor moves: {token}",
+    pgn_games.ILLEGAL: "half-move {ply}, {token}, is illegal",
+    pgn_games.AMBIGUOUS: "half-move {ply}, {token}, is ambiguous",
+    pgn_games.NOT_A_MOVE: "{before} is no move; expected one like Nf3",
+    pgn_games.OTHER_GAME: "{token} is no move of chess",
+    pgn_games.AFTER_THE_END: "half-move {ply}, {token}, comes after the end of the game by the 75-move rule",
+    pgn_games.AFTER_THE_RESULT: "{token} stands behind the result",
+    pgn_games.OPEN_COMMENT: "a comment begins that has no end before that of the file or the next game",
+    pgn_games.OPEN_VARIATION: "a variation has no end before that of the game",
+    pgn_games.NO_RESULT: "the file ends within the game; expected 1-0, 0-1, 1/2-1/2 or * behind its moves",
+    pgn_games.NO_GAME: "there are neither tags nor moves",
 }
 
 
@@ -224,30 +230,30 @@ class _Reader:
 
         bad = BadRecords(count, place)
         status = facts[:, STATUS]
-        variants = block.texts(facts, pgn_tags.VARIANT)
-        unknown = np.array([text is not None and _decoded(text).strip().lower() not in _VARIANTS for text in variants])
-        bad.mark(unknown.astype(np.bool_), lambda index: f"variant {_decoded(variants[index] or b'')!r} is not chess")
-        bad.mark(status == Status.UNREADABLE_START, lambda index: block.start_problem(facts[index]))
-        for reason in _REASONS:
-            bad.mark(status == reason, lambda index: _reason(block.text, facts[index]))
+        variant, variants = _interned(block.texts(facts, "Variant"))
+        unknown = np.array([*(name.lower() not in _VARIANTS for name in variants), False])[variant]
+        bad.mark(unknown, lambda index: f"{variants[variant[index]]!r} is another game than chess and Chess960")
+        bad.mark(status == pgn_games.UNREADABLE_START, lambda index: block.start_problem(facts[index]))
+        bad.mark(status != pgn_games.GOOD, lambda index: _reason(block.text, facts[index]))
         problems = bad.problems(skip_bad=self.skip_bad)
         offsets = np.zeros(count + 1, np.int64)
         offsets[1:] = facts[:, LAST_MOVE]
         extra: dict[str, NDArray[Any]] = {
             "number": np.arange(first, first + count, dtype=np.int64),
-            "white_rating": facts[:, pgn_tags.WHITE_RATING].astype(np.int16),
-            "black_rating": facts[:, pgn_tags.BLACK_RATING].astype(np.int16),
-            "date": facts[:, pgn_tags.DATE].astype(np.int32),
         }
+        for name, tag in _RATINGS.items():
+            extra[name] = _of_texts(block.texts(facts, tag), _rating, -1, np.int16)
+        extra["date"] = _of_texts(block.texts(facts, "Date"), _date, -1, np.int32)
+        score = _of_texts(block.texts(facts, "Result"), _score, np.nan, np.float32)
+        marker = np.where(facts[:, MARKER] == UNKNOWN_RESULT, np.nan, facts[:, MARKER]).astype(np.float32)
         names = {}
         for name, tag in _NAMES.items():
             extra[name], names[name] = _interned(block.texts(facts, tag))
-        result = facts[:, pgn_tags.RESULT]
         starts, start_side = self._starts.of(facts[:, START]) if facts[:, START].any() else (None, None)
         records = GameRecords.from_moves(
             columns["moves"],
             offsets,
-            np.where(result == pgn_tags.UNKNOWN_RESULT, np.nan, result).astype(np.float32),
+            np.where(np.isnan(score), marker, score),
             extra=extra,
             names=names,
             starts=starts,
@@ -313,15 +319,16 @@ class _Block:
         columns["comment_mate"][absent] = 0
         return facts, columns
 
-    def texts(self, facts: NDArray[np.int64], tag: int) -> list[bytes | None]:
+    def texts(self, facts: NDArray[np.int64], tag: str) -> list[bytes | None]:
         """Values of a tag, None for games without it."""
         text = self.text
-        spans = zip(facts[:, tag].tolist(), facts[:, tag + 1].tolist(), strict=True)
+        place = 2 * TAGS.index(tag)
+        spans = zip(facts[:, place].tolist(), facts[:, place + 1].tolist(), strict=True)
         return [text[begin:end] if begin >= 0 else None for begin, end in spans]
 
     def start_problem(self, row: NDArray[np.int64]) -> str:
         """Tell what is wrong with the position in which a game begins."""
-        fen = self.text[int(row[pgn_tags.FEN]) : int(row[pgn_tags.FEN + 1])]
+        fen = self.text[int(row[FEN]) : int(row[FEN + 1])]
         return self._starts.problem(fen)
 
 
@@ -330,6 +337,30 @@ def _interned(texts: Sequence[bytes | None]) -> tuple[NDArray[np.int32], tuple[s
     known: dict[bytes | None, int] = {None: -1, b"": -1, b"?": -1}
     numbers = [known.setdefault(text, len(known) - 3) for text in texts]
     return np.array(numbers, np.int32), tuple(_decoded(text) for text in list(known)[3:] if text is not None)
+
+
+def _of_texts(texts: Sequence[bytes | None], value: Callable[[str], Any], absent: Any, dtype: Any) -> NDArray[Any]:
+    """Return the value of each text, each different one read once."""
+    numbers, names = _interned(texts)
+    return np.array([*(value(name) for name in names), absent], dtype)[numbers]
+
+
+def _rating(text: str) -> int:
+    found = _RATING.fullmatch(text)
+    return int(text) if found else -1
+
+
+def _score(text: str) -> float:
+    return _SCORES.get(text, float("nan"))
+
+
+def _date(text: str) -> int:
+    """Date like ``1976.08.27`` as 19760827, unknown parts 0; -1 where the year is unknown."""
+    found = _DATE.match(text)
+    if found is None:
+        return -1
+    year, month, day = (int(part or 0) for part in found.groups())
+    return year * 10_000 + month * 100 + day
 
 
 def _decoded(text: bytes) -> str:

@@ -15,66 +15,55 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.kernels import inlined
+from glem.core.kernels import trailing_zeros
 from glem.core.operations import position_at
 from glem.games.chess.generation import MOST_CLOCK
-from glem.games.chess.pgn_comments import NO_SCORE, UNCLOSED, read_comment
-from glem.games.chess.pgn_moves import ILLEGAL_MOVE, castling_move, leaves_king_in_check, meant_move
-from glem.games.chess.pgn_tags import FACTS, FEN, RESULT, UNKNOWN_RESULT, clear_facts, is_tag, read_tag
+from glem.games.chess.pgn_comments import NO_SCORE, read_comment
+from glem.games.chess.pgn_moves import ILLEGAL_MOVE, castling_move, leaves_king_in_check, pieces_meant
+from glem.games.chess.pgn_tags import FEN, NO_VALUE, TAG_VALUES, is_tag, read_tag
 from glem.games.chess.playing import play
 
 __all__ = [
+    "AFTER_THE_END",
+    "AFTER_THE_RESULT",
+    "AMBIGUOUS",
     "AT",
-    "BEGIN",
     "COLUMNS",
-    "END",
+    "GOOD",
+    "ILLEGAL",
     "LAST_MOVE",
+    "MARKER",
+    "NOT_A_MOVE",
+    "NO_GAME",
+    "NO_RESULT",
+    "OPEN_COMMENT",
+    "OPEN_VARIATION",
+    "OTHER_GAME",
     "PLY",
     "ROOM_BEHIND",
     "START",
     "STATUS",
-    "Status",
+    "UNKNOWN_RESULT",
+    "UNREADABLE_START",
     "read_games",
 ]
 
 ROOM_BEHIND = 16
 """Bytes that must follow the text, the first of them a closing brace, the others zero."""
 
-# Places in a row of facts, behind those of the tags.
-BEGIN, END, LAST_MOVE, STATUS, AT, PLY, START = FACTS, FACTS + 1, FACTS + 2, FACTS + 3, FACTS + 4, FACTS + 5, FACTS + 6
-COLUMNS = FACTS + 7
+LAST_MOVE = TAG_VALUES
+"""Place in a row of facts: index behind the game's last move, and so on."""
+STATUS, AT, PLY, START, MARKER = LAST_MOVE + 1, LAST_MOVE + 2, LAST_MOVE + 3, LAST_MOVE + 4, LAST_MOVE + 5
+COLUMNS = LAST_MOVE + 6
 """Values in a row of facts."""
 
+GOOD = 0
+"""What became of a game: this, or one of the faults that follow."""
+UNREADABLE_START, NO_GAME, ILLEGAL, AMBIGUOUS, NOT_A_MOVE, OTHER_GAME = 1, 2, 3, 4, 5, 6
+AFTER_THE_END, AFTER_THE_RESULT, OPEN_COMMENT, OPEN_VARIATION, NO_RESULT = 7, 8, 9, 10, 11
 
-class Status:
-    """What became of a game."""
-
-    GOOD = 0
-    UNREADABLE_START = 1
-    NO_GAME = 2
-    ILLEGAL = 3
-    AMBIGUOUS = 4
-    NOT_A_MOVE = 5
-    NULL_MOVE = 6
-    AFTER_THE_END = 7
-    AFTER_THE_RESULT = 8
-    OPEN_COMMENT = 9
-    OPEN_VARIATION = 10
-    NO_RESULT = 11
-
-
-_GOOD = 0
-_UNREADABLE_START = Status.UNREADABLE_START
-_NO_GAME = Status.NO_GAME
-_ILLEGAL = Status.ILLEGAL
-_AMBIGUOUS = Status.AMBIGUOUS
-_NOT_A_MOVE = Status.NOT_A_MOVE
-_NULL_MOVE = Status.NULL_MOVE
-_AFTER_THE_END = Status.AFTER_THE_END
-_AFTER_THE_RESULT = Status.AFTER_THE_RESULT
-_OPEN_COMMENT = Status.OPEN_COMMENT
-_OPEN_VARIATION = Status.OPEN_VARIATION
-_NO_RESULT = Status.NO_RESULT
+UNKNOWN_RESULT = 2
+"""What stands for White's score in a game without one."""
 
 _OTHER, _BLANK, _LINE_END, _DIGIT, _PIECE, _FILE, _CASTLING, _OPEN, _CLOSE, _BRACE, _REST, _NAG, _STAR = range(13)
 _LETTER, _DASH, _AT_SIGN, _BRACKET = 13, 14, 15, 16
@@ -107,31 +96,19 @@ def _classes() -> NDArray[np.uint8]:
     return table
 
 
-def _kinds() -> NDArray[np.int8]:
-    """Kind of piece by its letter, upper case or lower: 1 for a knight to 5 for a king."""
-    table = np.zeros(256, np.int8)
-    for kind, letter in enumerate("NBRQK", 1):
-        table[ord(letter)] = table[ord(letter.lower())] = kind
+def _values(*letters: str) -> NDArray[np.int8]:
+    """Place of a byte among some letters, from 0; -1 for all others."""
+    table = np.full(256, -1, np.int8)
+    for text in letters:
+        for value, letter in enumerate(text):
+            table[ord(letter)] = value
     return table
 
 
 _CLASSES = _classes()
-_KINDS = _kinds()
-
-
-@inlined
-def _is_file(byte: int) -> bool:
-    return bool(97 <= byte <= 104)
-
-
-@inlined
-def _is_rank(byte: int) -> bool:
-    return bool(49 <= byte <= 56)
-
-
-@inlined
-def _is_separator(byte: int) -> bool:
-    return bool(byte == 120 or byte == 45)
+_FILES = _values("abcdefgh")
+_RANKS = _values("12345678")
+_KINDS = _values("PNBRQK", "pnbrqk")
 
 
 def _move_text(data: Any, at: int) -> tuple[int, Any, Any, Any, Any, Any]:
@@ -141,136 +118,51 @@ def _move_text(data: Any, at: int) -> tuple[int, Any, Any, Any, Any, Any]:
     if _CLASSES[data[at]] == _PIECE:
         kind = np.int64(_KINDS[data[at]])
         place += 1
-    file, rank = np.int64(-1), np.int64(-1)
-    if _is_file(data[place]) and _is_rank(data[place + 1]):
-        further = place + 2
-        if _is_separator(data[further]):
-            further += 1
-        if _is_file(data[further]) and _is_rank(data[further + 1]):
-            file, rank = np.int64(data[place]) - 97, np.int64(data[place + 1]) - 49
-            place = further
-    elif _is_file(data[place]):
-        file = np.int64(data[place]) - 97
-        place += 1
-        if _is_separator(data[place]):
-            place += 1
+    # Up to three coordinates may stand before the target; which they are shows only behind them.
+    file, rank = np.int64(_FILES[data[place]]), np.int64(-1)
+    behind = place
+    if file >= 0:
+        behind += 1
+        rank = np.int64(_RANKS[data[behind]])
+        if rank >= 0:
+            behind += 1
     elif kind != 0:
-        if _is_rank(data[place]):
-            rank = np.int64(data[place]) - 49
-            place += 1
-        if _is_separator(data[place]):
-            place += 1
-    if not (_is_file(data[place]) and _is_rank(data[place + 1])):
+        rank = np.int64(_RANKS[data[behind]])
+        if rank >= 0:
+            behind += 1
+    if data[behind] == 120 or data[behind] == 45:  # compiled code compares numbers faster than a tuple
+        behind += 1
+    if _FILES[data[behind]] >= 0 and _RANKS[data[behind + 1]] >= 0 and (behind > place or kind != 0):
+        place = behind
+    elif file >= 0 and rank >= 0:
+        file, rank = np.int64(-1), np.int64(-1)
+    else:
         return at, kind, file, rank, np.int64(0), np.int64(0)
-    target = np.int64(data[place]) - 97 + 8 * (np.int64(data[place + 1]) - 49)
+    target = np.int64(_FILES[data[place]]) + 8 * np.int64(_RANKS[data[place + 1]])
     place += 2
     promotion = np.int64(0)
-    if data[place] == 61:
+    if data[place] == 61 and _KINDS[data[place + 1]] > 0:
         promotion = np.int64(_KINDS[data[place + 1]])
-        if promotion != 0:
-            place += 2
-    elif kind == 0 and (target < 8 or target >= 56) and _KINDS[data[place]] != 0:
+        place += 2
+    elif kind == 0 and (target < 8 or target >= 56) and _KINDS[data[place]] > 0:
         promotion = np.int64(_KINDS[data[place]])
         place += 1
     return place, kind, file, rank, target, promotion
 
 
-@inlined
-def _castling_length(data: Any, at: int) -> int:
-    """Bytes of ``O-O`` (3) or ``O-O-O`` (5), written with letters or zeros, at an index; 0 for all else."""
-    letter = data[at]
-    if data[at + 1] != 45 or data[at + 2] != letter:
-        return 0
-    return 5 if data[at + 3] == 45 and data[at + 4] == letter else 3
-
-
-def _skip_line(data: Any, at: int, end: int) -> int:
-    while at < end and _CLASSES[data[at]] != _LINE_END:
-        at += 1
-    return at
-
-
-def _next_tag(data: Any, at: int, end: int) -> int:
-    """Index of the next tag at the beginning of a line, or ``end``."""
-    while at < end:
-        if (data[at] == 10 or data[at] == 13) and is_tag(data, at + 1):
-            return at + 1
-        at += 1
-    return end
-
-
-def _skip_to_game(data: Any, at: int, end: int) -> int:
-    """Index of the first byte of a game; ``end`` where there is none; negative where a comment has no end."""
-    fresh = True
+def _skip_space(data: Any, at: int, end: int) -> int:
+    """Index of the next byte behind blanks, line ends, and lines that are escaped (``%``) or comments (``;``)."""
     while at < end:
         byte = data[at]
-        if byte == 10 or byte == 13:
-            fresh = True
-            at += 1
+        if byte == 37 or byte == 59:
+            while at < end and _CLASSES[data[at]] != _LINE_END:
+                at += 1
         elif byte <= 32 or byte == 0xEF or byte == 0xBB or byte == 0xBF:
-            # Also byte order marks, which stand in the middle of a file that was put together of several.
+            # Byte order marks stand in the middle of a file that was put together of several.
             at += 1
-        elif (byte == 37 and fresh) or byte == 59:
-            at = _skip_line(data, at, end)
-        elif byte == 123:
-            after = read_comment(data, at + 1, end)[0]
-            if after > end:
-                return -1
-            at = _next_tag(data, at, end) if after == UNCLOSED else after
-            fresh = False
         else:
-            return at
-    return end
-
-
-def _skip_to_tag(data: Any, at: int, end: int) -> int:
-    """Index of the next byte behind blanks, line ends and escaped lines."""
-    fresh = False
-    while at < end:
-        byte = data[at]
-        if byte == 10 or byte == 13:
-            fresh = True
-        elif (byte == 37 or byte == 59) and fresh:
-            at = _skip_line(data, at, end)
-            continue
-        elif byte > 32:
             break
-        at += 1
     return at
-
-
-@inlined
-def _result_at(data: Any, at: int) -> tuple[int, int]:
-    """Return the result and its length at a digit or a star; length 0 where there is none."""
-    if data[at] == 42:
-        return UNKNOWN_RESULT, 1
-    if data[at] == 49 and data[at + 1] == 45 and data[at + 2] == 48:
-        return 1, 3
-    if data[at] == 48 and data[at + 1] == 45 and data[at + 2] == 49:
-        return -1, 3
-    if (
-        data[at] == 49
-        and data[at + 1] == 47
-        and data[at + 2] == 50
-        and data[at + 3] == 45
-        and data[at + 4] == 49
-        and data[at + 5] == 47
-        and data[at + 6] == 50
-    ):
-        return 0, 7
-    return UNKNOWN_RESULT, 0
-
-
-def _line_begin(data: Any, at: int, end: int) -> tuple[int, bool]:
-    """Index of the first byte of a line that counts, and whether a tag begins there."""
-    while at < end and data[at] == 37:
-        at = _skip_line(data, at, end)
-        while at < end and _CLASSES[data[at]] == _LINE_END:
-            at += 1
-    place = at
-    while place < end and _CLASSES[data[place]] == _BLANK:
-        place += 1
-    return at, place < end and data[place] == 91 and is_tag(data, place)
 
 
 def _movetext(
@@ -292,6 +184,7 @@ def _movetext(
     letter_end: Any = np.int64(-1)
     has_result = False
     ended = False
+    comment_is_open = False
     while at < end:
         byte = data[at]
         kind = _CLASSES[byte]
@@ -302,31 +195,25 @@ def _movetext(
             if has_result:
                 ended = True
                 break
-            at += 1
-            at, ended = _line_begin(data, at, end)
-            if ended:
+            at = _skip_space(data, at, end)
+            if data[at] == 91 and at < end and is_tag(data, at):
+                ended = True
                 break
             continue
         if kind == _BRACE:
-            after, scored, score, mate, book = read_comment(data, at + 1, end)
-            if after > end:
-                facts[AT] = at
-                at = end
-                facts[STATUS] = _OPEN_COMMENT
-                facts[LAST_MOVE] = first
-                break
-            if after == UNCLOSED:
-                if status == _GOOD:
-                    status = _OPEN_COMMENT
+            after, given, score, mate, book = read_comment(data, at + 1, end)
+            if after < 0 or after > end:
+                comment_is_open = True
+                if status == GOOD:
+                    status = OPEN_COMMENT
                     facts[AT] = at
-                # The line of the next tag ends the game.
-                at = _next_tag(data, at, end)
-                ended = True
+                ended = after < 0
+                at = -after if ended else end
                 break
-            if depth == 0 and count > first and status == _GOOD and not has_result:
+            if depth == 0 and count > first and status == GOOD and not has_result:
                 place = count - 1
-                if scored != NO_SCORE and kinds[place] == NO_SCORE:
-                    kinds[place] = scored
+                if given != NO_SCORE and kinds[place] == NO_SCORE:
+                    kinds[place] = given
                     scores[place] = score
                     mates[place] = mate
                 if book:
@@ -334,7 +221,8 @@ def _movetext(
             at = after
             continue
         if kind == _REST:
-            at = _skip_line(data, at, end)
+            while at < end and _CLASSES[data[at]] != _LINE_END:
+                at += 1
             continue
         if kind == _OPEN:
             depth += 1
@@ -353,101 +241,121 @@ def _movetext(
         if has_result and kind == _BRACKET and is_tag(data, at):
             ended = True
             break
-        if kind in (_DIGIT, _STAR):
-            result, length = _result_at(data, at)
+        if kind == _DIGIT or kind == _STAR:  # noqa: SIM109
+            result = UNKNOWN_RESULT
+            length = 0
+            if byte == 42:
+                length = 1
+            elif data[at + 1] == 45:
+                if byte == 49 and data[at + 2] == 48:
+                    result, length = 1, 3
+                elif byte == 48 and data[at + 2] == 49:
+                    result, length = -1, 3
+            elif (
+                byte == 49
+                and data[at + 1] == 47
+                and data[at + 2] == 50
+                and data[at + 3] == 45
+                and data[at + 4] == 49
+                and data[at + 5] == 47
+                and data[at + 6] == 50
+            ):
+                result, length = 0, 7
             if length > 0:
+                if not has_result:
+                    facts[MARKER] = result
                 has_result = True
-                if facts[RESULT] == UNKNOWN_RESULT:
-                    facts[RESULT] = result
                 at += length
                 continue
             if byte != 48 or data[at + 1] != 45 or data[at + 2] != 48:
-                if byte == 48 and data[at + 1] == 48 and data[at + 2] == 48 and data[at + 3] == 48 and status == _GOOD:
-                    status = _NULL_MOVE
+                # 0000 is a move that is none, as UCI has it.
+                is_null = byte == 48 and data[at + 1] == 48 and data[at + 2] == 48 and data[at + 3] == 48
+                if is_null and status == GOOD:
+                    status = OTHER_GAME
                     facts[AT] = at
                 while _CLASSES[data[at]] == _DIGIT:
                     at += 1
                 continue
 
         # What is left may be a move.
-        wrong = _GOOD
+        wrong = GOOD
         after = at
-        move: Any = np.int64(ILLEGAL_MOVE)
-        is_move = False
-        if kind in (_PIECE, _FILE):
+        is_castling = False
+        piece, file, rank = np.int64(0), np.int64(-1), np.int64(-1)
+        target, promotion = np.int64(0), np.int64(0)
+        if kind == _PIECE or kind == _FILE:  # noqa: SIM109
             after, piece, file, rank, target, promotion = _move_text(data, at)
-            is_move = after > at
-            if is_move and status == _GOOD and not has_result and letter_end != at:
-                move = meant_move(position, piece, file, rank, target, promotion)
-        elif kind in (_CASTLING, _DIGIT):
-            length = _castling_length(data, at)
-            is_move = length > 0
-            after = at + length
-            if is_move and status == _GOOD and not has_result and letter_end != at:
-                move = castling_move(position, length == 3)
+        elif kind == _CASTLING or kind == _DIGIT:  # noqa: SIM109
+            if data[at + 1] == 45 and data[at + 2] == byte:
+                is_castling = True
+                after = at + 5 if data[at + 3] == 45 and data[at + 4] == byte else at + 3
         elif (
             (kind == _DASH and data[at + 1] == 45 and data[at + 2] != 45)
             or (byte == 90 and data[at + 1] == 48)
-            or (kind == _AT_SIGN and (data[at + 1] == 64 or (_is_file(data[at + 1]) and _is_rank(data[at + 2]))))
+            or (kind == _AT_SIGN and (data[at + 1] == 64 or (_FILES[data[at + 1]] >= 0 and _RANKS[data[at + 2]] >= 0)))
         ):
-            wrong = _NULL_MOVE
-        if not is_move and wrong == _GOOD:
+            wrong = OTHER_GAME
+        if after == at and wrong == GOOD:
             at += 1
-            if kind in (_LETTER, _PIECE, _FILE, _CASTLING):
+            if kind == _LETTER or kind == _PIECE or kind == _FILE or kind == _CASTLING:  # noqa: SIM109
                 letter_end = at
             continue
-        if status == _GOOD:
+        if status == GOOD:
             if has_result:
-                wrong = _AFTER_THE_RESULT
-            elif wrong == _GOOD and letter_end == at:
-                wrong = _NOT_A_MOVE
-            elif wrong == _GOOD and move < 0:
-                wrong = _ILLEGAL if move == ILLEGAL_MOVE else _AMBIGUOUS
-            elif wrong == _GOOD and position.clock >= MOST_CLOCK:
-                wrong = _AFTER_THE_END
-            elif wrong == _GOOD:
-                following = play(position, move)
-                if leaves_king_in_check(following):
-                    wrong = _ILLEGAL
+                wrong = AFTER_THE_RESULT
+            elif letter_end == at:
+                wrong = NOT_A_MOVE
+            elif position.clock >= MOST_CLOCK:
+                wrong = AFTER_THE_END
+            if wrong == GOOD:
+                candidates = np.uint64(0)
+                castling: Any = np.int64(ILLEGAL_MOVE)
+                if is_castling:
+                    castling = castling_move(position, after - at == 3)
                 else:
-                    position = following
-                    moves[count] = move
+                    candidates = pieces_meant(position, piece, file, rank, target, promotion)
+                following = position
+                chosen: Any = np.int64(ILLEGAL_MOVE)
+                while candidates != np.uint64(0) or castling >= 0:
+                    move: Any = castling
+                    if castling < 0:
+                        move = np.int64(trailing_zeros(candidates)) | (target << 6) | (promotion << 12)
+                        candidates &= candidates - np.uint64(1)
+                    castling = np.int64(ILLEGAL_MOVE)
+                    made = play(position, move)
+                    if not leaves_king_in_check(made):
+                        if chosen >= 0:
+                            wrong = AMBIGUOUS
+                        chosen = move
+                        following = made
+                if chosen < 0:
+                    wrong = ILLEGAL
+                elif wrong == GOOD:
+                    moves[count] = chosen
                     count += 1
-            if wrong != _GOOD:
+                    position = following
+            if wrong != GOOD:
                 status = wrong
                 facts[AT] = at
         at = max(after, at + 1)
     facts[PLY] = count - first
-    if facts[STATUS] == _OPEN_COMMENT:
-        status = _OPEN_COMMENT
-    elif at >= end and not has_result and status == _GOOD:
-        status = _OPEN_VARIATION if depth > 0 else _NO_RESULT
-        facts[AT] = end
-    elif depth > 0 and status == _GOOD:
-        status = _OPEN_VARIATION
-        facts[AT] = at
-    if status == _GOOD and count == first and facts[BEGIN] < 0:
-        status = _NO_GAME
-        facts[AT] = at
+    if status == GOOD and not comment_is_open:
+        if depth > 0:
+            status = OPEN_VARIATION
+        elif not has_result and not ended:
+            status = NO_RESULT
+        elif count == first and facts[START] == NO_VALUE:
+            status = NO_GAME
+        if status == OPEN_VARIATION or status == NO_RESULT:  # noqa: SIM109
+            facts[AT] = at
     facts[STATUS] = status
-    if status == _GOOD:
+    if status == GOOD:
         facts[LAST_MOVE] = count
     else:
-        kinds[first:count] = NO_SCORE
-        books[first:count] = False
+        for place in range(first, count):
+            kinds[place] = NO_SCORE
+            books[place] = False
     return at, ended
-
-
-def _start_of(fen: int, fens: Any, fen_starts: Any) -> Any:
-    """Index of the starting position that a tag at an index of the text names; -1 for none."""
-    low, high = 0, fens.shape[0]
-    while low < high:
-        middle = (low + high) // 2
-        if fens[middle] < fen:
-            low = middle + 1
-        else:
-            high = middle
-    return np.int64(fen_starts[low]) if low < fens.shape[0] and fens[low] == fen else np.int64(-1)
 
 
 def read_games(
@@ -495,47 +403,55 @@ def read_games(
     at = begin
     count = 0
     made = np.int64(0)
+    next_fen = 0
     while count < facts.shape[0]:
-        place = _skip_to_game(data, at, end)
-        if place < 0:
-            # A comment between games has no end yet.
-            if not final:
+        place = at
+        broken = False
+        while not broken:
+            place = _skip_space(data, place, end)
+            if place >= end or data[place] != 123:
                 break
-            place = end
+            # A comment between games.
+            after = read_comment(data, place + 1, end)[0]
+            broken = after > end
+            place = -after if after < 0 else min(after, end)
+        if broken and not final:
+            break
         if place >= end:
             at = end
             break
         game = facts[count]
-        clear_facts(game[:FACTS])
-        game[BEGIN] = -1
+        for value in range(TAG_VALUES):
+            game[value] = NO_VALUE
         game[LAST_MOVE] = made
-        game[STATUS] = _GOOD
+        game[STATUS] = GOOD
         game[AT] = place
-        game[START] = 0
-        origin = place
+        game[START] = NO_VALUE
+        game[MARKER] = UNKNOWN_RESULT
+        game[PLY] = 0
         ended = False
-        while place < end and data[place] == 91:
-            after = read_tag(data, place, end, game[:FACTS])
-            if after < 0:
-                ended = True
-                break
-            if after > place + 2:
-                game[BEGIN] = origin
-            place = _skip_to_tag(data, after, end)
+        while data[place] == 91 and place < end and not ended:
+            # As long as there is no tag, NO_VALUE says so.
+            game[START] = 0
+            after = read_tag(data, place, end, game)
+            ended = after < 0
+            if not ended:
+                place = _skip_space(data, after, end)
         if game[FEN] >= 0:
-            game[START] = _start_of(game[FEN], fens, fen_starts)
+            while next_fen < fens.shape[0] and fens[next_fen] < game[FEN]:
+                next_fen += 1
+            game[START] = -1
+            if next_fen < fens.shape[0] and fens[next_fen] == game[FEN]:
+                game[START] = fen_starts[next_fen]
             if game[START] < 0:
-                game[STATUS] = _UNREADABLE_START
+                game[STATUS] = UNREADABLE_START
                 game[AT] = game[FEN]
         if not ended:
             position = position_at(starts, max(game[START], 0))
             place, ended = _movetext(data, place, end, position, game, moves, scores, mates, kinds, books)
-        else:
-            game[PLY] = 0
         if not ended and not final and place >= end:
             break
-        game[BEGIN] = origin
-        game[END] = place
+        game[START] = max(game[START], 0)
         made = game[LAST_MOVE]
         at = place
         count += 1

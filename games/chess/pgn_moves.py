@@ -1,8 +1,8 @@
 """Which legal move a text in standard algebraic notation means, without generating all moves.
 
-The pieces that could arrive at the target come from the attack tables, seen from the target; legality is looked at
-after the move: it must leave its own king safe. What a text may leave out and what it may say too much is as in
-python-chess: marks of capture and check are not looked at, and a pawn's capture names its file.
+The pieces that could arrive at the target come from the attack tables, seen from the target; the caller plays the move
+of each of them and keeps the one that leaves its own king safe. What a text may leave out and what it may say too much
+is as in python-chess: marks of capture and check are not looked at, and a pawn's capture names its file.
 """
 
 from __future__ import annotations
@@ -20,21 +20,19 @@ from glem.games.chess.attacks import (
     pawn_attacks,
     rook_attacks,
 )
-from glem.games.chess.playing import play
 from glem.games.chess.position import Position, occupied_squares, own_squares
 
-__all__ = ["AMBIGUOUS_MOVE", "ILLEGAL_MOVE", "castling_move", "leaves_king_in_check", "meant_move"]
+__all__ = ["ILLEGAL_MOVE", "castling_move", "leaves_king_in_check", "pieces_meant"]
 
-ILLEGAL_MOVE, AMBIGUOUS_MOVE = -1, -2
-"""What stands for a move where there is none, or more than one."""
+ILLEGAL_MOVE = -1
+"""What stands for a move where there is none."""
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _A_FILE = np.uint64(0x0101010101010101)
 _FIRST_RANK = np.uint64(0xFF)
 _LAST_RANKS = np.uint64(0xFF000000000000FF)
-_PAWN, _KNIGHT, _BISHOP, _ROOK, _QUEEN = 0, 1, 2, 3, 4
+_PAWN, _KNIGHT, _BISHOP, _ROOK, _QUEEN, _KING = 0, 1, 2, 3, 4, 5
 
 
 @inlined
@@ -79,15 +77,14 @@ def castling_move(position: Position, kingside: bool) -> Any:
     if (king_way | rook_way) & occupied & ~(king_bit | rook_bit) != _ZERO:
         return ILLEGAL_MOVE
     opponent = occupied & ~own
+    after = (occupied & ~king_bit & ~rook_bit) | (_ONE << rook_target)
     way = king_way | king_bit
     while way != _ZERO:
         square = np.uint64(trailing_zeros(way))
-        if _attackers(position, square, occupied ^ king_bit, black) & opponent != _ZERO:
+        around = after if square == king_target else occupied ^ king_bit
+        if _attackers(position, square, around, black) & opponent != _ZERO:
             return ILLEGAL_MOVE
         way &= way - _ONE
-    after = ((occupied & ~king_bit) & ~rook_bit) | (_ONE << rook_target)
-    if _attackers(position, king_target, after, black) & opponent != _ZERO:
-        return ILLEGAL_MOVE
     return np.int64(king | (rook << np.uint64(6)))
 
 
@@ -115,16 +112,13 @@ def _pawns_to(position: Position, target: np.uint64, own: np.uint64, occupied: n
     return (behind << np.uint64(8) if black else behind >> np.uint64(8)) & pawns
 
 
-def meant_move(position: Position, kind: int, file: int, rank: int, target: int, promotion: int) -> Any:
-    """Move that a text means.
-
-    The move may leave its own king in check where only one piece could make it: the caller sees that when it plays
-    the move (:func:`leaves_king_in_check`).
+def pieces_meant(position: Position, kind: Any, file: Any, rank: Any, target: Any, promotion: Any) -> np.uint64:
+    """Pieces that a text may mean: they could go to the square if their king's safety did not count.
 
     Parameters
     ----------
     position
-        Where it is made.
+        Where the move is made.
     kind
         0 for a pawn to 5 for a king.
     file, rank
@@ -133,48 +127,30 @@ def meant_move(position: Position, kind: int, file: int, rank: int, target: int,
         Square of arrival.
     promotion
         0 for none, 1 to 5 for a knight to a king.
-
-    Returns
-    -------
-    move
-        Or :data:`ILLEGAL_MOVE`, :data:`AMBIGUOUS_MOVE`.
     """
     own = own_squares(position)
     occupied = occupied_squares(position)
     square = np.uint64(target)
+    pieces = _ZERO
     if kind == _PAWN:
-        pieces = _pawns_to(position, square, own, occupied, file)
         promotes = (_ONE << square) & _LAST_RANKS != _ZERO
-        if promotes != (promotion != 0) or promotion > _QUEEN:
-            return ILLEGAL_MOVE
+        if promotes == (promotion != 0) and promotion <= _QUEEN:
+            pieces = _pawns_to(position, square, own, occupied, file)
     elif promotion != 0 or (_ONE << square) & own != _ZERO:
-        return ILLEGAL_MOVE
+        return _ZERO
     elif kind == _KNIGHT:
-        pieces = knight_attacks(square) & position.knights & own
-    elif kind == _BISHOP:
-        pieces = bishop_attacks(square, occupied) & position.bishops & own
-    elif kind == _ROOK:
-        pieces = rook_attacks(square, occupied) & position.rooks & own
-    elif kind == _QUEEN:
-        pieces = (rook_attacks(square, occupied) | bishop_attacks(square, occupied)) & position.queens & own
+        pieces = knight_attacks(square) & position.knights
+    elif kind == _KING:
+        pieces = king_attacks(square) & position.kings
     else:
-        pieces = king_attacks(square) & position.kings & own
+        if kind != _BISHOP:
+            pieces = rook_attacks(square, occupied)
+        if kind != _ROOK:
+            pieces |= bishop_attacks(square, occupied)
+        pieces &= position.queens if kind == _QUEEN else (position.rooks if kind == _ROOK else position.bishops)
+    pieces &= own
     if file >= 0:
         pieces &= _A_FILE << np.uint64(file)
     if rank >= 0:
         pieces &= _FIRST_RANK << np.uint64(8 * rank)
-    if pieces == _ZERO:
-        return ILLEGAL_MOVE
-    arriving = (square << np.uint64(6)) | (np.uint64(promotion) << np.uint64(12))
-    first = np.int64(np.uint64(trailing_zeros(pieces)) | arriving)
-    if pieces & (pieces - _ONE) == _ZERO:
-        return first
-    found: Any = ILLEGAL_MOVE
-    while pieces != _ZERO:
-        move: Any = np.int64(np.uint64(trailing_zeros(pieces)) | arriving)
-        if not leaves_king_in_check(play(position, move)):
-            if found != ILLEGAL_MOVE:
-                return AMBIGUOUS_MOVE
-            found = move
-        pieces &= pieces - _ONE
-    return found
+    return pieces
