@@ -22,6 +22,9 @@ __all__ = ["render_grading", "write_grading_report"]
 _MOST_ROWS = 400
 """Of a table of what a scorer found out."""
 
+_FEWEST_IN_CURVE = 20
+"""Smaller groups stand in the table only: their intervals would hide the others."""
+
 
 def write_grading_report(found: CollectionGrading, path: str | os.PathLike[str], *, game_title: str) -> None:
     """Write the report as one HTML file, which replaces an older one only when it is whole."""
@@ -162,11 +165,12 @@ def _curves(found: CollectionGrading) -> list[Element]:
 def _curve(found: CollectionGrading, grouping: str, key: str) -> Element | None:
     grading = found.grading
     names = grading.groups[grouping]
-    filled = [place for place in range(len(names)) if grading.baselines[0].by_group[grouping][place] is not None]
+    groups = grading.baselines[0].by_group[grouping]
+    filled = [place for place in range(len(names)) if _count(groups[place]) >= _FEWEST_IN_CURVE]
     if len(filled) < 2:
         return None
     curves = {one.name: [_limits(one.by_group[grouping][place]) for place in filled] for one in _graded(found)}
-    counts = [_count(grading.baselines[0].by_group[grouping][place]) for place in filled]
+    counts = [_count(groups[place]) for place in filled]
     baselines = [one.name for one in grading.baselines]
     shown = [names[place] for place in filled]
     entries = [element("li", line_swatch(style), name) for name, style in styles_of(tuple(curves), baselines).items()]
