@@ -88,7 +88,7 @@ def write_drawishness(boards: Boards, clock: int, values: Any, first: int) -> No
     ahead += 5 * (rooks - other_rooks) + 9 * (queens - other_queens)
     imbalance = abs(knights - other_knights) + abs(bishops - other_bishops)
     imbalance += abs(rooks - other_rooks) + abs(queens - other_queens)
-    if opposite_bishops(boards):
+    if opposite_bishops(boards.own_bishops, boards.bishops):
         others = knights + other_knights + all_queens
         values[first] = 1 if others + all_rooks == 0 else 0
         values[first + 1] = 1 if others == 0 and all_rooks > 0 else 0

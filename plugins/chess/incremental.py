@@ -22,7 +22,8 @@ from glem.core.search.pattern_sums import values_in
 from glem.games.chess.position import Position
 from glem.plugins.chess.phases import PHASE_COUNT, phase_of
 from glem.plugins.chess.placement import PLACEMENT, PLACES
-from glem.plugins.chess.terms import TERMS, write_terms
+from glem.plugins.chess.sides import boards_of
+from glem.plugins.chess.terms import TERMS, write_terms_and_sides
 from glem.plugins.chess.vectors import LANES, SUM_WORDS, TERMS_TOGETHER, change_sums, products, sum_of_lane
 
 __all__ = ["ChessTables", "incremental_evaluator"]
@@ -165,7 +166,7 @@ def full_score(position: Position, data: ChessTables, accumulators: Any, ply: in
     phase = np.int64(phase_of(position))
     total = _placement_score(position, data, accumulators, first, phase)
     values = values_in(accumulators, first + np.int64(SUM_WORDS), np.int64(_TERM_WORDS))
-    write_terms(position, values, 0)
+    write_terms_and_sides(boards_of(position), values, 0)
     row = phase * np.int64(_TERM_WORDS)
     total += products(accumulators, first + np.int64(SUM_WORDS), data.weights, row, np.int64(_TERM_WORDS))
     return min(max(total, -data.limit), data.limit)

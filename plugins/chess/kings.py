@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from glem.core.features import AtomicFeature
-from glem.core.kernels import popcount, trailing_zeros
+from glem.core.kernels import inlined, popcount, trailing_zeros
 from glem.games.chess.attacks import bishop_attacks, knight_attacks, rook_attacks
 from glem.plugins.chess.sides import FILE_A, RANK_1, Side, beside, has, king_zone, south_fill
 
@@ -53,6 +53,7 @@ KING_TERMS = (
 """In the order in which they are written."""
 
 
+@inlined
 def add_king_terms(
     own: Side, opponent: Side, own_attacks: np.uint64, hostile_attacks: np.uint64, sign: int, values: Any, first: int
 ) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from glem.core.features import AtomicFeature
-from glem.core.kernels import popcount
-from glem.plugins.chess.sides import Boards, has
+from glem.core.kernels import inlined, popcount
+from glem.plugins.chess.sides import Side, has
 
 __all__ = ["DARK_SQUARES", "MATERIAL_TERMS", "add_material_terms", "opposite_bishops"]
 
@@ -42,46 +42,40 @@ MATERIAL_TERMS = (
 """Own count less the opponent's; in the order in which they are written."""
 
 
-def opposite_bishops(boards: Boards) -> bool:
+def opposite_bishops(own_bishops: np.uint64, bishops: np.uint64) -> bool:
     """Whether each side has bishops on squares of one colour only, the other side on the other."""
-    own_dark = has(boards.own_bishops & DARK_SQUARES)
-    own_light = has(boards.own_bishops & ~DARK_SQUARES)
-    dark = has(boards.bishops & DARK_SQUARES)
-    light = has(boards.bishops & ~DARK_SQUARES)
-    return own_dark + own_light == 1 and dark + light == 1 and own_dark != dark
+    own_dark = has(own_bishops & DARK_SQUARES)
+    dark = has(bishops & DARK_SQUARES)
+    single = own_dark + has(own_bishops & ~DARK_SQUARES) == 1 and dark + has(bishops & ~DARK_SQUARES) == 1
+    return single and own_dark != dark
 
 
-def _add_of_one_side(
-    pawns: int, knights: int, bishops: np.uint64, rooks: int, ahead: int, sign: int, values: Any, first: int
-) -> None:
-    values[first + 5] += sign * has(bishops & DARK_SQUARES) * has(bishops & ~DARK_SQUARES)
-    values[first + 6] += sign if knights > 1 else 0
-    values[first + 7] += sign if rooks > 1 else 0
+@inlined
+def add_material_terms(own: Side, opponent: Side, sign: int, values: Any, first: int) -> None:
+    """Add ``sign`` times the terms of a side."""
+    pawns = popcount(own.pawns)
+    knights = popcount(own.knights)
+    bishops = popcount(own.bishops)
+    rooks = popcount(own.rooks)
+    queens = popcount(own.queens)
+    values[first] += sign * pawns
+    values[first + 1] += sign * knights
+    values[first + 2] += sign * bishops
+    values[first + 3] += sign * rooks
+    values[first + 4] += sign * queens
+    values[first + 5] += sign * has(own.bishops & DARK_SQUARES) * has(own.bishops & ~DARK_SQUARES)
+    values[first + 6] += sign * min(knights >> 1, 1)
+    values[first + 7] += sign * min(rooks >> 1, 1)
     values[first + 8] += sign * knights * (pawns - 5)
     values[first + 9] += sign * rooks * (pawns - 5)
-    values[first + 10] += sign if pawns == 0 and 0 < ahead < 5 else 0
-
-
-def add_material_terms(boards: Boards, values: Any, first: int) -> None:
-    """Add the terms of both sides."""
-    own_pawns, pawns = popcount(boards.own_pawns), popcount(boards.pawns)
-    own_knights, knights = popcount(boards.own_knights), popcount(boards.knights)
-    own_rooks, rooks = popcount(boards.own_rooks), popcount(boards.rooks)
-    bishops = popcount(boards.own_bishops) - popcount(boards.bishops)
-    queens = popcount(boards.own_queens) - popcount(boards.queens)
-    values[first] += own_pawns - pawns
-    values[first + 1] += own_knights - knights
-    values[first + 2] += bishops
-    values[first + 3] += own_rooks - rooks
-    values[first + 4] += queens
-    ahead = own_pawns - pawns + 3 * (own_knights - knights + bishops) + 5 * (own_rooks - rooks) + 9 * queens
-    _add_of_one_side(own_pawns, own_knights, boards.own_bishops, own_rooks, ahead, 1, values, first)
-    _add_of_one_side(pawns, knights, boards.bishops, rooks, -ahead, -1, values, first)
-    minors = boards.own_knights | boards.knights | boards.own_bishops | boards.bishops
-    all_queens = boards.own_queens | boards.queens
-    others = boards.own_knights | boards.knights | boards.own_rooks | boards.rooks | all_queens
-    single = popcount(boards.own_bishops) == 1 and popcount(boards.bishops) == 1
-    if others == _ZERO and single and opposite_bishops(boards):
-        values[first + 11] += own_pawns - pawns
-    if (minors | all_queens) == _ZERO and own_rooks > 0 and rooks > 0:
-        values[first + 12] += own_pawns - pawns
+    if own.pawns == _ZERO:
+        ahead = 3 * (knights + bishops - popcount(opponent.knights | opponent.bishops)) + 5 * rooks + 9 * queens
+        ahead -= popcount(opponent.pawns) + 5 * popcount(opponent.rooks) + 9 * popcount(opponent.queens)
+        values[first + 10] += sign if 0 < ahead < 5 else 0
+    elif (own.knights | opponent.knights | own.queens | opponent.queens) == _ZERO:
+        all_rooks = own.rooks | opponent.rooks
+        all_bishops = own.bishops | opponent.bishops
+        if all_rooks == _ZERO and bishops == 1 and popcount(opponent.bishops) == 1:
+            values[first + 11] += sign * pawns if opposite_bishops(own.bishops, opponent.bishops) else 0
+        if all_bishops == _ZERO and rooks > 0 and opponent.rooks != _ZERO:
+            values[first + 12] += sign * pawns

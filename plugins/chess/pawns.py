@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from glem.core.features import AtomicFeature
-from glem.core.kernels import popcount, trailing_zeros
+from glem.core.kernels import inlined, popcount, trailing_zeros
 from glem.plugins.chess.sides import (
     FILE_A,
     RANK_1,
@@ -86,6 +86,7 @@ def _candidates(fronts: np.uint64, pawns: np.uint64, others: np.uint64) -> int:
     return count
 
 
+@inlined
 def add_pawn_terms(own: Side, opponent: Side, sign: int, waits: int, values: Any, first: int) -> None:
     """Add ``sign`` times the pawn terms of a side whose pawns go up; ``waits`` is 1 where the other is to move."""
     pawns = own.pawns

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from glem.core.features import AtomicFeature
-from glem.core.kernels import popcount
+from glem.core.kernels import inlined, popcount
 from glem.plugins.chess.material import DARK_SQUARES
 from glem.plugins.chess.sides import RANK_1, Side, file_fill, has, pawn_attacks, south_fill
 
@@ -70,6 +70,7 @@ PIECE_TERMS = (
 """Own count less the opponent's; in the order in which they are written."""
 
 
+@inlined
 def add_piece_terms(
     own: Side, opponent: Side, own_attacks: np.uint64, hostile_attacks: np.uint64, sign: int, values: Any, first: int
 ) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from glem.core.kernels import popcount, trailing_zeros
+from glem.core.kernels import inlined, popcount, trailing_zeros
 from glem.games.chess.attacks import bishop_attacks, king_attacks, knight_attacks, rook_attacks
 from glem.games.chess.position import Position, byte_swap
 
@@ -93,6 +93,7 @@ class Side(NamedTuple):
     attackers: np.int64
 
 
+@inlined
 def boards_of(position: Position) -> Boards:
     """Boards of a position as the side to move sees them."""
     white = position.white
@@ -129,6 +130,7 @@ def boards_of(position: Position) -> Boards:
     )
 
 
+@inlined
 def turned_over_side(side: Side) -> Side:
     """Exchange the ranks on all boards of a side."""
     return Side(

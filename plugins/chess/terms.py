@@ -11,7 +11,7 @@ import numpy as np
 
 from glem.core.features import AtomicFeature
 from glem.core.kernels import popcount
-from glem.games.chess.position import Position, byte_swap
+from glem.games.chess.position import byte_swap
 from glem.plugins.chess.kings import KING_TERMS, add_king_terms
 from glem.plugins.chess.material import MATERIAL_TERMS, add_material_terms
 from glem.plugins.chess.mobility import MOBILITY_TERMS, side_with_mobility
@@ -20,13 +20,12 @@ from glem.plugins.chess.pieces import PIECE_TERMS, add_piece_terms
 from glem.plugins.chess.sides import (
     Boards,
     Side,
-    boards_of,
     has,
     pawn_attacks,
     turned_over_side,
 )
 
-__all__ = ["TERMS", "attacks_of", "write_terms", "write_terms_and_sides"]
+__all__ = ["TERMS", "attacks_of", "write_terms_and_sides"]
 
 _MOVE_TERMS = (
     AtomicFeature("in_check", 0, 1, "1 where the side to move is in check.", group="move"),
@@ -52,7 +51,7 @@ def attacks_of(side: Side) -> np.uint64:
 
 
 def write_terms_and_sides(boards: Boards, values: Any, first: int) -> tuple[Side, Side]:
-    """Write all terms from ``first`` on, and give both sides in the mover's view."""
+    """Write all terms, in the order of :data:`TERMS`, from ``first`` on, and give both sides in the mover's view."""
     for place in range(_COUNT):
         values[first + place] = 0
     own_all = boards.own_pawns | boards.own_knights | boards.own_bishops
@@ -61,7 +60,6 @@ def write_terms_and_sides(boards: Boards, values: Any, first: int) -> tuple[Side
     occupied = own_all | all_others
     by_pawns = pawn_attacks(boards.own_pawns)
     by_other_pawns = byte_swap(pawn_attacks(byte_swap(boards.pawns)))
-    add_material_terms(boards, values, first)
     mover = side_with_mobility(
         boards.own_pawns,
         boards.own_knights,
@@ -106,14 +104,10 @@ def write_terms_and_sides(boards: Boards, values: Any, first: int) -> tuple[Side
     # One loop, not two calls: the functions are inlined once.
     for waits in range(2):
         sign = 1 - 2 * waits
+        add_material_terms(own, opponent, sign, values, first)
         add_pawn_terms(own, opponent, sign, waits, values, first + _PAWNS)
         add_king_terms(own, opponent, own_attacks, hostile_attacks, sign, values, first + _KINGS)
         add_piece_terms(own, opponent, own_attacks, hostile_attacks, sign, values, first + _PIECES)
         own, opponent = turned_over_side(opponent), turned_over_side(own)
         own_attacks, hostile_attacks = byte_swap(hostile_attacks), byte_swap(own_attacks)
     return mover, other
-
-
-def write_terms(position: Position, values: Any, first: int) -> None:
-    """Write the value of every term of a position, in the order of :data:`TERMS`, from ``first`` on."""
-    write_terms_and_sides(boards_of(position), values, first)

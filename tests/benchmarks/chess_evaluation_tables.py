@@ -1,0 +1,87 @@
+"""Print the speeds of ``docs/explanation/chess-evaluation.md``, in processor time of one thread.
+
+    python -m tests.benchmarks.chess_evaluation_tables [NODES]
+
+Features and evaluations of 80,000 positions together, then searches with the evaluations that come with chess.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import chess
+import numpy as np
+
+from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.search.results import Limits
+from glem.core.search.searcher import Searcher
+from glem.core.tournament.player_data import load_player_evaluation
+from glem.games.chess import CHESS as GAME
+from glem.games.chess.boards import from_board
+from glem.plugins.chess import CHESS
+
+_POSITIONS = 80_000
+_DIFFERENT = 400
+_ROUNDS = 5
+_ROOTS = (
+    chess.STARTING_FEN,
+    "r1bq1rk1/pp2bppp/2n1pn2/3p4/2PP4/2N1PN2/PP3PPP/R1BQKB1R w KQ - 0 8",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+    "2r3k1/pp2ppbp/6p1/3n4/8/1P2BN2/P3BPPP/3R2K1 w - - 0 20",
+)
+
+
+def _positions() -> Any:
+    source = random.Random(1)
+    found = []
+    while len(found) < _DIFFERENT:
+        board = chess.Board()
+        for _ in range(source.randrange(10, 120)):
+            moves = list(board.legal_moves)
+            if not moves:
+                break
+            board.push(source.choice(moves))
+        found.append(from_board(board))
+    columns = (np.array(column) for column in zip(*found, strict=True))
+    return type(found[0])(*(np.tile(column, _POSITIONS // _DIFFERENT) for column in columns))
+
+
+def _median(work: Callable[[], Any]) -> float:
+    work()
+    times = []
+    for _ in range(_ROUNDS):
+        began = time.process_time()
+        work()
+        times.append(time.process_time() - began)
+    return statistics.median(times)
+
+
+def main() -> None:
+    """Print all tables."""
+    nodes = int(sys.argv[1]) if len(sys.argv) > 1 else 400_000
+    positions = _positions()
+    seconds = _median(lambda: CHESS.features.values(positions))
+    print(f"{len(CHESS.features)} features of {_POSITIONS:,} positions: {seconds:.3f} s")
+    for name in ("material", "piece-square", "default"):
+        evaluation = load_player_evaluation(GAME, name)
+        print(f"{name} of {_POSITIONS:,} positions: {_median(lambda e=evaluation: e.predict(positions)):.3f} s")
+    for name in ("none", "material", "piece-square", "default"):
+        searcher = Searcher(GAME, evaluator_of(load_player_evaluation(GAME, name)))
+        searcher.search(GAME.initial_position, Limits(depth=2))
+        visited, spent = 0, 0.0
+        for text in _ROOTS:
+            searcher.clear()
+            began = time.process_time()
+            visited += searcher.search(from_board(chess.Board(text)), Limits(nodes=nodes)).nodes
+            spent += time.process_time() - began
+        print(f"search with {name}: {visited / spent / 1e6:.2f} million nodes/s")
+
+
+if __name__ == "__main__":
+    main()
