@@ -1,7 +1,7 @@
 """Programs of others as players: what a game says of the protocol in which it speaks to them.
 
 A player's text that begins with the name of such a protocol and a colon, as in ``NAME:program,nodes=1000``, is a
-program. :attr:`glem.core.game.Game.external_players` tells what the names are and how to reach the programs; here
+program. ``Game.external_players`` tells what the names are and how to reach the programs; here
 stands what glem needs of them.
 """
 
