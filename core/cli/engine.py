@@ -66,6 +66,8 @@ def command(game_name: str, protocol_name: str, **player: Any) -> None:
         sys.stdout.flush()
 
     protocol.serve(engine, lines, write)
-    if engine.preparing is not None and engine.preparing.is_alive():
-        # Nothing is left in the middle of compiling but files that are never half written.
+    if engine.preparing is not None:
+        # Whoever says quit does not wait for machine code that may still be made, nor for what Python tidies up. Files
+        # of the cache are never half written, and programs that are players end with this process.
+        sys.stdout.flush()
         os._exit(0)

@@ -114,7 +114,8 @@ def limits_of(go: Go, *, white_to_move: bool, own: Limits, overhead: float) -> L
     if milliseconds is None:
         return attrs.evolve(limits, seconds=_bounded(seconds))
     left = min(max(milliseconds / 1000 - overhead, _LEAST_SECONDS), 1e9)
-    clock = Clock(left, min(max(increment or 0, 0) / 1000, 1e9))
+    # The overhead comes with each move, and so it is the increment that must bear it.
+    clock = Clock(left, min(max((increment or 0) / 1000 - overhead, 0.0), 1e9))
     if go.movestogo is not None and go.movestogo > 0:
         clock = _for_moves(clock, go.movestogo)
         most = _MOST_OF_CLOCK * left

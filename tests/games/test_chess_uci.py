@@ -342,6 +342,7 @@ def test_limits() -> None:
     clocks = "wtime 1000 btime 60000 winc 100 binc 200"
     assert limits(clocks) == Limits(clock=Clock(1.0, 0.1))
     assert limits(clocks, white=False) == Limits(clock=Clock(60.0, 0.2))
+    assert limits(clocks, overhead=0.25) == Limits(clock=Clock(0.75, 0.0))
     assert limits("wtime -50 btime 1").clock == Clock(0.001, 0.0)
     assert limits(f"{clocks} infinite") == limits("") == Limits()
     assert limits("mate 3") == Limits(depth=6)
