@@ -24,7 +24,7 @@ _COMMANDS = {
     "discover": "Mine configurations and patterns, fit their weights, write a report.",
     "engine": "Play in programs that speak a text protocol.",
     "evaluate": "Error of an evaluation on scored positions, phase by phase.",
-    "experiment": "Experiments on what grades tell: correctness against processing power.",
+    "experiment": "Experiments on what grades tell: of processing power and of playing strength.",
     "explain": "Show what an evaluation sees in a position.",
     "fit": "Fit an evaluation to scored positions.",
     "games": "List the installed games.",

@@ -1,4 +1,4 @@
-"""``glem experiment``: whether grades rise with processing power."""
+"""``glem experiment``: whether grades rise with processing power, and with playing strength."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from glem.core.cli.executors import executor_options, opened_executor
 if TYPE_CHECKING:
     from glem.core.experiments.lines import LineFit
     from glem.core.experiments.power import PowerCurve, PowerExperiment
+    from glem.core.experiments.strength import StrengthExperiment
 
 __all__ = ["command"]
 
@@ -120,6 +121,153 @@ def power(
         print_json({"rule": str(rule), **plain})
         return
     _print_power(found, str(rule))
+    if report is not None:
+        click.echo(f"wrote {report}")
+
+
+@command.command("players")
+@click.argument("game_name", metavar="GAME")
+@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="GAMES...")
+@click.option("--fewest", type=click.IntRange(2), default=100, show_default=True, help="Least games of a player.")
+@click.option("--skip-moves", type=click.IntRange(0), default=10, show_default=True, help="As for `glem grade`.")
+@click.option(
+    "--skip-end", type=click.FloatRange(0, 0.99), default=0.1, show_default=True, help="As for `glem grade`."
+)  # fmt: skip
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals.")
+@click.option("--seed", default=0, show_default=True, help="Draws positions.")
+@click.option("--skip-bad", is_flag=True, help="Leave bad game records out instead of stopping.")
+@click.option("--report", type=click.Path(dir_okay=False), help="Write an HTML report.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def players(
+    game_name: str,
+    files: tuple[str, ...],
+    fewest: int,
+    skip_moves: int,
+    skip_end: float,
+    confidence: float,
+    seed: int,
+    skip_bad: bool,
+    report: str | None,
+    as_json: bool,
+) -> None:
+    """Grade the players of GAMES by the scores in their comments, beside their ratings (Ban 2012, figure 2)."""
+    from glem.core.experiments.strength import strength_of_players
+    from glem.core.files import check_writable
+    from glem.core.game import load_game
+
+    game = load_game(game_name)
+    if report is not None:
+        check_writable(report)
+    found = strength_of_players(
+        game,
+        files,
+        fewest=fewest,
+        skip_moves=skip_moves,
+        skip_end=skip_end,
+        seed=seed,
+        confidence=confidence,
+        skip_bad=skip_bad,
+        progress=display_progress(quiet=as_json),
+    )
+    _show_strength(found, report, game.title, as_json)
+
+
+@command.command("strength")
+@click.argument("game_name", metavar="GAME")
+@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="GAMES...")
+@click.option(
+    "--evaluation", "evaluations", multiple=True, required=True, metavar="TEXT",
+    help="As for `glem grade`. At least three.",
+)  # fmt: skip
+@click.option(
+    "--ratings", required=True, type=click.Path(dir_okay=False),
+    help="JSON of `glem tournament --json` with players of the same names (name=...).",
+)  # fmt: skip
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals.")
+@click.option("--seed", default=0, show_default=True, help="Draws positions.")
+@click.option("--skip-bad", is_flag=True, help="Leave bad game records out instead of stopping.")
+@click.option("--report", type=click.Path(dir_okay=False), help="Write an HTML report.")
+@executor_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def strength(
+    game_name: str,
+    files: tuple[str, ...],
+    evaluations: tuple[str, ...],
+    ratings: str,
+    confidence: float,
+    seed: int,
+    skip_bad: bool,
+    report: str | None,
+    workers: int,
+    dask: str | None,
+    as_json: bool,
+) -> None:
+    """Grade evaluations of GAME on the same positions, beside their ratings from a tournament (Ban 2012, figure 2)."""
+    from glem.core.chunked_work import Workers
+    from glem.core.experiments.strength import read_ratings, strength_of_evaluations
+    from glem.core.files import check_writable
+    from glem.core.game import load_game
+    from glem.core.grading.collection import grade_collection
+    from glem.core.grading.grading import GradingSettings
+    from glem.core.grading.scorers import scorer_of
+    from glem.core.grading.selection import SelectionRule
+
+    game = load_game(game_name)
+    rated = read_ratings(ratings)
+    if report is not None:
+        check_writable(report)
+    with opened_executor(workers, dask) as where:
+        graded = grade_collection(
+            game,
+            files,
+            [scorer_of(game, text, workers=Workers(**where)) for text in evaluations],
+            rule=SelectionRule(seed=seed),
+            settings=GradingSettings(confidence=confidence, seed=seed),
+            skip_bad=skip_bad,
+            progress=display_progress(quiet=as_json),
+        )
+    found = strength_of_evaluations(graded.grading, rated, confidence=confidence)
+    _show_strength(found, report, game.title, as_json)
+
+
+def _show_strength(found: StrengthExperiment, report: str | None, title: str, as_json: bool) -> None:
+    from glem.core.report.strength_page import correlation_text, write_strength_report
+
+    if report is not None:
+        write_strength_report(found, report, game_title=title)
+    if as_json:
+        import attrs
+
+        print_json(attrs.asdict(found, recurse=True))
+        return
+    rows = []
+    for point in found.points:
+        advantage: Any = point.advantage
+        rows.append(
+            (
+                point.name,
+                f"{point.rating:.0f}",
+                f"{point.grade.games:,}",
+                f"{point.grade.grade:.4f}",
+                f"{point.grade.error:.4f}",
+                "" if advantage is None else f"{advantage.difference:+.3f} ± {advantage.error:.3f}",
+                "" if advantage is None else f"{advantage.rating_difference:+.0f}",
+            )
+        )
+    print_table(
+        "Grades by rating", ("name", "rating", "games", "grade", "error", "advantage", "rating difference"), rows
+    )
+    click.echo(correlation_text("grade and rating", found.by_rating))
+    line = found.line
+    if line is not None and line.slope:
+        click.echo(
+            f"straight line: {line.intercept:.3f} + rating / {1 / line.slope:,.0f}, R² = {line.r_squared:.2f} "
+            "(Ban 2012, equation 16: rating / 6,000)"
+        )
+    if found.by_difference is not None:
+        click.echo(correlation_text("advantage and rating difference", found.by_difference))
+    if found.left_out:
+        click.echo(f"{found.left_out:,} players with too few games are left out")
     if report is not None:
         click.echo(f"wrote {report}")
 

@@ -31,6 +31,7 @@ __all__ = [
     "line_swatch",
     "model_styles",
     "power_chart",
+    "strength_chart",
     "styles_of",
 ]
 
@@ -338,6 +339,41 @@ def power_chart(
 
     description = f"Chart: grade over {kind} of {', '.join(curves)}"
     return _chart(f"power-{width}", width, height, draw, description)
+
+
+def strength_chart(
+    points: Sequence[tuple[float, float, float, float]],
+    line: tuple[float, float] | None,
+    *,
+    width: int = 640,
+    height: int = 380,
+) -> Tree.Element:
+    """Draw grades over ratings, with their intervals and a straight line.
+
+    Parameters
+    ----------
+    points
+        Rating, grade, and lower and upper end of its interval.
+    line
+        Slope and intercept; None for none.
+    width, height
+        As for :func:`error_chart`.
+    """
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        ratings, grades, lows, highs = zip(*points, strict=True)
+        colour = _STAND_IN["series-1"]
+        axes.vlines(ratings, lows, highs, color=colour, linewidth=1.0, alpha=0.4)
+        axes.plot(ratings, grades, color=colour, linestyle="None", marker="o", markersize=5, clip_on=False)
+        if line is not None:
+            ends = [min(ratings), max(ratings)]
+            axes.plot(ends, [line[1] + line[0] * end for end in ends], color=_STAND_IN["series-2"], linewidth=1.2)
+        axes.set_xlabel("rating")
+        axes.set_ylabel("grade")
+        axes.locator_params(axis="y", nbins=6)
+
+    return _chart(f"strength-{width}", width, height, draw, f"Chart: grade over rating of {len(points)} players")
 
 
 def _label(text: str) -> str:

@@ -1,0 +1,107 @@
+"""Grades beside ratings, on games whose comments are known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from glem.core.cli import command_group
+from glem.core.errors import BadInputError
+from glem.core.experiments.strength import read_ratings, strength_of_players
+from glem.core.game import load_game
+
+_MOVES = ("Nf3", "Nf6", "Ng1", "Ng8")
+_RATINGS = {"Strong": 3000, "Middling": 2500, "Weak": 2000, "Rare": 2400}
+
+
+def _game(number: int, white: str, black: str, result: str, random: np.random.Generator) -> str:
+    """One game: knights go to and fro, and stronger players know better who will win."""
+    value = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0}[result]
+    tags = {
+        "Event": "Test",
+        "White": white,
+        "Black": black,
+        "Result": result,
+        "WhiteElo": _RATINGS[white],
+        "BlackElo": _RATINGS[black],
+    }
+    words = []
+    for ply in range(40):
+        noise = 2.0 * (3000 - _RATINGS[(white, black)[ply % 2]]) / 1000 + 0.5
+        score = value + noise * random.normal()
+        words.append((f"{ply // 2 + 1}. " if ply % 2 == 0 else "") + f"{_MOVES[ply % 4]} {{wv={score:.2f}, d=9}}")
+    head = "\n".join(f'[{name} "{text}"]' for name, text in tags.items())
+    return f"{head}\n\n{' '.join(words)} {result}\n\n"
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    random = np.random.default_rng(7)
+    names = ("Strong", "Middling", "Weak")
+    games = []
+    for number in range(360):
+        white, black = random.permutation(names)[:2]
+        result = ("1-0", "0-1", "1/2-1/2")[int(random.integers(3))]
+        games.append(_game(number, white, black, result, random))
+    games.append(_game(360, "Rare", "Weak", "1-0", random))
+    path = tmp_path_factory.mktemp("strength") / "games.pgn"
+    path.write_text("".join(games))
+    return path
+
+
+def test_who_knows_better_is_graded_higher(file: Path) -> None:
+    found = strength_of_players(load_game("chess"), [file], fewest=50, skip_moves=2)
+    assert [point.name for point in found.points] == ["Strong", "Middling", "Weak"]
+    assert [point.rating for point in found.points] == [3000, 2500, 2000]
+    grades = [point.grade.grade for point in found.points]
+    assert grades == sorted(grades, reverse=True)
+    assert found.left_out == 1
+    assert found.by_rating.pearson > 0.8
+    assert found.line is not None
+    assert found.line.slope > 0
+    strong, _, weak = (point.advantage for point in found.points)
+    assert strong is not None
+    assert weak is not None
+    assert strong.difference > 2 * strong.error
+    assert weak.difference < -2 * weak.error
+    assert strong.rating_difference == pytest.approx(750, abs=80)
+    # Games with the rare player count for nobody's advantage, all others for two.
+    assert sum(point.advantage.games for point in found.points if point.advantage is not None) == 720
+    again = strength_of_players(load_game("chess"), [file], fewest=50, skip_moves=2)
+    assert found.points == again.points
+
+
+def test_players_without_games_are_told(file: Path) -> None:
+    with pytest.raises(BadInputError, match="at least three players with ratings, found 0"):
+        strength_of_players(load_game("chess"), [file], fewest=10_000)
+
+
+def test_the_commands(file: Path, tmp_path: Path) -> None:
+    report = tmp_path / "players.html"
+    arguments = ["experiment", "players", "chess", str(file), "--fewest", "50", "--report", str(report)]
+    result = CliRunner().invoke(command_group, arguments, catch_exceptions=False)
+    assert "grade and rating: r = +" in result.output
+    assert "Strong" in report.read_text()
+    ratings = tmp_path / "ratings.json"
+    ratings.write_text(json.dumps({"ratings": [{"name": name, "elo": elo} for name, elo in (("a", 1), ("b", 2))]}))
+    arguments = ["experiment", "strength", "chess", str(file), "--ratings", str(ratings), "--json"]
+    for name, evaluation in (("a", "material"), ("b", "default"), ("c", "none")):
+        arguments += ["--evaluation", f"name={name},evaluation={evaluation}"]
+    with pytest.raises(BadInputError, match="no rating of 'c', but of a, b"):
+        CliRunner().invoke(command_group, arguments, catch_exceptions=False)
+    ratings.write_text(json.dumps({"ratings": [{"name": name, "elo": ord(name)} for name in "abc"]}))
+    found = json.loads(CliRunner().invoke(command_group, arguments, catch_exceptions=False).output)
+    assert [point["name"] for point in found["points"]] == ["c", "b", "a"]
+    assert found["by_difference"] is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"ratings": 3}', '{"ratings": [{"name": "a"}]}', '{"ratings": []}'])
+def test_files_that_are_no_ratings_are_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "ratings.json"
+    path.write_text(text)
+    with pytest.raises(BadInputError, match=r"ratings\.json"):
+        read_ratings(path)
