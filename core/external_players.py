@@ -58,11 +58,14 @@ class ExternalScore:
         Probabilities of win, draw and loss, where it gives them; they add up to 1.
     failures
         How often it failed over this position and was started anew.
+    problem
+        What the matter was, for people, where it failed or gave no score.
     """
 
     value: float | None
     results: tuple[float, float, float] | None = None
     failures: int = 0
+    problem: str = ""
 
 
 class PositionScoring(Protocol):

@@ -28,6 +28,7 @@ __all__ = ["ExternalScorer", "value_and_drawishness"]
 
 _POSITIONS_PER_TASK = 20
 _LOG_ODDS = "log odds"
+_LONGEST_PROBLEM = 200
 
 
 def value_and_drawishness(results: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -91,6 +92,7 @@ class ExternalScorer:
         self._kept = kept
         self._failures = 0
         self._missing = 0
+        self._problem = ""
         # What is wrong with it is told now, not after the games were read.
         scoring = external.make_scoring(game, spec)
         self._unit = scoring.unit
@@ -102,6 +104,7 @@ class ExternalScorer:
         value, results = found["value"], found["results"]
         self._failures = int(found["failures"].sum())
         self._missing = int(np.isnan(value).sum())
+        self._problem = next((text for text in reversed(found["problem"].tolist()) if text), "")
         seconds = float(found["seconds"].sum()) / max(len(value), 1)
         has_results = ~np.isnan(results[:, 0])
         if has_results.any() and (has_results | np.isnan(value)).all():
@@ -155,11 +158,12 @@ class ExternalScorer:
     def remarks(self) -> Sequence[str]:
         """Tell how often the program failed."""
         told = []
+        last = f" (the last time: {self._problem})" if self._problem else ""
         if self._failures:
-            what = "it crashed, hung or answered nonsense, and went on anew"
-            told.append(f"{self.name} failed {self._failures:,} times: {what}")
+            times = "once" if self._failures == 1 else f"{self._failures:,} times"
+            told.append(f"{self.name} failed {times} and was started anew{last}")
         if self._missing:
-            told.append(f"{self.name} gave no score for {self._missing:,} positions, though it was asked twice")
+            told.append(f"{self.name} gave no score for {self._missing:,} positions{last}")
         return told
 
     def tables(self) -> Sequence[Any]:
@@ -207,16 +211,17 @@ def _scores_of(task: _Task) -> Arrays:
     results = np.full((count, 3), np.nan)
     failures = np.zeros(count, np.int64)
     seconds = np.zeros(count)
+    problem = np.full(count, "", f"<U{_LONGEST_PROBLEM}")
     for row in range(count):
         begin = time.perf_counter()
         score = scoring.score(position_at(task.positions, row))
         seconds[row] = time.perf_counter() - begin
-        failures[row] = score.failures
+        failures[row], problem[row] = score.failures, score.problem
         if score.value is not None:
             value[row] = score.value
             if score.results is not None:
                 results[row] = score.results
-    return {"value": value, "results": results, "failures": failures, "seconds": seconds}
+    return {"value": value, "results": results, "failures": failures, "seconds": seconds, "problem": problem}
 
 
 def _joined(parts: Sequence[Mapping[str, NDArray[Any]]]) -> Mapping[str, NDArray[Any]]:
@@ -226,5 +231,6 @@ def _joined(parts: Sequence[Mapping[str, NDArray[Any]]]) -> Mapping[str, NDArray
             "results": np.zeros((0, 3)),
             "failures": np.zeros(0, np.int64),
             "seconds": np.zeros(0),
+            "problem": np.zeros(0, "<U1"),
         }
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

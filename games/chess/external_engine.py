@@ -304,6 +304,11 @@ class UciEngine:
         protocol = self._protocol
         return None if protocol is None or protocol.transport is None else protocol.transport.get_pid()
 
+    @property
+    def plays_chess960(self) -> bool:
+        """Whether it plays Chess960, as far as it has told."""
+        return self._protocol is None or "UCI_Chess960" in self._protocol.options
+
     def start(self) -> None:
         """Start it, unless it is running, and set its options.
 

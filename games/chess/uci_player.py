@@ -45,6 +45,8 @@ _MOST_PAWNS = 30.0
 _LEAST_PART = 2.5e-4
 """Probability that a result has of which an engine says 0: it counts in thousandths."""
 
+_NO_CHESS960 = "the engine does not play Chess960"
+
 _MOST_STARTS = 3
 """Starts in a row that may fail before an engine is given up."""
 
@@ -165,6 +167,8 @@ class UciPlayer:
         """Let the engine choose a move, starting it anew where it fails."""
         begin = time.perf_counter()
         board = self._history.board(position, previous)
+        if board.chess960 and not self._engine.plays_chess960:
+            raise PlayerFailureError(f"{self.name}: {_NO_CHESS960}", 1)
         failures = 0
         while True:
             try:
@@ -239,7 +243,10 @@ class UciScoring:
     def score(self, position: Any) -> ExternalScore:
         """Score a position; it has no score if the engine fails twice, or twice tells none."""
         board = board_of(position)
-        failures = 0
+        failures, problem = 0, "it told no score"
+        self._engine.start()
+        if board.chess960 and not self._engine.plays_chess960:
+            return ExternalScore(None, problem=_NO_CHESS960)
         for _ in range(2):
             try:
                 answer = self._engine.ask(
@@ -250,6 +257,7 @@ class UciScoring:
                 )
             except EngineFailureError as error:
                 failures += 1
+                problem = str(error)
                 self._failed_starts = self._failed_starts + 1 if isinstance(error, EngineStartError) else 0
                 if self._failed_starts >= _MOST_STARTS:
                     raise
@@ -257,8 +265,8 @@ class UciScoring:
             self._failed_starts = 0
             value = _value(answer)
             if value is not None:
-                return ExternalScore(value, _results(answer), failures)
-        return ExternalScore(None, None, failures)
+                return ExternalScore(value, _results(answer), failures, problem if failures else "")
+        return ExternalScore(None, None, failures, problem)
 
     def close(self) -> None:
         """End the engine."""

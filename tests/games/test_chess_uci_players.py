@@ -350,7 +350,9 @@ def test_a_run_goes_on_whatever_the_engine_does(game: Game, tmp_path: Path) -> N
     assert isinstance(scorer, ExternalScorer)
     prediction = scorer.predict(columns(game, 3))
     assert not np.isnan(prediction.value).any()
-    assert scorer.remarks() == ["hang once failed 1 times: it crashed, hung or answered nonsense, and went on anew"]
+    (remark,) = scorer.remarks()
+    assert remark.startswith("hang once failed once and was started anew (the last time: engine ")
+    assert remark.endswith("gave no answer in 1 s)")
 
 
 @pytest.mark.parametrize("mode", ["crash", "silent"])
@@ -359,7 +361,20 @@ def test_positions_without_a_score(game: Game, mode: str) -> None:
     assert isinstance(scorer, ExternalScorer)
     prediction = scorer.predict(columns(game, 2))
     assert np.isnan(prediction.value).all()
-    assert f"{mode} gave no score for 2 positions, though it was asked twice" in scorer.remarks()
+    assert scorer.remarks()[-1].startswith(f"{mode} gave no score for 2 positions (the last time: ")
+
+
+def test_engines_need_not_know_chess960(game: Game, player: Callable[[str], UciPlayer]) -> None:
+    position = from_board(chess.Board.from_chess960_pos(0))
+    scorer = scorer_of(game, text("score"))
+    assert isinstance(scorer, ExternalScorer)
+    columns_of_one = game.position_type(*(np.array([value]) for value in position))
+    assert np.isnan(scorer.predict(SelectedPositions.from_positions(columns_of_one)).value).all()
+    assert scorer.remarks() == [
+        "score gave no score for 1 positions (the last time: the engine does not play Chess960)"
+    ]
+    with pytest.raises(PlayerFailureError, match="does not play Chess960"):
+        player(text("good")).choose(position, [], None)
 
 
 def test_kept_scores_are_not_asked_for_again(game: Game, tmp_path: Path) -> None:
