@@ -8,6 +8,7 @@ from glem.core.learning import Learning
 from glem.games.chess import CHESS as GAME
 from glem.plugins.chess.drawishness import DRAWISHNESS
 from glem.plugins.chess.features import FEATURES
+from glem.plugins.chess.material_balance import group_by_material
 from glem.plugins.chess.phases import PHASES
 from glem.plugins.chess.placement import PLACEMENT
 from glem.plugins.chess.terms import TERMS
@@ -61,5 +62,6 @@ CHESS = Learning(
     default_evaluation=_default_evaluation,
     evaluations={"material": _by_material, "piece-square": _by_placement},
     drawishness=tuple(feature.name for feature in DRAWISHNESS),
+    groupings={"material": group_by_material},
 )
 """Registered under the entry-point group ``glem.learning``."""

@@ -1,0 +1,48 @@
+"""Positions divided by material, so that grades tell where an evaluation is good."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["group_by_material"]
+
+_VALUES = {"pawns": 1, "knights": 3, "bishops": 3, "rooks": 5, "queens": 9}
+_MOST = 4
+_NAMES = (
+    f"{_MOST} and more behind",
+    *(f"{behind} behind" for behind in range(_MOST - 1, 0, -1)),
+    "even",
+    *(f"{ahead} ahead" for ahead in range(1, _MOST)),
+    f"{_MOST} and more ahead",
+)
+
+
+def _counted(squares: NDArray[np.uint64]) -> NDArray[np.int64]:
+    bits = np.unpackbits(np.ascontiguousarray(squares).view(np.uint8).reshape(-1, 8), axis=1)
+    return bits.sum(axis=1, dtype=np.int64)
+
+
+def group_by_material(positions: Any) -> tuple[tuple[str, ...], NDArray[np.int8]]:
+    """Group by the material that the side to move is ahead, in pawns: a minor piece counts 3, a rook 5, a queen 9.
+
+    Parameters
+    ----------
+    positions
+        Position of columns [N].
+
+    Returns
+    -------
+    names
+        Of the nine groups.
+    group
+        int8 [N].
+    """
+    ahead = np.zeros(len(positions.turn), np.int64)
+    for name, value in _VALUES.items():
+        pieces = getattr(positions, name)
+        ahead += value * (2 * _counted(pieces & positions.white) - _counted(pieces))
+    ahead = np.where(positions.turn == 0, ahead, -ahead)
+    return _NAMES, (np.clip(ahead, -_MOST, _MOST) + _MOST).astype(np.int8)
