@@ -1,0 +1,90 @@
+"""The search on chess: draws that are claimed, wins that stand, and values by trying everything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import chess
+import numpy as np
+import pytest
+
+from glem.core.search.evaluators import Evaluator
+from glem.core.search.results import Limits
+from glem.core.search.searcher import Searcher, SearchSettings
+from glem.games.chess import CHESS
+from glem.games.chess.boards import from_board
+from glem.games.chess.notation import parse_position
+from tests.benchmarks.chess_material import MATERIAL_AND_SQUARES, start, static_score, update
+from tests.oracles.search import value_of
+
+SETTINGS = SearchSettings(table_mb=1)
+
+
+@pytest.fixture(scope="module")
+def searcher() -> Searcher:
+    return Searcher(CHESS, MATERIAL_AND_SQUARES, SETTINGS, plain=True)
+
+
+def search(searcher: Searcher, fen: str, depth: int, previous: tuple[Any, ...] = ()) -> Any:
+    searcher.clear()
+    return searcher.search(parse_position(fen), Limits(depth=depth), previous=previous)
+
+
+def test_a_mate_at_the_hundredth_ply_wins(searcher: Searcher) -> None:
+    found = search(searcher, "7k/8/6K1/8/8/8/8/R7 w - - 99 90", 2)
+    assert (CHESS.format_move(found.move), found.value) == ("a1a8", pytest.approx(MATERIAL_AND_SQUARES.limit / 100))
+    # A move later the same mate comes too late, and nothing else resets the clock.
+    assert search(searcher, "7k/8/8/6K1/8/8/8/R7 w - - 98 90", 4).score == 0
+    assert search(searcher, "7k/8/8/6K1/8/8/P7/R7 w - - 98 90", 2).score > 0
+
+
+def test_the_table_parts_positions_near_the_fifty_moves(searcher: Searcher) -> None:
+    early = search(searcher, "7k/8/8/8/8/8/4Q3/4K3 w - - 0 60", 3)
+    assert early.score > 500
+    # The table is kept: what it knows of the early position must not speak for the late one.
+    late = searcher.search(parse_position("7k/8/8/8/8/8/4Q3/4K3 w - - 97 60"), Limits(depth=3))
+    assert late.score == 0
+
+
+def test_positions_of_the_game_count_as_repeated(searcher: Searcher) -> None:
+    board = chess.Board("r5k1/8/8/8/8/8/8/6K1 w - - 10 40")
+    positions = [from_board(board)]
+    for move in ("g1g2", "a8b8", "g2g3", "b8a8"):
+        board.push_uci(move)
+        positions.append(from_board(board))
+    alone = searcher.search(positions[-1], Limits(depth=1))
+    assert alone.score < 0
+    # Behind by a rook, White goes back to where the king has been, which counts as a draw at once.
+    searcher.clear()
+    found = searcher.search(positions[-1], Limits(depth=1), previous=positions[:-1])
+    assert found.move is not None
+    assert (CHESS.format_move(found.move), found.score) == ("g3g2", 0)
+
+
+def test_values_are_those_of_negamax() -> None:
+    searcher = Searcher(CHESS, MATERIAL_AND_SQUARES, SearchSettings(table_mb=0), plain=True)
+    # A promotion, checks, captures and a position without enough material are within reach.
+    for fen in ("8/1P4k1/8/8/8/2b5/8/5K2 w - - 3 50", "6k1/5ppp/8/8/8/8/r7/1R5K w - - 98 60"):
+        found = search(searcher, fen, 2)
+        assert found.score == value_of(CHESS, MATERIAL_AND_SQUARES, parse_position(fen), 2)
+
+
+def test_the_light_evaluation_keeps_its_sums() -> None:
+    generator = np.random.default_rng(4)
+    evaluator: Evaluator = MATERIAL_AND_SQUARES
+    for _ in range(4):
+        position = CHESS.initial_position
+        kept = evaluator.empty_accumulators(2)
+        start(position, evaluator.data, kept, 0)
+        for _ in range(80):
+            legal = CHESS.list_legal_moves(position)
+            if not legal:
+                break
+            move = int(generator.choice(legal))
+            after = CHESS.play(position, move)
+            update(position, move, after, evaluator.data, kept, 0)
+            fresh = evaluator.empty_accumulators(2)
+            start(after, evaluator.data, fresh, 1)
+            assert static_score(after, evaluator.data, kept, 1) == static_score(after, evaluator.data, fresh, 1)
+            kept[:4] = kept[4:8]
+            position = after
