@@ -22,7 +22,8 @@ _NAMES = (
 
 def _counted(squares: NDArray[np.uint64]) -> NDArray[np.int64]:
     bits = np.unpackbits(np.ascontiguousarray(squares).view(np.uint8).reshape(-1, 8), axis=1)
-    return bits.sum(axis=1, dtype=np.int64)
+    counts: NDArray[np.int64] = bits.sum(axis=1, dtype=np.int64)
+    return counts
 
 
 def group_by_material(positions: Any) -> tuple[tuple[str, ...], NDArray[np.int8]]:
