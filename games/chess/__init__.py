@@ -24,8 +24,8 @@ CHESS = Game(
     hash_key=playing.hash_key,
     max_moves=notation.MAX_MOVES,
     move_count=notation.MOVE_COUNT,
-    # Each of 96 pawn moves and 30 captures, 8 of them by pawns, after 149 plies without either, and 149 at the end.
-    max_plies=150 * (96 + 30 - 8) + 149,
+    # 96 moves of pawns, 30 captures, 8 of them by pawns, each after 149 plies without either; 150 such at the end.
+    max_plies=150 * (96 + 30 - 8) + 150,
     score_bounds=(-1, 1),
     format_position=notation.format_position,
     parse_position=notation.parse_position,
@@ -52,6 +52,11 @@ CHESS = Game(
         )
     },
     search_functions=searching.SEARCH_FUNCTIONS,
+    facts={
+        "castling": "the king's move onto its own rook, e1h1; Chess960 needs nothing else",
+        "ends": "mate, stalemate, 75 moves of both sides without a capture or a pawn move",
+        "draws by claim": "50 such moves, too little material for any mate, the third occurrence of a position",
+    },
     protocols={UCI.name: UCI},
     external_players={UCI_PLAYERS.name: UCI_PLAYERS},
 )
