@@ -91,7 +91,7 @@ _REASONS = {
     pgn_games.OPEN_COMMENT: "a comment begins that has no end before that of the file or the next game",
     pgn_games.OPEN_VARIATION: "a variation has no end before that of the game",
     pgn_games.NO_RESULT: "the file ends within the game; expected 1-0, 0-1, 1/2-1/2 or * behind its moves",
-    pgn_games.NO_GAME: "there are neither tags nor moves",
+    pgn_games.NO_GAME: "there are no moves, and no result or no tags",
 }
 
 

@@ -192,13 +192,17 @@ def _movetext(
             at += 1
             continue
         if kind == _LINE_END:
-            if has_result:
-                ended = True
-                break
+            lines = 0
+            while at < end and (_CLASSES[data[at]] == _LINE_END or _CLASSES[data[at]] == _BLANK):
+                lines += data[at] == 10
+                at += 1
             at = _skip_space(data, at, end)
-            if data[at] == 91 and at < end and is_tag(data, at):
-                ended = True
-                break
+            if at < end:
+                is_first = data[at] == 49 and data[at + 1] == 46
+                ended = data[at] == 91 and is_tag(data, at)
+                ended = ended or (has_result and (lines > 1 or data[at] == 123 or is_first))
+                if ended:
+                    break
             continue
         if kind == _BRACE:
             after, given, score, mate, book = read_comment(data, at + 1, end)
@@ -344,7 +348,7 @@ def _movetext(
             status = OPEN_VARIATION
         elif not has_result and not ended:
             status = NO_RESULT
-        elif count == first and facts[START] == NO_VALUE:
+        elif count == first and (facts[START] == NO_VALUE or not has_result):
             status = NO_GAME
         if status == OPEN_VARIATION or status == NO_RESULT:  # noqa: SIM109
             facts[AT] = at
@@ -429,26 +433,36 @@ def read_games(
         game[START] = NO_VALUE
         game[MARKER] = UNKNOWN_RESULT
         game[PLY] = 0
+        is_other = False
         ended = False
-        while data[place] == 91 and place < end and not ended:
-            # As long as there is no tag, NO_VALUE says so.
-            game[START] = 0
-            after = read_tag(data, place, end, game)
-            ended = after < 0
-            if not ended:
-                place = _skip_space(data, after, end)
-        if game[FEN] >= 0:
-            while next_fen < fens.shape[0] and fens[next_fen] < game[FEN]:
-                next_fen += 1
-            game[START] = -1
-            if next_fen < fens.shape[0] and fens[next_fen] == game[FEN]:
-                game[START] = fen_starts[next_fen]
-            if game[START] < 0:
-                game[STATUS] = UNREADABLE_START
-                game[AT] = game[FEN]
-        if not ended:
+        is_torn = True
+        # A line among the tags that is none tears them apart: what follows such a line still belongs to the game.
+        while is_torn:
+            while data[place] == 91 and place < end and not is_other:
+                # As long as there is no tag, NO_VALUE says so.
+                game[START] = 0
+                after = read_tag(data, place, end, game)
+                is_other = after < 0
+                if not is_other:
+                    place = _skip_space(data, after, end)
+            ended = is_other
+            if is_other:
+                game[STATUS] = NO_GAME
+                break
+            if game[FEN] >= 0:
+                while next_fen < fens.shape[0] and fens[next_fen] < game[FEN]:
+                    next_fen += 1
+                game[START] = NO_VALUE
+                if next_fen < fens.shape[0] and fens[next_fen] == game[FEN]:
+                    game[START] = fen_starts[next_fen]
+                if game[START] < 0:
+                    game[STATUS] = UNREADABLE_START
+                    game[AT] = game[FEN]
             position = position_at(starts, max(game[START], 0))
             place, ended = _movetext(data, place, end, position, game, moves, scores, mates, kinds, books)
+            is_torn = ended and game[STATUS] == NO_GAME and game[START] >= 0 and data[place] == 91
+            if is_torn:
+                game[STATUS] = GOOD
         if not ended and not final and place >= end:
             break
         game[START] = max(game[START], 0)

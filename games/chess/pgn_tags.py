@@ -64,7 +64,7 @@ _CLASSES = _classes()
 
 
 def is_tag(data: Any, at: int) -> bool:
-    """Whether a tag begins at an index: a bracket, a name, a blank and a quotation mark."""
+    """Whether a whole tag stands at an index: a bracket, a name, blanks, and a value that ends on its line."""
     if data[at] != _OPEN:
         return False
     at += 1
@@ -74,7 +74,18 @@ def is_tag(data: Any, at: int) -> bool:
     behind = at
     while _CLASSES[data[at]] == _BLANK:
         at += 1
-    return bool(at > behind > first and data[at] == _QUOTE)
+    if not at > behind > first or data[at] != _QUOTE:
+        return False
+    # What follows the text is zero.
+    while data[at] != _NEWLINE and data[at] != _RETURN and data[at] != 0:
+        at += 1
+        if data[at] == _QUOTE:
+            behind = at + 1
+            while _CLASSES[data[behind]] == _BLANK:
+                behind += 1
+            if data[behind] == _CLOSE:
+                return True
+    return False
 
 
 def read_tag(data: Any, at: int, end: int, facts: Any) -> int:

@@ -1,7 +1,7 @@
 """Every game of PGN files as glem reads it and as python-chess does: moves, result, final position.
 
-``python -m tests.benchmarks.chess_pgn_comparison FILE...``, by default the files of ``../shared/data/chess/players`` and
-``engines``. Prints a line a file and fails at the first difference. python-chess takes minutes.
+``python -m tests.benchmarks.chess_pgn_comparison FILE...``, by default the files of ``players`` and ``engines`` in
+``../shared/data/chess``. Prints a line a file and fails at the first difference. python-chess takes minutes.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ class _Visitor(chess.pgn.BaseVisitor[PlainGame]):
     def begin_headers(self) -> None:
         return None
 
-    def visit_header(self, name: str, value: str) -> None:
-        self.tags[name] = value
+    def visit_header(self, tagname: str, tagvalue: str) -> None:
+        self.tags[tagname] = tagvalue
 
     def visit_board(self, board: chess.Board) -> None:
         self.board = board
