@@ -148,6 +148,7 @@ def game_facts(name: str) -> GameFacts:
         _formats("Formats of game records", {**game.record_formats, GAME_LINES.name: GAME_LINES}),
         _formats("Formats of scored positions", game.position_formats),
         _protocols(game),
+        *_programs(game),
         _optional_operations(game),
     ]
     tables += _learning_tables(learning) if learning is not None else [_facts("Learning", [("nothing", without)])]
@@ -239,6 +240,11 @@ def _protocols(game: Game) -> FactTable:
     protocols = {GTP.name: GTP, **game.protocols}
     rows = tuple((name, protocol.description) for name, protocol in protocols.items())
     return FactTable("Protocols", ("protocol", "description"), rows, frozenset({"protocol"}))
+
+
+def _programs(game: Game) -> list[FactTable]:
+    rows = tuple((f"{name}:", external.description) for name, external in game.external_players.items())
+    return [FactTable("Programs as players", ("player", "description"), rows, frozenset({"player"}))] if rows else []
 
 
 def _optional_operations(game: Game) -> FactTable:
