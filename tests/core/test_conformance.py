@@ -169,6 +169,24 @@ def formats_moves_alike(move):
     return "take1"
 
 
+def formats_at(position, move):
+    return f"take{move + 1}"
+
+
+def formats_alike_at(position, move):
+    return "move"
+
+
+def parses_at(position, text):
+    return 0 if text == "move" else sound.parse_move(text)
+
+
+def parses_another_at(position, text):
+    if not text.startswith("take"):
+        raise BadInputError(text)
+    return 0
+
+
 def to_the_64th(number):
     """Right in Python's whole numbers; in 64 bits the power of an even number is 0."""
     power = int(number)
@@ -294,6 +312,8 @@ PLAIN_MUTANTS: list[tuple[dict[str, Any], str, str]] = [
     ({"parse_position": parses_another}, "text", "reads another position"),
     ({"parse_position": parses_with_value_errors}, "text", "expected BadInputError"),
     ({"format_move": formats_moves_alike}, "text", "as 'take1'"),
+    ({"format_move_at": formats_alike_at, "parse_move_at": parses_at}, "text", "as 'move'"),
+    ({"format_move_at": formats_at, "parse_move_at": parses_another_at}, "text", "parse_move_at reads 0"),
     ({"hash_key": lambda position: sound.hash_key(position)}, "facts", "lambda"),
     ({"hash_key": lambda position: sound.hash_key(position)}, "pickling", "lambda"),
     ({"interface_version": 0}, "facts", "interface_version is 0"),

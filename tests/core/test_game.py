@@ -114,6 +114,7 @@ def test_a_game_of_another_name_than_its_entry_point(installed):
     [
         ({"hash_key": None}, "hash_key is None, expected a function"),
         ({"parse_move": "take1"}, "parse_move is a str, expected a function"),
+        ({"format_move_at": str}, "there is no parse_move_at"),
         ({"count_moves": 3}, "count_moves is a int, expected a function"),
         ({"search_functions": {"play": None}}, r"search_functions\['play'\] is None"),
         ({"search_functions": None}, "search_functions is None, expected a mapping"),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import chess
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from glem.core.cli.perft import command
+from glem.core.drawing import draw_position
 from glem.core.engine import Engine
 from glem.core.errors import BadInputError
 from glem.core.game import Game, load_game
@@ -143,6 +146,19 @@ def test_an_engine_is_told_moves_as_people_write_them(game: Game):
     assert engine.position == from_board(_played("e4 e5 Nf3 Nc6 Bb5 a6 O-O"))
     with pytest.raises(BadInputError, match=r"'Bh4' is no legal move.*legal: Ba3, Bb4"):
         engine.play_text("Bh4")
+
+
+def test_people_see_san_and_a_board(game: Game):
+    counted = CliRunner().invoke(command, ["chess", "2", "--divide", "--plain"])
+    assert counted.exit_code == 0, counted.output
+    assert "\nNf3: 20\n" in counted.output
+    assert "400 leaves" in counted.output
+    drawing = draw_position(game, game.initial_position)
+    assert drawing is not None
+    lines = drawing.lines()
+    assert lines[0].split() == list("abcdefgh")
+    assert lines[1] == "8 r n b q k b n r 8"
+    assert lines[4] == "5 - - - - - - - - 5"
 
 
 def _played(moves: str) -> chess.Board:
