@@ -114,7 +114,7 @@ def _board_and_side(game: Game, position: Any) -> tuple[str, str]:
     words = game.format_position(position).split()
     board, side = (words[0] if words else ""), (words[1] if len(words) > 1 else "")
     if game.layout is not None and board.count("/") == game.layout.rows - 1 > 0:
-        board = _RUN.sub(lambda run: _EMPTY[0] * int(run[0]), board.replace("/", ""))
+        board = _RUN.sub(lambda run: _EMPTY[0] * int(run[0]), board).replace("/", "")
     return board, side
 
 
