@@ -78,7 +78,7 @@ def extension(before: Position, move: int, after: Position) -> int:
 
 def must_move(position: Position) -> bool:
     """In check; a finished game has nothing to move."""
-    return position.clock < MOST_CLOCK and in_check(position)
+    return bool(position.clock < MOST_CLOCK) and in_check(position)
 
 
 def move_hint(position: Position, move: int) -> int:
