@@ -1,5 +1,1 @@
 """Experiments on what grades tell: whether they rise with processing power, and with playing strength (Ban 2012)."""
-
-from __future__ import annotations
-
-__all__: list[str] = []

@@ -31,11 +31,10 @@ from typing import Any
 import numpy as np
 
 from glem.core.borrowing import load_shared
-from glem.core.game import hash_key, legal_moves, play
+from glem.core.game import legal_moves, play
 from glem.core.kernels import compiled, overload_of
 from glem.core.operations import has_operation
 from glem.core.search.choices import (
-    earlier_plies,
     extra_plies,
     hint,
     is_drawn_by_rule,
@@ -48,13 +47,13 @@ from glem.core.search.choices import (
 )
 from glem.core.search.clock import monotonic_nanoseconds
 from glem.core.search.evaluators import search_phase, static_score, update
+from glem.core.search.repetitions import is_repetition
 from glem.core.search.selectivity import CHECKS
 from glem.core.search.state import (
     AGE,
     BEST_MOVE,
     DEADLINE,
     DEEPEST,
-    EARLIER,
     FIRST_MOVE,
     KILLERS,
     NEXT_POLL,
@@ -130,39 +129,6 @@ def static_value(rules: Any, evaluator: Any, state: Any, position: Any, ply: Any
     if is_over_at_leaf(rules, position):
         return final_value(rules, state, position, ply)
     return np.int64(static_score(evaluator, position, state.evaluation, state.accumulators, ply))
-
-
-def _is_repetition(rules: Any, state: Any, position: Any, ply: Any) -> bool:
-    """Whether the position occurred before, with the same side to move; notes its key."""
-    if "reversible_plies" not in rules:
-        return False
-    return _occurred(state, hash_key(rules, position), ply, earlier_plies(rules, position))
-
-
-@overload_of(_is_repetition)
-def _overload_is_repetition(rules: Any, state: Any, position: Any, ply: Any) -> Any:
-    if not has_operation(rules, "reversible_plies"):
-        return lambda rules, state, position, ply: False
-    occurred = compiled(_occurred)
-    return lambda rules, state, position, ply: occurred(
-        state, hash_key(rules, position), ply, earlier_plies(rules, position)
-    )
-
-
-def _occurred(state: Any, key: Any, ply: Any, reach: Any) -> bool:
-    keys = state.keys
-    here = state.counters[EARLIER] + ply
-    keys[here] = key
-    if ply == np.int64(0):
-        return False
-    # Positions are normalized to the side to move: at an odd distance an equal key belongs to the other side.
-    place = here - np.int64(2)
-    last = max(here - reach, np.int64(0))
-    while place >= last:
-        if keys[place] == key:
-            return True
-        place -= np.int64(2)
-    return False
 
 
 def settle(
@@ -265,7 +231,7 @@ def _score_by_table(rules: Any, state: Any, position: Any, ply: Any, depth: Any,
             score >= beta
             and abs(score) <= state.proven
             and entry_depth(known) >= below
-            and not _is_repetition(rules, state, after, ply + np.int64(1))
+            and not is_repetition(rules, state, after, ply + np.int64(1))
             and not is_drawn_by_rule(rules, after)
         ):
             return score
@@ -383,7 +349,7 @@ def negascout(
     is_open = beta - alpha > np.int64(1)
     if is_open:
         state.variation_lengths[ply] = 0
-    if _is_repetition(rules, state, position, ply) or (ply > np.int64(0) and is_drawn_by_rule(rules, position)):
+    if is_repetition(rules, state, position, ply) or (ply > np.int64(0) and is_drawn_by_rule(rules, position)):
         return np.int64(0)
     if depth <= np.int64(0) or ply == np.int64(PLIES - 1):
         if ply > counters[DEEPEST]:
