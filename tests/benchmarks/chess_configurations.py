@@ -4,7 +4,7 @@
     python -m tests.benchmarks.chess_configurations positions.parquet configurations.npz [MINIMUM [KEPT]]
 
 Only what is there makes relations: empty squares, attacks that are not, and even material are left out. A configuration
-is significant by the correlation of its matches with the results (Benjamini-Hochberg, level 0.01), the positions of a
+is significant by the correlation of its matches with the results (Benjamini-Hochberg, level 0.05), the positions of a
 game counting once. Kept are those of them that correlate most with what the evaluation ``default`` leaves unexplained.
 """
 
@@ -24,9 +24,9 @@ from glem.games.chess import CHESS as GAME
 from glem.plugins.chess import CHESS
 
 _GROUPS = ("squares", "attacks", "defences", "material")
-_LARGEST = 3
+_LARGEST = 4
 _POSITIONS_PER_GAME = 12.0
-_LEVEL = 0.01
+_LEVEL = 0.05
 
 
 def _without_absences(values: Any, minimum: int) -> Any:
