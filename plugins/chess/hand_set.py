@@ -131,7 +131,7 @@ _TERMS: _Weights = {
 _KING_FILES = (22, 30, 8, -14, -8, -8, 34, 26)
 """Middlegame value of a king on its first rank, a to h."""
 
-_BASE_DRAWISHNESS = 1.3
+_BASE_DRAWISHNESS = 2.3
 _DRAWISHNESS: Mapping[str, float] = {
     "opposite_bishops_alone": 1.4,
     "opposite_bishops_rooks": 0.6,
