@@ -87,10 +87,12 @@ def test_commands_in_the_page_exist(page: Path) -> None:
         arguments = [word for word in words[1:] if word not in {"...", "--help", "--version"}]
         if not arguments:
             continue
-        command = command_group.get_command(context, arguments[0])
+        command: click.Command | None = command_group
+        while isinstance(command, click.Group) and arguments:
+            command = command.get_command(context, arguments.pop(0))
         assert command is not None, f"{page_name(page)}: there is no command {shlex.join(words)!r}"
         known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
-        used = {word.split("=")[0] for word in arguments[1:] if re.match(r"--?[a-z]", word)}
+        used = {word.split("=")[0] for word in arguments if re.match(r"--?[a-z]", word)}
         assert used <= known, f"{page_name(page)}: {shlex.join(words)!r} has options that the command has not"
 
 
