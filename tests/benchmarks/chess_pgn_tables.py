@@ -62,7 +62,7 @@ def _processor_seconds() -> float:
 
 
 def _speed(read: Callable[[Path], int], path: Path) -> float:
-    read(path)
+    games = read(path)
     seconds = []
     for _ in range(_TIMES):
         begin = _processor_seconds()
