@@ -77,8 +77,9 @@ def test_compiled_features_are_the_plain_ones_from_both_sides(
 ) -> None:
     positions = [from_board(board) for board in some_boards]
     flipped = [transform(position, 1) for position in positions]
+    kind: Any = type(positions[0])
     for chosen in (positions, flipped):
-        columns = type(positions[0])(*(np.array(column) for column in zip(*chosen, strict=True)))
+        columns = kind(*(np.array(column) for column in zip(*chosen, strict=True)))
         np.testing.assert_array_equal(FEATURES.values(columns), plain_values)
         np.testing.assert_array_equal(PHASES.of(columns), [phase_of(position) for position in positions])
 
