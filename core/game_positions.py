@@ -17,6 +17,7 @@ from glem.core.game import Game
 from glem.core.grading.reading import FileSummary, SelectedPart, read_selected
 from glem.core.grading.selection import SelectionRule
 from glem.core.progress import SILENT, Progress
+from glem.core.quiet_positions import quiet_positions
 from glem.core.replay import outcomes
 
 __all__ = ["GamePositions", "keys_digest", "read_game_positions"]
@@ -47,12 +48,18 @@ class GamePositions:
     def __len__(self) -> int:
         return len(self.result)
 
+    def select(self, chosen: NDArray[np.bool_]) -> GamePositions:
+        """Pick some of the positions by a mask [N]."""
+        positions = type(self.positions)(*(column[chosen] for column in self.positions))
+        return GamePositions(positions, self.result[chosen], self.game[chosen], self.game_key[chosen])
+
 
 def read_game_positions(
     game: Game,
     files: Sequence[str | os.PathLike[str]],
     rule: SelectionRule,
     *,
+    quiet: bool = False,
     skip_bad: bool = False,
     progress: Progress = SILENT,
 ) -> Iterator[GamePositions]:
@@ -66,6 +73,8 @@ def read_game_positions(
         Scored positions (``.parquet``), of which the signs of the labels count, or game records.
     rule
         Which positions of each game.
+    quiet
+        Only quiet ones of these (:mod:`glem.core.quiet_positions`).
     skip_bad
         Leave bad game records out instead of raising.
     progress
@@ -84,7 +93,11 @@ def read_game_positions(
                 if isinstance(part, FileSummary):
                     first += part.games
                 elif len(part.selected):
-                    yield _with_keys(game, part, first)
+                    found = _with_keys(game, part, first)
+                    if quiet:
+                        found = found.select(quiet_positions(game, found.positions))
+                    if len(found):
+                        yield found
             bar.advance()
 
 

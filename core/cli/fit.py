@@ -99,6 +99,12 @@ __all__ = ["command"]
     show_default=True,
     help="Likelihood: share of each game, at its end, that is left out.",
 )
+@click.option(
+    "--quiet/--any-position",
+    default=True,
+    show_default=True,
+    help="Likelihood: leave out positions with tactical moves, which a search never evaluates.",
+)
 @click.option("--game", "game_name", metavar="NAME", help="Likelihood: game of the files, where they do not tell.")
 @click.option("--skip-bad", is_flag=True, help="Likelihood: leave bad game records out instead of stopping.")
 @click.option("--on-disk", is_flag=True, help="Likelihood: keep the terms of positions in files, not in memory.")
@@ -126,6 +132,7 @@ def command(
     select: str,
     skip_moves: int,
     skip_end: float,
+    quiet: bool,
     game_name: str | None,
     skip_bad: bool,
     on_disk: bool,
@@ -173,6 +180,7 @@ def command(
             select=select,
             skip_moves=skip_moves,
             skip_end=skip_end,
+            quiet=quiet,
             skip_bad=skip_bad,
             on_disk=on_disk,
             validation=validation,

@@ -63,6 +63,7 @@ __all__ = ["command"]
     "--skip-end", type=click.FloatRange(0, 0.99), default=0.1, show_default=True,
     help="Share of each game left out at its end.",
 )  # fmt: skip
+@click.option("--quiet", is_flag=True, help="Leave out positions with tactical moves, which a search never evaluates.")
 @click.option("--l2", type=click.FloatRange(0, 1e9), default=4.0, show_default=True, help="Penalty where `fit` fits.")
 @click.option("--resamples", type=click.IntRange(100), default=10_000, show_default=True, help="Samples of each test.")
 @click.option("--seed", default=0, show_default=True, help="Chooses positions, games and resamples.")
@@ -86,6 +87,7 @@ def command(
     tuning_select: str,
     skip_moves: int,
     skip_end: float,
+    quiet: bool,
     l2: float,
     resamples: int,
     seed: int,
@@ -123,11 +125,13 @@ def command(
     first = load_any_player_evaluation(game, baseline)
     tried = [_file_candidate(game, text) for text in candidates]
     progress = display_progress(quiet=as_json)
-    parts = read_game_positions(game, files, rule, skip_bad=skip_bad, progress=progress)
+    parts = read_game_positions(game, files, rule, quiet=quiet, skip_bad=skip_bad, progress=progress)
     tuned: NDArray[np.uint64] | None = None
     refit: Refit | None = None
     if tuning or split is not None:
-        read = read_game_positions(game, tuning or files, tuning_rule, skip_bad=skip_bad, progress=progress)
+        read = read_game_positions(
+            game, tuning or files, tuning_rule, quiet=quiet, skip_bad=skip_bad, progress=progress
+        )
         tuning_parts = list(read if split is None else share_of_games(read, split, seed, deciding=False))
         tuned = np.unique(np.concatenate([np.zeros(0, np.uint64), *(part.game_key for part in tuning_parts)]))
         refit = _refit(tuning_parts, l2, jobs)
@@ -136,7 +140,7 @@ def command(
         parts = share_of_games(parts, split, seed, deciding=True)
     deciding = DecidingGames.gather(parts, tuned=tuned, leave_out=leave_out_tuned)
     facts: dict[str, Any] = {
-        "selection": str(rule),
+        "selection": str(rule) + (", quiet ones" if quiet else ""),
         "files": [Path(file).name for file in files],
         "tuning_files": [Path(file).name for file in tuning],
         "split": split,

@@ -31,6 +31,7 @@ def fit_results(
     select: str,
     skip_moves: int,
     skip_end: float,
+    quiet: bool,
     skip_bad: bool,
     on_disk: bool,
     validation: float,
@@ -58,6 +59,8 @@ def fit_results(
         How to fit.
     select, skip_moves, skip_end
         Which positions of each game.
+    quiet
+        Only quiet ones of these.
     skip_bad
         Leave bad records out.
     on_disk
@@ -91,7 +94,7 @@ def fit_results(
         chosen = PatternSet.from_names(learning.features, learning.pattern_sets[patterns])
     progress = display_progress(quiet=as_json)
     training = fit_likelihood(
-        read_game_positions(game, files, rule, skip_bad=skip_bad, progress=progress),
+        read_game_positions(game, files, rule, quiet=quiet, skip_bad=skip_bad, progress=progress),
         load_prior(learning, prior),
         settings,
         linear=learning.linear if linear else (),
@@ -104,7 +107,7 @@ def fit_results(
         on_disk=on_disk,
         provenance={
             "fitted to": f"results of the games in {', '.join(Path(file).name for file in files)}"[:2000],
-            "positions": str(rule),
+            "positions": str(rule) + (", quiet ones" if quiet else ""),
             "prior": prior,
             "settings": repr(settings),
             "validation": f"{validation:g} of the games, seed {seed}",
