@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import chess
 import chess.engine
@@ -37,14 +38,14 @@ def test_a_match(engine: chess.engine.SimpleEngine) -> None:
 
 
 def test_mates_are_told_in_moves(engine: chess.engine.SimpleEngine) -> None:
-    info = engine.analyse(chess.Board("7k/5ppp/8/8/8/8/8/R3K3 w Q - 0 1"), chess.engine.Limit(mate=2))
+    info: Any = engine.analyse(chess.Board("7k/5ppp/8/8/8/8/8/R3K3 w Q - 0 1"), chess.engine.Limit(mate=2))
     assert info["score"].white() == chess.engine.Mate(1)
     assert info["pv"] == [chess.Move.from_uci("a1a8")]
 
 
 def test_lines_and_moves_to_search(engine: chess.engine.SimpleEngine) -> None:
     wanted = [chess.Move.from_uci("a2a3"), chess.Move.from_uci("e2e4")]
-    found = engine.analyse(chess.Board(), chess.engine.Limit(depth=2), multipv=3, root_moves=wanted)
+    found: Any = engine.analyse(chess.Board(), chess.engine.Limit(depth=2), multipv=3, root_moves=wanted)
     assert {info["pv"][0] for info in found} == set(wanted)
 
 
@@ -54,7 +55,9 @@ def test_stop_and_quit_end_what_has_no_end(engine: chess.engine.SimpleEngine) ->
             while "pv" not in analysis.get():
                 continue
             analysis.stop()
-            assert analysis.wait().move in chess.Board().legal_moves
+            move = analysis.wait().move
+            assert move is not None
+            assert move in chess.Board().legal_moves
     engine.analysis(chess.Board())
     engine.quit()
 
