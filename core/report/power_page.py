@@ -85,7 +85,7 @@ def _line_cells(line: LineFit | None) -> list[Element]:
     if line is None:
         return [element("td", ""), element("td", "")]
     return [
-        element("td", f"{signed(line.slope, 4)} ± {number(line.slope_error, 4)}"),
+        element("td", f"{line.slope:+.4f} ± {line.slope_error:.4f}"),
         element("td", number(line.r_squared, 3)),
     ]
 
