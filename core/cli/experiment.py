@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -17,6 +17,34 @@ if TYPE_CHECKING:
     from glem.core.experiments.strength import StrengthExperiment
 
 __all__ = ["command"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_SELECTION_OPTIONS = (
+    click.option("--skip-moves", type=click.IntRange(0), default=10, show_default=True, help="As for `glem grade`."),
+    click.option(
+        "--skip-end", type=click.FloatRange(0, 0.99), default=0.1, show_default=True, help="As for `glem grade`."
+    ),
+)
+_EXPERIMENT_OPTIONS = (
+    click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals and verdicts."),
+    click.option("--seed", default=0, show_default=True, help="Draws games and positions."),
+    click.option("--skip-bad", is_flag=True, help="Leave bad game records out instead of stopping."),
+    click.option("--report", type=click.Path(dir_okay=False), help="Write an HTML report."),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+)
+
+
+def _selection_options(command: F) -> F:
+    for option in reversed(_SELECTION_OPTIONS):
+        command = option(command)
+    return command
+
+
+def _experiment_options(command: F) -> F:
+    for option in reversed(_EXPERIMENT_OPTIONS):
+        command = option(command)
+    return command
 
 
 @click.group("experiment")
@@ -37,20 +65,13 @@ def command() -> None:
 )  # fmt: skip
 @click.option("--static/--no-static", default=True, show_default=True, help="Grade evaluations without a search too.")
 @click.option("--positions", type=click.IntRange(2), default=2000, show_default=True, help="Of as many games.")
-@click.option("--skip-moves", type=click.IntRange(0), default=10, show_default=True, help="As for `glem grade`.")
-@click.option(
-    "--skip-end", type=click.FloatRange(0, 0.99), default=0.1, show_default=True, help="As for `glem grade`."
-)  # fmt: skip
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals and verdicts.")
-@click.option("--seed", default=0, show_default=True, help="Draws games and positions.")
-@click.option("--skip-bad", is_flag=True, help="Leave bad game records out instead of stopping.")
+@_selection_options
+@_experiment_options
 @click.option(
     "--journal", type=click.Path(dir_okay=False), help="File for values; the same command continues with it."
 )  # fmt: skip
-@click.option("--report", type=click.Path(dir_okay=False), help="Write an HTML report.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="processors", help="Threads.")
 @executor_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def power(
     game_name: str,
     files: tuple[str, ...],
@@ -76,7 +97,7 @@ def power(
     each step to the next greater limit is tested on the same positions.
     """
     from glem.core.chunked_work import Workers
-    from glem.core.experiments.power import measure_power
+    from glem.core.experiments.power import check_limits, measure_power
     from glem.core.experiments.sampled_positions import sample_positions
     from glem.core.files import check_writable
     from glem.core.game import load_game
@@ -86,6 +107,7 @@ def power(
 
     game = load_game(game_name)
     kind, sizes = _limits(limits)
+    check_limits(kind, sizes)
     if report is not None:
         check_writable(report)
     progress = display_progress(quiet=as_json)
@@ -129,15 +151,8 @@ def power(
 @click.argument("game_name", metavar="GAME")
 @click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="GAMES...")
 @click.option("--fewest", type=click.IntRange(2), default=100, show_default=True, help="Least games of a player.")
-@click.option("--skip-moves", type=click.IntRange(0), default=10, show_default=True, help="As for `glem grade`.")
-@click.option(
-    "--skip-end", type=click.FloatRange(0, 0.99), default=0.1, show_default=True, help="As for `glem grade`."
-)  # fmt: skip
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals.")
-@click.option("--seed", default=0, show_default=True, help="Draws positions.")
-@click.option("--skip-bad", is_flag=True, help="Leave bad game records out instead of stopping.")
-@click.option("--report", type=click.Path(dir_okay=False), help="Write an HTML report.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_selection_options
+@_experiment_options
 def players(
     game_name: str,
     files: tuple[str, ...],
@@ -183,12 +198,8 @@ def players(
     "--ratings", required=True, type=click.Path(dir_okay=False),
     help="JSON of `glem tournament --json` with players of the same names (name=...).",
 )  # fmt: skip
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals.")
-@click.option("--seed", default=0, show_default=True, help="Draws positions.")
-@click.option("--skip-bad", is_flag=True, help="Leave bad game records out instead of stopping.")
-@click.option("--report", type=click.Path(dir_okay=False), help="Write an HTML report.")
+@_experiment_options
 @executor_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def strength(
     game_name: str,
     files: tuple[str, ...],

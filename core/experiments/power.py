@@ -32,7 +32,7 @@ from glem.core.grading.scorers import Scorer
 from glem.core.journal import Journal
 from glem.core.progress import SILENT, Progress
 
-__all__ = ["LIMIT_KINDS", "PowerCurve", "PowerExperiment", "PowerPoint", "measure_power"]
+__all__ = ["LIMIT_KINDS", "PowerCurve", "PowerExperiment", "PowerPoint", "check_limits", "measure_power"]
 
 LIMIT_KINDS = ("nodes", "depth", "seconds")
 """What a search may be limited by."""
@@ -115,6 +115,20 @@ class PowerExperiment:
     games: int
 
 
+def check_limits(kind: str, limits: Sequence[float]) -> None:
+    """Refuse limits that no experiment can have.
+
+    Raises
+    ------
+    BadInputError
+        The kind is none of :data:`LIMIT_KINDS`, or the limits are not positive and rising.
+    """
+    if kind not in LIMIT_KINDS:
+        raise BadInputError(f"searches are limited by {', '.join(LIMIT_KINDS)}, not by {kind!r}")
+    if not limits or list(limits) != sorted(set(limits)) or limits[0] <= 0:
+        raise BadInputError(f"limits must be positive and rise, got {', '.join(map(str, limits)) or 'none'}")
+
+
 def measure_power(
     sampled: SampledPositions,
     evaluations: Mapping[str, Callable[[float | None], Scorer]],
@@ -154,10 +168,7 @@ def measure_power(
         Limits that do not rise, no evaluations, or too few positions that all evaluations have values for.
     """
     chosen = GradingSettings() if settings is None else settings
-    if kind not in LIMIT_KINDS:
-        raise BadInputError(f"searches are limited by {', '.join(LIMIT_KINDS)}, not by {kind!r}")
-    if not limits or list(limits) != sorted(set(limits)) or limits[0] <= 0:
-        raise BadInputError(f"limits must be positive and rise, got {', '.join(map(str, limits)) or 'none'}")
+    check_limits(kind, limits)
     if not evaluations:
         raise BadInputError("an experiment needs at least one evaluation")
     asked = [(name, limit) for name in evaluations for limit in ([None] if static else []) + list(limits)]
