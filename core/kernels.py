@@ -47,6 +47,7 @@ from glem.core.failed_compilation import (
     note_failures,
     uncompilable_reason,
 )
+from glem.core.linked_compilation import INNER_OPTIONS, InnerCompiler, KernelDispatcher
 from glem.core.plain_rules import PlainRulesWarning
 from glem.core.sources import code_digest, named_globals, plain
 
@@ -157,20 +158,22 @@ def _jit(function: Callable[..., Any], *, inline: bool) -> Any:
     if numba.config.DISABLE_JIT:
         return function
     # error_model="numpy": a division by zero gives inf or nan as in numpy, without a branch per division.
-    options = {"nogil": True, "error_model": "numpy", "forceinline": inline}
+    options = {"nopython": True, "nogil": True, "error_model": "numpy", "forceinline": inline, "boundscheck": None}
     with _lock:
+        dispatcher = explain_failures(KernelDispatcher(function, options))
         folder = _folder_of(function)
         if folder is None:
-            return explain_failures(numba.njit(**options)(function))
+            return dispatcher
         previous = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)
         try:
-            return explain_failures(make_index_shareable(numba.njit(cache=True, **options)(function)))
+            dispatcher.enable_caching()
         except RuntimeError:
             # A function typed at a prompt has no file whose changes numba could see.
-            return explain_failures(numba.njit(**options)(function))
+            return dispatcher
         finally:
             numba.config.CACHE_DIR = previous
+        return make_index_shareable(dispatcher)
 
 
 @overload
@@ -263,7 +266,8 @@ def overload_of(stub: Callable[..., Any]) -> Callable[[F], F]:
     """Give a plain function its compiled form: :func:`numba.extending.overload` for annotated code."""
 
     def register(maker: F) -> F:
-        numba_overload(primitive(stub), jit_options={"forceinline": True})(unannotated(maker))
+        options = {"forceinline": True, "pipeline_class": InnerCompiler, **INNER_OPTIONS}
+        numba_overload(primitive(stub), jit_options=options)(unannotated(maker))
         return maker
 
     return register
