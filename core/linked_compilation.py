@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numba.core import compiler
-from numba.core.codegen import JITCodeLibrary
+from llvmlite import binding as llvm
+from numba.core import compiler, types
+from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.compiler_lock import require_global_compiler_lock
 from numba.core.compiler_machinery import register_pass
 from numba.core.registry import CPUDispatcher
@@ -33,6 +34,53 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
 
+class _KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """A kernel with all that it reaches, optimized as a whole program."""
+
+    def _optimize_final_module(self) -> None:
+        module = self._final_module
+        # Calls back from another function, which numba resolves by name.
+        by_name = {
+            variable.name.removeprefix(RuntimeLinker.PREFIX)
+            for variable in module.global_variables
+            if variable.name.startswith(RuntimeLinker.PREFIX)
+        }
+        # Nobody else calls them: so LLVM may carry constants into them and drop those that it has inlined everywhere.
+        # The names of numba's runtime mean something to its passes.
+        for function in module.functions:
+            if (
+                function.linkage == llvm.Linkage.linkonce_odr
+                and not function.is_declaration
+                and not function.name.startswith("NRT_")
+                and function.name not in by_name
+            ):
+                function.linkage = llvm.Linkage.internal
+        super()._optimize_final_module()
+
+    def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
+        """See numba's CodeLibrary; nobody links a kernel, so that its names stand for the bitcode."""
+        self._ensure_finalized()
+        names = [each.name for each in self._final_module.functions if _is_visible(each)]
+        stubs = "\n".join(f'define void @"{name}"() {{ ret void }}' for name in names)
+        return (self.name, "object", (self._get_compiled_object(), llvm.parse_assembly(stubs).as_bitcode()))
+
+
+def _is_visible(function: Any) -> bool:
+    return not function.is_declaration and function.linkage not in (llvm.Linkage.internal, llvm.Linkage.private)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _KernelLowering(NativeLowering):  # type: ignore[misc]
+    """Lowering into a library that is optimized as a whole program."""
+
+    _name = "kernel_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return bool(super().run_pass(state))
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _InnerLowering(NativeLowering):  # type: ignore[misc]
     """Lowering that ends with a library to link."""
@@ -51,24 +99,37 @@ class _InnerLowering(NativeLowering):  # type: ignore[misc]
         return True
 
 
-class InnerCompiler(compiler.CompilerBase):  # type: ignore[misc]
-    """numba's compiler for functions that only compiled code calls."""
+class _LinkingCompiler(compiler.CompilerBase):  # type: ignore[misc]
+    """numba's compiler with another last step."""
+
+    lowering: type[NativeLowering]
 
     def define_pipelines(self) -> list[Any]:
         builder = compiler.DefaultPassBuilder
-        passes = compiler.PassManager("nopython-inner")
-        untyped = builder.define_untyped_pipeline(self.state)
-        typed = builder.define_typed_pipeline(self.state)
-        lowering = builder.define_nopython_lowering_pipeline(self.state)
-        for each in (untyped, typed, lowering):
+        passes = compiler.PassManager(self.lowering._name)
+        for each in (
+            builder.define_untyped_pipeline(self.state),
+            builder.define_typed_pipeline(self.state),
+            builder.define_nopython_lowering_pipeline(self.state),
+        ):
             passes.passes.extend(
-                (_InnerLowering if chosen.__name__ in _LOWERINGS else chosen, why) for chosen, why in each.passes
+                (self.lowering if chosen is NativeLowering else chosen, why) for chosen, why in each.passes
             )
         passes.finalize()
         return [passes]
 
 
-_LOWERINGS = {"NativeLowering", "NativeParforLowering"}
+class InnerCompiler(_LinkingCompiler):
+    """numba's compiler for functions that only compiled code calls."""
+
+    lowering = _InnerLowering
+
+
+class _KernelCompiler(_LinkingCompiler):
+    """numba's compiler for functions that Python calls."""
+
+    lowering = _KernelLowering
+
 
 INNER_OPTIONS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of numba's jit that go with :class:`InnerCompiler`."""
@@ -78,7 +139,7 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
     """A function that both Python and compiled code may call: Python calls machine code, compiled code links it."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
-        super().__init__(py_func=function, targetoptions=options)
+        super().__init__(py_func=function, targetoptions=options, pipeline_class=_KernelCompiler)
         self._inner = CPUDispatcher(
             py_func=function, targetoptions={**options, **INNER_OPTIONS}, pipeline_class=InnerCompiler
         )
@@ -89,8 +150,12 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
         return bool(self._compiling_counter) or bool(self._inner.is_compiling)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """See numba's Dispatcher: typing of a call in compiled code."""
-        return self._inner.get_call_template(args, kws)
+        """See numba's Dispatcher: typing of a call in compiled code.
+
+        A literal argument does not make a specialization of its own: each would be typed and translated anew, with all
+        that it calls, and LLVM knows the constant where it matters.
+        """
+        return self._inner.get_call_template(tuple(types.unliteral(each) for each in args), kws)
 
     def get_overload(self, sig: Any) -> Any:
         """See numba's Dispatcher: what a call in compiled code calls."""

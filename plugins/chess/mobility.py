@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from glem.core.features import AtomicFeature
-from glem.core.kernels import popcount, trailing_zeros
+from glem.core.kernels import inlined, popcount, trailing_zeros
 from glem.games.chess.attacks import king_attacks
 from glem.plugins.chess.sides import Side, king_zone, piece_attacks
 
@@ -55,6 +55,7 @@ MOBILITY_TERMS = (
 """Own count less the opponent's, as all terms of the evaluation; in the order in which they are written."""
 
 
+@inlined
 def _kind_attacks(
     kind: int,
     pieces: np.uint64,

@@ -193,6 +193,7 @@ def king_zone(king: np.uint64) -> np.uint64:
     return king | king_attacks(np.uint64(trailing_zeros(king)))
 
 
+@inlined
 def piece_attacks(kind: int, square: np.uint64, occupied: np.uint64) -> np.uint64:
     """Squares that a piece attacks: kind 0 a knight, 1 a bishop, 2 a rook, 3 a queen."""
     if kind == 0:
