@@ -14,19 +14,24 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["make_index_shareable"]
+__all__ = ["make_index_shareable", "one_process"]
+
+_LONGEST_WAIT = 120.0
+_WAIT = 0.01
+"""Seconds between looks at a lock."""
 
 
-def make_index_shareable(dispatcher: Any) -> Any:
-    """Let the index of a caching dispatcher of numba be written by many processes; returns the dispatcher.
+def make_index_shareable(cache: Any) -> Any:
+    """Let the index of a cache of numba be written by many processes; returns the cache.
 
     One that cannot be read is taken for an empty one.
     """
-    file = dispatcher._cache._cache_file
+    file = cache._cache_file
     load_index = file._load_index
 
     def load_index_or_none() -> Any:
@@ -46,7 +51,44 @@ def make_index_shareable(dispatcher: Any) -> Any:
 
     file._load_index = load_index_or_none
     file.save = save
-    return dispatcher
+    return cache
+
+
+@contextlib.contextmanager
+def one_process(path: Path) -> Iterator[None]:
+    """Wait until no other process is in here with the same path, for two minutes at most.
+
+    Whoever comes second then finds on disk what the first has made. The lock goes with its process.
+
+    Parameters
+    ----------
+    path
+        File to lock; made and left.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        yield
+        return
+    try:
+        _wait_for(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _wait_for(descriptor: int) -> None:
+    last = time.monotonic() + _LONGEST_WAIT
+    while time.monotonic() < last:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_WAIT)
+        except OSError:
+            # Where files cannot be locked, two processes may make the same.
+            return
+        else:
+            return
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ import tempfile
 import threading
 import time
 import types as python_types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
@@ -39,7 +39,6 @@ from numba.core import types
 from numba.extending import intrinsic
 from numba.extending import overload as numba_overload
 
-from glem.core.cache_index import make_index_shareable
 from glem.core.failed_compilation import (
     UncompilableError,
     explain_failures,
@@ -58,6 +57,9 @@ __all__ = [
     "cache_folder",
     "compiled",
     "inlined",
+    "is_made",
+    "keep_translation",
+    "kept",
     "kernel",
     "leading_zeros",
     "mix",
@@ -68,6 +70,7 @@ __all__ = [
     "popcount",
     "primitive",
     "trailing_zeros",
+    "translate",
     "uncompilable_reason",
 ]
 
@@ -76,6 +79,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _lock = threading.RLock()
 _compiled: dict[Callable[..., Any], Any] = {}
 _inlined: set[Callable[..., Any]] = set()
+_kept: set[Callable[..., Any]] = set()
 _primitives: set[Callable[..., Any]] = set()
 
 _CACHE_ENTRY = re.compile(r"\w+-[0-9a-f]{16}(-[a-z]+)*")
@@ -124,14 +128,14 @@ def _temporary_cache_folder() -> Path | None:
     return folder if private else None
 
 
-def _folder_of(function: Callable[..., Any]) -> Path | None:
+def _folder_of(function: Callable[..., Any], purpose: str = "") -> Path | None:
     """Cache folder of one kernel, made if need be; None when nothing can be kept."""
     root = cache_folder()
     if root is None:
         return None
     # Choices that numba's own cache key does not know: the code compiled under one must not be loaded under another.
     choices = ("-boundscheck" if numba.config.BOUNDSCHECK else "") + ("" if HAS_FAST_PEXT else "-nopext")
-    folder = root / f"{function.__name__}-{code_digest(function)}{choices}"
+    folder = root / f"{function.__name__}-{code_digest(function)}{purpose}{choices}"
     try:
         if not folder.is_dir():
             folder.mkdir(exist_ok=True)
@@ -154,26 +158,45 @@ def _remove_unused(root: Path) -> None:
 # ---------------------------------------------------------------------------------------------- compilation
 
 
-def _jit(function: Callable[..., Any], *, inline: bool) -> Any:
+def _jit(function: Callable[..., Any], *, inline: bool, at_once: bool = True) -> Any:
     if numba.config.DISABLE_JIT:
         return function
     # error_model="numpy": a division by zero gives inf or nan as in numpy, without a branch per division.
     options = {"nopython": True, "nogil": True, "error_model": "numpy", "forceinline": inline, "boundscheck": None}
-    with _lock:
-        dispatcher = explain_failures(KernelDispatcher(function, options))
-        folder = _folder_of(function)
-        if folder is None:
-            return dispatcher
-        previous = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(folder)
-        try:
-            dispatcher.enable_caching()
-        except RuntimeError:
-            # A function typed at a prompt has no file whose changes numba could see.
-            return dispatcher
-        finally:
-            numba.config.CACHE_DIR = previous
-        return make_index_shareable(dispatcher)
+    dispatcher = explain_failures(KernelDispatcher(function, options, _keep_in_folder))
+    if at_once:
+        dispatcher.prepare_cache()
+    return dispatcher
+
+
+def _keep_in_folder(dispatcher: KernelDispatcher, *, translation: bool) -> None:
+    with _lock, _kept_in(_folder_of(dispatcher.py_func, "-linked" if translation else "")) as kept:
+        if kept:
+            dispatcher.keep(translation=translation)
+
+
+@contextlib.contextmanager
+def _kept_in(folder: Path | None) -> Iterator[bool]:
+    """Let numba make its caches in a folder; tells whether there is one."""
+    previous = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder)
+    try:
+        yield folder is not None
+    except RuntimeError:
+        # A function typed at a prompt has no file whose changes numba could see.
+        pass
+    finally:
+        numba.config.CACHE_DIR = previous
+
+
+def keep_translation(function: Any) -> Any:
+    """Keep on disk what other kernels link of a compiled function; returns the function.
+
+    It pays for functions that many kernels call, or that call much: the operations of a game.
+    """
+    if isinstance(function, KernelDispatcher):
+        function.keeps_translation = True
+    return function
 
 
 @overload
@@ -233,7 +256,8 @@ def compiled(function: F) -> F:
         twin_source.__qualname__ = function.__qualname__
         twin_source.__doc__ = function.__doc__
         twin_source.__kwdefaults__ = function.__kwdefaults__
-        twin = _jit(twin_source, inline=function in _inlined)
+        twin = _jit(twin_source, inline=function in _inlined, at_once=False)
+        twin.keeps_translation = function in _kept
         note_failures(twin, function)
         give_way_to_plain_form(twin, function)
         _compiled[function] = twin
@@ -253,6 +277,32 @@ def inlined(function: F) -> F:
     functions that a batch runs once per row, and write them without early returns or loops of varying length.
     """
     _inlined.add(function)
+    return function
+
+
+def translate(function: Callable[..., Any], *arguments: Any) -> None:
+    """Do what compiled code would need of a dual function for such arguments, and leave it on disk if it is kept there.
+
+    Failures are left to the code that calls it.
+    """
+    twin = compiled(function)
+    if isinstance(twin, KernelDispatcher):
+        with contextlib.suppress(Exception):
+            twin.get_call_template(tuple(numba.typeof(each) for each in arguments), {})
+
+
+def is_made(function: Callable[..., Any], *arguments: Any) -> bool:
+    """Whether the machine code of a dual function for such arguments is here or on disk."""
+    twin = compiled(function)
+    return not isinstance(twin, KernelDispatcher) or twin.is_made(tuple(numba.typeof(each) for each in arguments))
+
+
+def kept(function: F) -> F:
+    """Mark a large dual function that several kernels call: its translation is kept on disk for the others.
+
+    What :class:`~glem.core.operations.Operations` carry is kept without it.
+    """
+    _kept.add(function)
     return function
 
 

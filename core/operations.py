@@ -21,7 +21,7 @@ from numba.extending import NativeValue, intrinsic, register_model, typeof_impl,
 
 from glem.core.errors import PluginError
 from glem.core.failed_compilation import refuse_function, uncompilable_reason
-from glem.core.kernels import compiled, overload_of
+from glem.core.kernels import compiled, keep_translation, overload_of
 from glem.core.plain_rules import CarriesFunctions
 from glem.core.sources import code_digest, plain
 
@@ -139,7 +139,7 @@ def _function_of(operations_type: Any, operation: str) -> Any:
     if not _is_python(function):
         kind = type(function).__name__
         refuse_function(function, f"{operation} cannot be compiled: it is a {kind}, no function of a Python module")
-    return compiled(function)
+    return keep_translation(compiled(function))
 
 
 def _is_python(function: Any) -> bool:

@@ -30,6 +30,7 @@ def command(game_name: str, protocol_name: str, **player: Any) -> None:
     import os
     import sys
 
+    from glem.core.compiling_ahead import SEARCH, compile_ahead
     from glem.core.engine import Engine
     from glem.core.errors import BadInputError
     from glem.core.game import load_game
@@ -42,7 +43,9 @@ def command(game_name: str, protocol_name: str, **player: Any) -> None:
     if protocol_name not in {"auto", *protocols}:
         known = ", ".join(("auto", *protocols))
         raise BadInputError(f"{game.title} has no protocol {protocol_name!r}; known: {known}")
-    engine = Engine(game, opponent_of(game, default=Limits(clock=Clock(_USUAL_CLOCK)), **player))
+    spec = opponent_of(game, default=Limits(clock=Clock(_USUAL_CLOCK)), **player)
+    compile_ahead(SEARCH, game, spec.evaluation)
+    engine = Engine(game, spec)
     spoken = protocols.values() if protocol_name == "auto" else (protocols[protocol_name],)
     if any(protocol.prepares for protocol in spoken):
         # Errors come at once all the same.

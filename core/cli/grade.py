@@ -116,6 +116,7 @@ def command(
     are compared on the same positions.
     """
     from glem.core.chunked_work import Workers
+    from glem.core.compiling_ahead import FEATURES, compile_ahead
     from glem.core.files import check_writable
     from glem.core.game import load_game
     from glem.core.grading.collection import grade_collection
@@ -125,6 +126,7 @@ def command(
     from glem.core.grading.written_positions import PositionTable
 
     game = load_game(game_name)
+    compile_ahead(FEATURES, game)
     rule = SelectionRule.parse(select, skip_moves=skip_moves, skip_end=skip_end, seed=seed)
     settings = GradingSettings(floor=floor, confidence=confidence, resamples=resamples, seed=seed, bins=bins)
     for path in (report, write_positions):

@@ -32,7 +32,7 @@ import numpy as np
 
 from glem.core.borrowing import load_shared
 from glem.core.game import legal_moves, play
-from glem.core.kernels import compiled, overload_of
+from glem.core.kernels import compiled, kept, overload_of
 from glem.core.operations import has_operation
 from glem.core.search.choices import (
     extra_plies,
@@ -79,7 +79,7 @@ from glem.core.search.table import (
     store_entry,
 )
 
-__all__ = ["negascout"]
+__all__ = ["negascout", "score_by_table", "settle", "static_score_at"]
 
 _TABLE_PRIORITY = np.int64(1 << 30)
 _HINT_UNIT = np.int64(1 << 12)
@@ -124,13 +124,20 @@ def final_value(rules: Any, state: Any, position: Any, ply: Any) -> Any:
     return distance if score > np.int64(0) else -distance
 
 
+@kept
+def static_score_at(evaluator: Any, state: Any, position: Any, ply: Any) -> Any:
+    """Give the static score of a position whose game goes on."""
+    return np.int64(static_score(evaluator, position, state.evaluation, state.accumulators, ply))
+
+
 def static_value(rules: Any, evaluator: Any, state: Any, position: Any, ply: Any) -> Any:
     """Score of a position without looking further."""
     if is_over_at_leaf(rules, position):
         return final_value(rules, state, position, ply)
-    return np.int64(static_score(evaluator, position, state.evaluation, state.accumulators, ply))
+    return static_score_at(evaluator, state, position, ply)
 
 
+@kept
 def settle(
     rules: Any, evaluator: Any, state: Any, position: Any, ply: np.int64, alpha: np.int64, beta: np.int64
 ) -> Any:
@@ -213,7 +220,8 @@ def _without_excluded(state: Any, start: Any, count: Any) -> Any:
     return kept - start
 
 
-def _score_by_table(rules: Any, state: Any, position: Any, ply: Any, depth: Any, count: Any, beta: Any) -> Any:
+@kept
+def score_by_table(rules: Any, state: Any, position: Any, ply: Any, depth: Any, count: Any, beta: Any) -> Any:
     """Find a move that the table knows to reach ``beta`` (enhanced transposition cut-off, Schaeffer and Plaat 1996).
 
     Returns the score of such a move, a lower bound on that of the position, or the least number where there is none.
@@ -417,7 +425,7 @@ def negascout(
             step = np.int64(0)
     else:
         if not is_open and ply > np.int64(0) and uses_table and depth >= state.cutoff_depth:
-            score = _score_by_table(rules, state, position, ply, depth, count, beta)
+            score = score_by_table(rules, state, position, ply, depth, count, beta)
             if score >= beta:
                 return score
         _set_priorities(rules, evaluator, state, position, ply, depth, count, table_move)

@@ -13,10 +13,10 @@ from attrs import define
 from glem.core.borrowing import Borrowed
 from glem.core.errors import BadInputError
 from glem.core.game import Game
-from glem.core.kernels import compiled
+from glem.core.kernels import compiled, is_made, translate
 from glem.core.search.ending import StopRelay, longest_seconds, usual_seconds
 from glem.core.search.evaluators import Evaluator, start
-from glem.core.search.negascout import negascout
+from glem.core.search.negascout import negascout, score_by_table, static_score_at
 from glem.core.search.results import Bound, Limits, Line, SearchResult
 from glem.core.search.selectivity import FULL_WIDTH
 from glem.core.search.state import (
@@ -158,6 +158,7 @@ class Searcher:
         self.borrowed: Any = self.state if plain else Borrowed(self.state)
         """The same as the kernel takes it."""
         self._kernel: Callable[..., Any] = negascout if plain else compiled(negascout)
+        self._is_ready = False
         # As plain Python it takes longer than a search of one ply.
         self._enter_root: Callable[..., None] = _enter_root if plain else compiled(_enter_root)
 
@@ -415,7 +416,20 @@ class Searcher:
         state.counters[NEXT_POLL] = state.counters[NODES]
         integers = (np.int64(0), np.int64(depth), np.int64(alpha), np.int64(beta))
         rules, evaluator = self.game.search_rules, self.evaluator.operations
+        if not self._is_ready:
+            self._translate_rules(position)
+            self._is_ready = True
         return int(self._kernel(rules, evaluator, self.borrowed, position, *integers))
+
+    def _translate_rules(self, position: Any) -> None:
+        """Begin with what a second process leaves that works at :meth:`translate_evaluation`."""
+        rules, evaluator, integer = self.game.search_rules, self.evaluator.operations, np.int64(0)
+        if not self.plain and not is_made(negascout, rules, evaluator, self.borrowed, position, *[integer] * 4):
+            translate(score_by_table, rules, self.borrowed, position, *[integer] * 4)
+
+    def translate_evaluation(self) -> None:
+        """Do the part of a search's compilation that is the evaluation; see :func:`~glem.core.kernels.translate`."""
+        translate(static_score_at, self.evaluator.operations, self.borrowed, self.game.initial_position, np.int64(0))
 
     def _variation(self) -> tuple[int, ...]:
         state = self.state

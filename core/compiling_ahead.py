@@ -1,0 +1,99 @@
+"""Machine code that a command will need, made by a second process while the first makes other machine code.
+
+Both keep it in the cache of :mod:`glem.core.kernels`, where the one who comes second waits for the other. Commands
+start the second process; nothing depends on it: what it has not made, the first makes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from glem.core.game import Game
+
+__all__ = ["FEATURES", "SEARCH", "compile_ahead", "main"]
+
+FEATURES = "features"
+"""Purpose: feature values and phases of positions."""
+
+SEARCH = "search"
+"""Purpose: the evaluation in the search, then as for :data:`FEATURES`."""
+
+_OFF = "GLEM_NO_COMPILING_AHEAD"
+
+
+def compile_ahead(purpose: str, game: Game, evaluation: str = "") -> None:
+    """Let a second process make machine code, unless it has been made or there is one processor only.
+
+    Parameters
+    ----------
+    purpose
+        :data:`FEATURES` or :data:`SEARCH`.
+    game
+        The game.
+    evaluation
+        What the search evaluates with, as in a player's text; errors are left to the command.
+    """
+    from glem.core.kernels import cache_folder
+    from glem.core.learning import has_learning, load_learning
+
+    folder = cache_folder()
+    if folder is None or os.environ.get(_OFF) or (os.cpu_count() or 1) < 2 or not has_learning(game.name):
+        return
+    operations = load_learning(game.name).features.operations if purpose == FEATURES else game.search_rules
+    # A folder as those of kernels, so that it is removed with them when nobody has used it for long.
+    made = folder / f"ahead-{operations.numba_type.digest}-{purpose}"
+    if made.is_dir():
+        return
+    arguments = [purpose, game.name, evaluation, str(made)]
+    with contextlib.suppress(OSError):
+        subprocess.Popen(  # noqa: S603 # this module, by this interpreter
+            [sys.executable, "-m", __name__, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+
+def _features(game: Game, _evaluation: str) -> None:
+    import numpy as np
+
+    from glem.core.learning import load_learning
+
+    position = game.initial_position
+    columns = type(position)(*(np.array([field]) for field in position))
+    learning = load_learning(game.name)
+    learning.features.values(columns)
+    learning.phases.of(columns)
+
+
+def _search(game: Game, evaluation: str) -> None:
+    from glem.core.search.evaluation_evaluator import evaluator_of
+    from glem.core.search.searcher import Searcher, SearchSettings
+    from glem.core.tournament.player_data import load_player_evaluation
+
+    evaluator = evaluator_of(load_player_evaluation(game, evaluation))
+    Searcher(game, evaluator, SearchSettings(table_mb=0)).translate_evaluation()
+    _features(game, evaluation)
+
+
+_PURPOSES: dict[str, Callable[[Game, str], None]] = {FEATURES: _features, SEARCH: _search}
+
+
+def main(arguments: list[str]) -> None:
+    """Make machine code; ``arguments`` are purpose, name of the game, evaluation, folder that tells that it is made."""
+    from glem.core.game import load_game
+
+    purpose, game_name, evaluation, made = arguments
+    _PURPOSES[purpose](load_game(game_name), evaluation)
+    Path(made).mkdir(exist_ok=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
