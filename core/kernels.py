@@ -158,15 +158,12 @@ def _remove_unused(root: Path) -> None:
 # ---------------------------------------------------------------------------------------------- compilation
 
 
-def _jit(function: Callable[..., Any], *, inline: bool, at_once: bool = True) -> Any:
+def _jit(function: Callable[..., Any], *, inline: bool) -> Any:
     if numba.config.DISABLE_JIT:
         return function
     # error_model="numpy": a division by zero gives inf or nan as in numpy, without a branch per division.
     options = {"nopython": True, "nogil": True, "error_model": "numpy", "forceinline": inline, "boundscheck": None}
-    dispatcher = explain_failures(KernelDispatcher(function, options, _keep_in_folder))
-    if at_once:
-        dispatcher.prepare_cache()
-    return dispatcher
+    return explain_failures(KernelDispatcher(function, options, _keep_in_folder))
 
 
 def _keep_in_folder(dispatcher: KernelDispatcher, *, translation: bool) -> None:
@@ -256,7 +253,7 @@ def compiled(function: F) -> F:
         twin_source.__qualname__ = function.__qualname__
         twin_source.__doc__ = function.__doc__
         twin_source.__kwdefaults__ = function.__kwdefaults__
-        twin = _jit(twin_source, inline=function in _inlined, at_once=False)
+        twin = _jit(twin_source, inline=function in _inlined)
         twin.keeps_translation = function in _kept
         note_failures(twin, function)
         give_way_to_plain_form(twin, function)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.kernels import inlined, popcount, trailing_zeros
+from glem.core.kernels import inlined, kept, popcount, trailing_zeros
 from glem.games.chess.attacks import (
     between,
     bishop_attacks,
@@ -211,6 +211,7 @@ def _pawn_targets(
     return single, double, west & opponent, east & opponent, forward
 
 
+@kept
 def count_moves_on_board(position: Position) -> int:
     """Count the moves that the pieces have; the clock ends no game here."""
     own = own_squares(position)
@@ -297,6 +298,7 @@ def _write_pawn_moves(moves: Any, place: np.int64, targets: np.uint64, step: np.
     return place
 
 
+@kept
 def write_moves(position: Position, moves: Any, start: np.int64, kind: np.int64) -> np.int64:
     """Write moves, captures by pawns first and the king's last; the clock is not looked at.
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from glem.core.features import AtomicFeature
-from glem.core.kernels import popcount
+from glem.core.kernels import kept, popcount
 from glem.games.chess.position import byte_swap
 from glem.plugins.chess.kings import KING_TERMS, add_king_terms
 from glem.plugins.chess.material import MATERIAL_TERMS, add_material_terms
@@ -50,6 +50,7 @@ def attacks_of(side: Side) -> np.uint64:
     return minor | side.rook_attacks | side.queen_attacks | side.king_attacks
 
 
+@kept
 def write_terms_and_sides(boards: Boards, values: Any, first: int) -> tuple[Side, Side]:
     """Write all terms, in the order of :data:`TERMS`, from ``first`` on, and give both sides in the mover's view."""
     for place in range(_COUNT):
