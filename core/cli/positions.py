@@ -248,7 +248,7 @@ def _remarks(counts: LabelCounts) -> list[str]:
         f"{count:,} " + text.format(records=noun if count == 1 else f"{noun}s")
         for text, (count, noun) in found.items()
         if count
-    ]
+    ] + [f"{text}: {count:,}" for text, count in counts.remarks.items()]
 
 
 def _left_out(counts: LabelCounts) -> str:

@@ -36,6 +36,7 @@ from glem.core.grading.selection import PAPER_RULE, SelectionCounts, SelectionRu
 from glem.core.learning import Learning, load_learning
 from glem.core.progress import SILENT, Progress
 from glem.core.read_ahead import read_ahead
+from glem.core.record_columns import added_remarks
 
 __all__ = [
     "FIT",
@@ -338,6 +339,8 @@ def _remarks(summaries: Sequence[FileSummary], counts: SelectionCounts, rule: Se
         found.append(f"{counts.unknown_ply:,} positions do not tell their ply and were not left out for it")
     if counts.without_result:
         found.append(f"{counts.without_result:,} games without a result left out")
+    remarks = added_remarks(*(summary.remarks for summary in summaries))
+    found += [f"{text}: {count:,} games" for text, count in remarks.items()]
     if counts.skipped:
         problems = [problem for summary in summaries for problem in summary.problems]
         found.append(f"{counts.skipped:,} bad records skipped")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from attrs import define
+from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
@@ -18,6 +18,7 @@ from glem.core.grading.selected import SelectedPositions
 from glem.core.grading.selection import PositionChooser, SelectionCounts, SelectionRule
 from glem.core.position_files import read_header, stream_positions, stream_provenance
 from glem.core.positions import PositionSet
+from glem.core.record_columns import added_remarks
 from glem.core.records import GameRecords, read_records
 
 __all__ = ["FileSummary", "SelectedPart", "read_selected", "sides_of"]
@@ -68,12 +69,15 @@ class FileSummary:
         What the labels are; ``result`` for game records.
     problems
         Why bad records were skipped, at most a hundred lines.
+    remarks
+        What else the reader told, and of how many games (``GameRecords.remarks``).
     """
 
     games: int
     counts: SelectionCounts
     label_kind: str
     problems: tuple[str, ...] = ()
+    remarks: Mapping[str, int] = field(factory=dict)
 
 
 Reading: TypeAlias = Iterator[SelectedPart | FileSummary]
@@ -116,16 +120,18 @@ def _from_records(game: Game, path: str | os.PathLike[str], rule: SelectionRule,
     counts = SelectionCounts()
     number = 0
     problems: tuple[str, ...] = ()
+    remarks: Mapping[str, int] = {}
     for records in read_records(game, path, skip_bad=skip_bad, chunk_games=_CHUNK_GAMES):
         counts.skipped += records.skipped
         problems = (*problems, *records.problems)[:_MOST_PROBLEMS]
+        remarks = added_remarks(remarks, records.remarks)
         unknown = np.isnan(records.score)
         counts.without_result += int(unknown.sum())
         known = records.select(~unknown) if unknown.any() else records
         if len(known):
             yield _part_of_records(game, known, rule, number, counts)
         number += len(known)
-    yield FileSummary(number, counts, "result", problems)
+    yield FileSummary(number, counts, "result", problems, remarks)
 
 
 def _part_of_records(
