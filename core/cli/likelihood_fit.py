@@ -11,6 +11,7 @@ import click
 from glem.core.cli.display import display_progress, print_json, print_table
 
 if TYPE_CHECKING:
+    from glem.core.grading.reading import FileSummary
     from glem.core.likelihood_training import LikelihoodSettings, LikelihoodTraining
 
 __all__ = ["fit_results"]
@@ -77,6 +78,7 @@ def fit_results(
     from glem.core.files import check_writable
     from glem.core.game_choice import choose_game
     from glem.core.game_positions import read_game_positions
+    from glem.core.grading.reading import reading_remarks
     from glem.core.grading.selection import SelectionRule
     from glem.core.learning import load_learning
     from glem.core.likelihood_training import fit_likelihood, load_prior
@@ -93,8 +95,9 @@ def fit_results(
             raise BadInputError(f"{game.name} has no pattern set {patterns!r}; it has: {known}")
         chosen = PatternSet.from_names(learning.features, learning.pattern_sets[patterns])
     progress = display_progress(quiet=as_json)
+    summaries: list[FileSummary] = []
     training = fit_likelihood(
-        read_game_positions(game, files, rule, quiet=quiet, skip_bad=skip_bad, progress=progress),
+        read_game_positions(game, files, rule, quiet=quiet, skip_bad=skip_bad, observe=summaries.append, progress=progress),
         load_prior(learning, prior),
         settings,
         linear=learning.linear if linear else (),
@@ -117,9 +120,11 @@ def fit_results(
     )
     training.evaluation.save(output)
     if as_json:
-        print_json(_as_json(training, output))
+        print_json({**_as_json(training, output), "remarks": reading_remarks(summaries)})
         return
     _print(training)
+    for remark in reading_remarks(summaries):
+        click.echo(f"note: {remark}")
     click.echo(f"wrote {output}")
 
 

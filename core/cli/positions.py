@@ -253,4 +253,6 @@ def _remarks(counts: LabelCounts) -> list[str]:
 
 def _left_out(counts: LabelCounts) -> str:
     remarks = _remarks(counts)
+    if counts.problems:
+        remarks.append(f"the first: {counts.problems[0]}")
     return f"of {counts.records:,} games: " + "; ".join(remarks) if remarks else ""

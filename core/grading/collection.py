@@ -28,7 +28,13 @@ from glem.core.grading.grading import (
     grade_predictions,
 )
 from glem.core.grading.groupings import game_groupings, margin_grouping, rating_groupings, result_grouping
-from glem.core.grading.reading import FileSummary, SelectedPart, read_selected
+from glem.core.grading.reading import (
+    FileSummary,
+    SelectedPart,
+    read_selected,
+    reading_remarks,
+    why_nothing_is_left,
+)
 from glem.core.grading.scorer_tables import ScorerTable
 from glem.core.grading.scorers import Scorer
 from glem.core.grading.selected import SelectedPositions
@@ -36,7 +42,6 @@ from glem.core.grading.selection import PAPER_RULE, SelectionCounts, SelectionRu
 from glem.core.learning import Learning, load_learning
 from glem.core.progress import SILENT, Progress
 from glem.core.read_ahead import read_ahead
-from glem.core.record_columns import added_remarks
 
 __all__ = [
     "FIT",
@@ -49,8 +54,6 @@ __all__ = [
 
 OWN, FIT = "own", "fit"
 """Scale or drawishness of the evaluation itself, fitted where it has none; or fitted whatever it has."""
-
-_SHOWN_PROBLEMS = 5
 
 
 @runtime_checkable
@@ -151,10 +154,9 @@ class _Columns:
     def _column(self, name: str) -> NDArray[Any]:
         return np.concatenate(self._columns[name])
 
-    def graded_positions(self, counts: SelectionCounts) -> GradedPositions:
+    def graded_positions(self, summaries: Sequence[FileSummary]) -> GradedPositions:
         if not self._columns:
-            why = "all games are too short for the selection" if counts.without else "the files hold no finished game"
-            raise BadInputError(f"no position is left to grade: {why}")
+            raise BadInputError(f"no position is left to grade: {why_nothing_is_left(summaries)}")
         label, side = self._column("label"), self._column("side")
         result = np.sign(label).astype(np.int8)
         groupings = {
@@ -269,7 +271,7 @@ def grade_collection(
     counts = SelectionCounts()
     for summary in summaries:
         counts.add(summary.counts)
-    positions = columns.graded_positions(counts)
+    positions = columns.graded_positions(summaries)
     predictions = {
         name: _with_parameters(prediction, scale, alpha)
         for (name, prediction), scale, alpha in zip(
@@ -339,13 +341,7 @@ def _remarks(summaries: Sequence[FileSummary], counts: SelectionCounts, rule: Se
         found.append(f"{counts.unknown_ply:,} positions do not tell their ply and were not left out for it")
     if counts.without_result:
         found.append(f"{counts.without_result:,} games without a result left out")
-    remarks = added_remarks(*(summary.remarks for summary in summaries))
-    found += [f"{text}: {count:,} games" for text, count in remarks.items()]
-    if counts.skipped:
-        problems = [problem for summary in summaries for problem in summary.problems]
-        found.append(f"{counts.skipped:,} bad records skipped")
-        found += [f"skipped: {problem}" for problem in problems[:_SHOWN_PROBLEMS]]
-    return found
+    return found + reading_remarks(summaries)
 
 
 def _missing(grading: Grading) -> list[str]:

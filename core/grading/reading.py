@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,13 +21,14 @@ from glem.core.positions import PositionSet
 from glem.core.record_columns import added_remarks
 from glem.core.records import GameRecords, read_records
 
-__all__ = ["FileSummary", "SelectedPart", "read_selected", "sides_of"]
+__all__ = ["FileSummary", "SelectedPart", "read_selected", "reading_remarks", "sides_of", "why_nothing_is_left"]
 
 _CHUNK_GAMES = 8192
 """Games at a time: with comments, a few tens of megabytes."""
 
 _RATING = "_rating"
 _MOST_PROBLEMS = 100
+_SHOWN_PROBLEMS = 5
 
 
 @define(frozen=True, eq=False)
@@ -78,6 +79,35 @@ class FileSummary:
     label_kind: str
     problems: tuple[str, ...] = ()
     remarks: Mapping[str, int] = field(factory=dict)
+
+
+def reading_remarks(summaries: Iterable[FileSummary]) -> list[str]:
+    """Say for people what readers told, how many bad records were skipped, and why the first of them were."""
+    files = list(summaries)
+    found = [f"{text}: {count:,} games" for text, count in added_remarks(*(file.remarks for file in files)).items()]
+    skipped = sum(file.counts.skipped for file in files)
+    if skipped:
+        problems = [problem for file in files for problem in file.problems]
+        found.append(f"{skipped:,} bad records skipped")
+        found += [f"skipped: {problem}" for problem in problems[:_SHOWN_PROBLEMS]]
+    return found
+
+
+def why_nothing_is_left(summaries: Iterable[FileSummary]) -> str:
+    """Say why some files, of which no position is left, gave none."""
+    files = list(summaries)
+    counts = SelectionCounts()
+    for file in files:
+        counts.add(file.counts)
+    reasons = []
+    if counts.without:
+        reasons.append("all games are too short for the selection")
+    elif counts.without_result or not counts.skipped:
+        reasons.append("the files hold no finished game")
+    if counts.skipped:
+        first = next((problem for file in files for problem in file.problems), "")
+        reasons.append(f"{counts.skipped:,} bad records skipped, the first: {first}")
+    return "; ".join(reasons)
 
 
 Reading: TypeAlias = Iterator[SelectedPart | FileSummary]
