@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 
 from glem.core.duplicates import position_keys
 from glem.core.errors import BadInputError
+from glem.core.evaluation import LinearEvaluation
 from glem.core.game import Game
 from glem.core.grading.reading import FileSummary, SelectedPart, read_selected, why_nothing_is_left
 from glem.core.grading.selection import SelectionRule
 from glem.core.progress import SILENT, Progress
 from glem.core.quiet_positions import quiet_positions
 from glem.core.replay import outcomes
+from glem.core.settled_positions import settled_positions
 
 __all__ = ["GamePositions", "keys_digest", "read_game_positions"]
 
@@ -61,6 +63,7 @@ def read_game_positions(
     rule: SelectionRule,
     *,
     quiet: bool = False,
+    settle: LinearEvaluation | None = None,
     skip_bad: bool = False,
     observe: Callable[[FileSummary], None] | None = None,
     progress: Progress = SILENT,
@@ -77,6 +80,9 @@ def read_game_positions(
         Which positions of each game.
     quiet
         Only quiet ones of these (:mod:`glem.core.quiet_positions`).
+    settle
+        In place of each of them that to which quiescence with this evaluation leads from it
+        (:mod:`glem.core.settled_positions`).
     skip_bad
         Leave bad game records out instead of raising.
     observe
@@ -104,6 +110,8 @@ def read_game_positions(
                     found = _with_keys(game, part, first)
                     if quiet:
                         found = found.select(quiet_positions(game, found.positions))
+                    if settle is not None:
+                        found = _settled(found, settle)
                     if len(found):
                         count += len(found)
                         yield found
@@ -123,6 +131,12 @@ def _with_keys(game: Game, part: SelectedPart, first: int) -> GamePositions:
         # As position files have it: the last position of a game stands for the game.
         keys = position_keys(game, outcomes(game, selected.records).positions)[selected.record]
     return GamePositions(selected.positions, np.sign(part.label).astype(np.int8), selected.game_number + first, keys)
+
+
+def _settled(found: GamePositions, evaluation: LinearEvaluation) -> GamePositions:
+    settled = settled_positions(evaluation, found.positions)
+    result = np.where(settled.plies % 2 == 1, -found.result, found.result).astype(np.int8)
+    return GamePositions(settled.positions, result, found.game, found.game_key).select(settled.plies >= 0)
 
 
 def keys_digest(keys: NDArray[np.uint64]) -> str:

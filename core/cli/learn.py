@@ -55,7 +55,7 @@ __all__ = ["command"]
     help="Positions of each deciding game: random (one), last (one), all, or every:N.",
 )  # fmt: skip
 @click.option(
-    "--tuning-select", default="every:8", show_default=True, metavar="RULE", help="Positions of each tuning game."
+    "--tuning-select", default="every:7", show_default=True, metavar="RULE", help="Positions of each tuning game."
 )
 @click.option(
     "--skip-moves", type=click.IntRange(0), default=10, show_default=True, help="First moves of each side left out."
