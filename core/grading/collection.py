@@ -406,6 +406,9 @@ def _with_parameters(prediction: Prediction, scale: float | str | None, alpha: f
         chosen["scale"] = scale
     if alpha in (FIT, FEATURES):
         chosen["drawishness"] = None
+        if alpha == FEATURES:
+            # The scale that probabilities have goes with the drawishness that they have.
+            chosen.setdefault("scale", None)
     elif isinstance(alpha, float | int) and prediction.drawishness is None:
         chosen["drawishness"] = alpha
     return attrs.evolve(prediction, **chosen)

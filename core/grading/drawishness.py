@@ -18,7 +18,7 @@ fitted to the graded games, as the scale and the constant drawishness are to whi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -143,17 +143,11 @@ class DrawishnessRows:
         finite: NDArray[np.bool_] = np.isfinite(self.value)
         return finite
 
-    def terms(self, rows: slice) -> Floats:
-        """Give what the log odds are linear in, for some rows: [rows, 2 + 2 D], or [rows, 1 + D] with one phase."""
-        basis = phase_basis("linear", self.phase_count)[self.phase[rows]]
-        parts = [basis]
-        parts += [self.features[rows].astype(np.float64) * basis[:, place, None] for place in range(basis.shape[1])]
-        return np.concatenate(parts, axis=1)
-
     @property
-    def constants(self) -> int:
-        """How many of the terms are constants of the phases, which come first and are not penalized."""
-        return 1 if self.phase_count == 1 else 2
+    def basis(self) -> Floats:
+        """Functions of the phase that weights multiply: a constant and, with several phases, a line [N, R]."""
+        found: Floats = phase_basis("linear", self.phase_count)[self.phase]
+        return found
 
     def game_weights(self) -> Floats:
         """Weight of each row by which every game counts once: [N]."""
@@ -185,66 +179,79 @@ class DrawishnessFit:
 
     def log_odds(self, rows: DrawishnessRows) -> Floats:
         """Log odds of the drawishness of positions [N]."""
-        found = np.empty(len(rows))
-        for block in blocks_of(len(rows)):
-            found[block] = rows.terms(block) @ self.weights
+        return _Terms(rows).log_odds(self.weights)
+
+
+class _Terms:
+    """What the log odds of N positions are linear in: R functions of the phase, and their products with D features.
+
+    The products are not made: weights stand as R constants, and then a column of D for each function.
+    """
+
+    def __init__(self, rows: DrawishnessRows) -> None:
+        self.basis = rows.basis
+        self.features = rows.features.astype(np.float64)
+        self.constants = self.basis.shape[1]
+        self.count = self.constants * (1 + self.features.shape[1])
+
+    def _columns(self, weights: Floats) -> Floats:
+        return weights[self.constants :].reshape(self.constants, -1).T
+
+    def log_odds(self, weights: Floats) -> Floats:
+        """Sum of the terms, weighted: [N]."""
+        sums = self.features @ self._columns(weights) + weights[: self.constants]
+        found: Floats = np.einsum("nr,nr->n", sums, self.basis)
         return found
+
+    def gradient(self, slopes: Floats) -> Floats:
+        """Sum over the positions of slopes [N] times terms."""
+        by_function = slopes[:, None] * self.basis
+        return np.concatenate([by_function.sum(axis=0), (by_function.T @ self.features).ravel()])
+
+    def sizes(self, weights: Floats) -> Floats:
+        """Root mean square of each feature where it is not 0, positions weighted; of the constants 1.
+
+        A slope's size is that of its feature, so that the penalty means what it means for the feature.
+        """
+        squares, counts = weights @ self.features**2, weights @ (self.features != 0)
+        sizes = np.sqrt(np.divide(squares, counts, out=np.zeros_like(squares), where=counts > 0))
+        return np.concatenate([np.ones(self.constants), np.tile(sizes, self.constants)])
 
 
 class _Likelihood:
     """Penalized mean log correctness of a game, as a function of log b and of weights in units of their sizes."""
 
     def __init__(self, rows: DrawishnessRows, settings: DrawishnessSettings) -> None:
-        self._rows, self._least = rows, math.log(settings.floor)
+        self._result, self._least = rows.result, math.log(settings.floor)
         self._value = rows.value.astype(np.float64)
         self._outcomes = favoured_outcomes(self._value, rows.result)
+        self._terms = _Terms(rows)
         self._weights = rows.game_weights()
         self.games = float(self._weights.sum())
-        self.units = self._units()
+        sizes = self._terms.sizes(self._weights)
+        self.units = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
         self._penalty = np.full(len(self.units), settings.l2 / self.games)
-        self._penalty[: rows.constants] = 0.0
+        self._penalty[: self._terms.constants] = 0.0
+        # A feature that never occurs stays without a weight.
         self._penalty[self.units == 0] = 1.0
 
-    def _units(self) -> Floats:
-        """1 / size of each term; 0 where it never occurs."""
-        count = self._rows.constants * (1 + self._rows.features.shape[1])
-        squares, counts = np.zeros(count), np.zeros(count)
-        for block in blocks_of(len(self._rows)):
-            terms, weights = self._rows.terms(block), self._weights[block]
-            squares += weights @ terms**2
-            counts += weights @ (terms != 0)
-        sizes = np.sqrt(np.divide(squares, counts, out=np.zeros(count), where=counts > 0))
-        # A slope's size is that of its feature, so that the penalty means what it means for the feature.
-        features = self._rows.features.shape[1]
-        first = self._rows.constants
-        sizes[:first] = 1.0
-        if first == 2:
-            sizes[first + features :] = sizes[first : first + features]
-        units: Floats = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-        return units
-
-    def _parts(self, point: Floats) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
-        """Rows, their terms, drawishness and log correctness, block by block."""
-        scale, weights = math.exp(point[0]), point[1:] * self.units
-        for block in blocks_of(len(self._rows)):
-            terms = self._rows.terms(block)
-            alpha = _alpha_of(terms @ weights)
-            yield block, terms, alpha, log_correctness(self._value[block], self._rows.result[block], scale, alpha)
-
     def loss(self, point: Floats) -> tuple[float, Floats]:
-        total, slopes = 0.0, np.zeros(len(point))
         scale = math.exp(point[0])
-        for block, terms, alpha, logs in self._parts(point):
-            weights = self._weights[block]
+        alpha = _alpha_of(self._terms.log_odds(point[1:] * self.units))
+        total, by_scale = 0.0, 0.0
+        slopes = np.empty(len(alpha))
+        for block in blocks_of(len(alpha)):
             outcomes = FavouredOutcomes(self._outcomes.advantage[block], self._outcomes.result[block])
-            by_scale, by_odds = correctness_slopes(outcomes, scale, alpha)
+            logs = log_correctness(self._value[block], self._result[block], scale, alpha[block])
+            by_log_scale, by_odds = correctness_slopes(outcomes, scale, alpha[block])
+            weights = self._weights[block]
             counted = np.where(logs < self._least, 0.0, weights)
             total += float(weights @ np.maximum(logs, self._least))
-            slopes[0] += counted @ by_scale
-            slopes[1:] += (counted * by_odds) @ terms * self.units
+            by_scale += float(counted @ by_log_scale)
+            slopes[block] = counted * by_odds
         penalty = 0.5 * float(self._penalty @ point[1:] ** 2)
-        gradient = -slopes / self.games
-        gradient[1:] += self._penalty * point[1:]
+        by_weights = self._terms.gradient(slopes) * self.units
+        gradient = np.concatenate([[-by_scale / self.games], self._penalty * point[1:] - by_weights / self.games])
         return penalty - total / self.games, gradient
 
 
@@ -438,11 +445,11 @@ def _featured(
 
 def _table(name: str, features: Sequence[str], rows: DrawishnessRows, weights: Floats) -> ScorerTable:
     """Tell of each feature what it adds to the log odds, those that matter most first."""
-    start, count = rows.constants, len(features)
-    constant = weights[start : start + count]
-    slope = weights[start + count :] if rows.phase_count > 1 else np.zeros(count)
-    basis = phase_basis("linear", rows.phase_count)
-    line = basis[rows.phase, 1] if rows.phase_count > 1 else np.zeros(len(rows))
+    basis = rows.basis
+    functions, count = basis.shape[1], len(features)
+    constant = weights[functions : functions + count]
+    slope = weights[functions + count :] if functions > 1 else np.zeros(count)
+    line = basis[:, 1] if functions > 1 else np.zeros(len(rows))
     spread = [
         float(np.std(rows.features[:, place] * (constant[place] + slope[place] * line))) for place in range(count)
     ]
