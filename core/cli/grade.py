@@ -49,7 +49,7 @@ _MOST_ROWS = 12
     "games has one fitted to the others.",
 )  # fmt: skip
 @click.option(
-    "--tuning-select", default="every:8", show_default=True, metavar="RULE", help="Positions of each tuning game."
+    "--tuning-select", default="every:7", show_default=True, metavar="RULE", help="Positions of each tuning game."
 )
 @click.option(
     "--select", default="random", show_default=True, metavar="RULE",
