@@ -199,21 +199,24 @@ class _Terms:
 
     def log_odds(self, weights: Floats) -> Floats:
         """Sum of the terms, weighted: [N]."""
-        sums = self.features @ self._columns(weights) + weights[: self.constants]
+        # Without a linear algebra library: its threads would have other bits.
+        sums = np.einsum("nd,dr->nr", self.features, self._columns(weights)) + weights[: self.constants]
         found: Floats = np.einsum("nr,nr->n", sums, self.basis)
         return found
 
     def gradient(self, slopes: Floats) -> Floats:
         """Sum over the positions of slopes [N] times terms."""
         by_function = slopes[:, None] * self.basis
-        return np.concatenate([by_function.sum(axis=0), (by_function.T @ self.features).ravel()])
+        products = np.einsum("nr,nd->rd", by_function, self.features)
+        return np.concatenate([by_function.sum(axis=0), products.ravel()])
 
     def sizes(self, weights: Floats) -> Floats:
         """Root mean square of each feature where it is not 0, positions weighted; of the constants 1.
 
         A slope's size is that of its feature, so that the penalty means what it means for the feature.
         """
-        squares, counts = weights @ self.features**2, weights @ (self.features != 0)
+        squares = np.einsum("n,nd,nd->d", weights, self.features, self.features)
+        counts = np.einsum("n,nd->d", weights, self.features != 0)
         sizes = np.sqrt(np.divide(squares, counts, out=np.zeros_like(squares), where=counts > 0))
         return np.concatenate([np.ones(self.constants), np.tile(sizes, self.constants)])
 
