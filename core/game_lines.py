@@ -3,7 +3,8 @@
 After the line ``# glem games 1 NAME`` each line is a game, in four fields between tabs: the moves as the game writes
 them, between blanks and without forced passes; the final score from the first player's view; the exact score of one
 of the positions, from the same view, and the number of moves before it. What is not known is left empty. Lines that
-are empty or begin with ``#`` are skipped.
+are empty or begin with ``#`` are skipped. Where a game can be drawn although moves are left (:mod:`glem.core.draws`), a
+final score of 0 is believed; any other one must be that of the last position.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import attrs
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
@@ -40,6 +42,9 @@ SUFFIX = ".games"
 _HEADER = "# glem games 1"
 _FIELDS = 4
 _SAMPLE_MOVES = 6
+
+_DRAWS = {"is_drawn", "reversible_plies"}
+"""Operations of games that may be drawn although moves are left."""
 
 
 def _header(game: Game) -> str:
@@ -199,7 +204,11 @@ def _checked(game: Game, path: Path, block: LineBlock, names: _MoveNames, *, ski
     )
     reached = outcomes(game, records)
     stored = np.where(reached.status == FINISHED, reached.final_score, np.nan).astype(np.float32)
-    return validated(game, records, reached, stored, bad, skip_bad=skip_bad)
+    judged = validated(game, records, reached, stored, bad, skip_bad=skip_bad)
+    if not _DRAWS & game.search_functions.keys():
+        return judged
+    drawn = np.isnan(judged.score) & (judged.extra["stored_score"] == 0)
+    return attrs.evolve(judged, score=np.where(drawn, np.float32(0), judged.score))
 
 
 GAME_LINES = RecordFormat(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,15 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.duplicates import position_keys
+from glem.core.errors import BadInputError
+from glem.core.evaluation import LinearEvaluation
 from glem.core.game import Game
-from glem.core.grading.reading import FileSummary, SelectedPart, read_selected
+from glem.core.grading.reading import FileSummary, SelectedPart, read_selected, why_nothing_is_left
 from glem.core.grading.selection import SelectionRule
 from glem.core.progress import SILENT, Progress
 from glem.core.quiet_positions import quiet_positions
 from glem.core.replay import outcomes
+from glem.core.settled_positions import settled_positions
 
 __all__ = ["GamePositions", "keys_digest", "read_game_positions"]
 
@@ -60,7 +63,9 @@ def read_game_positions(
     rule: SelectionRule,
     *,
     quiet: bool = False,
+    settle: LinearEvaluation | None = None,
     skip_bad: bool = False,
+    observe: Callable[[FileSummary], None] | None = None,
     progress: Progress = SILENT,
 ) -> Iterator[GamePositions]:
     """Read selected positions of games, part by part; memory holds one part.
@@ -75,30 +80,46 @@ def read_game_positions(
         Which positions of each game.
     quiet
         Only quiet ones of these (:mod:`glem.core.quiet_positions`).
+    settle
+        In place of each of them that to which quiescence with this evaluation leads from it
+        (:mod:`glem.core.settled_positions`).
     skip_bad
         Leave bad game records out instead of raising.
+    observe
+        Is shown what each file held, after its parts.
     progress
         Counts files.
 
     Raises
     ------
     BadInputError
-        A file cannot be read, or positions of several games were merged.
+        A file cannot be read, positions of several games were merged, or no position is left.
     """
-    first = 0
+    first = count = 0
+    summaries: list[FileSummary] = []
     with progress("Reading", len(files)) as bar:
         for file in files:
             bar.note(Path(file).name)
             for part in read_selected(game, file, rule, skip_bad=skip_bad):
                 if isinstance(part, FileSummary):
                     first += part.games
+                    summaries.append(part)
+                    if observe is not None:
+                        observe(part)
                 elif len(part.selected):
                     found = _with_keys(game, part, first)
                     if quiet:
                         found = found.select(quiet_positions(game, found.positions))
+                    if settle is not None:
+                        found = _settled(found, settle)
                     if len(found):
+                        count += len(found)
                         yield found
             bar.advance()
+    if count == 0:
+        chosen = sum(summary.counts.chosen for summary in summaries)
+        why = f"none of the {chosen:,} selected ones is quiet" if chosen else why_nothing_is_left(summaries)
+        raise BadInputError(f"no position is left: {why}")
 
 
 def _with_keys(game: Game, part: SelectedPart, first: int) -> GamePositions:
@@ -110,6 +131,12 @@ def _with_keys(game: Game, part: SelectedPart, first: int) -> GamePositions:
         # As position files have it: the last position of a game stands for the game.
         keys = position_keys(game, outcomes(game, selected.records).positions)[selected.record]
     return GamePositions(selected.positions, np.sign(part.label).astype(np.int8), selected.game_number + first, keys)
+
+
+def _settled(found: GamePositions, evaluation: LinearEvaluation) -> GamePositions:
+    settled = settled_positions(evaluation, found.positions)
+    result = np.where(settled.plies % 2 == 1, -found.result, found.result).astype(np.int8)
+    return GamePositions(settled.positions, result, found.game, found.game_key).select(settled.plies >= 0)
 
 
 def keys_digest(keys: NDArray[np.uint64]) -> str:

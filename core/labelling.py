@@ -21,12 +21,12 @@ before the end these labels have less error than either alone where exact scores
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
-from attrs import define, evolve, fields
+from attrs import define, evolve, field, fields
 from numpy.typing import NDArray
 
 from glem.core.duplicates import position_keys
@@ -35,6 +35,7 @@ from glem.core.game import Game
 from glem.core.kernels import kernel, mix
 from glem.core.learning import Phases
 from glem.core.positions import PositionSet
+from glem.core.record_columns import added_remarks
 from glem.core.records import GameRecords, ScoredPositions
 from glem.core.replay import FINISHED, ILLEGAL, UNFINISHED, Replay, replay
 
@@ -130,6 +131,8 @@ class LabelCounts:
         Positions taken.
     problems
         Reader's reasons for skipped records, at most 100.
+    remarks
+        What else the readers told, and of how many games (``GameRecords.remarks``).
     """
 
     records: int = 0
@@ -141,11 +144,13 @@ class LabelCounts:
     without_label: int = 0
     positions: int = 0
     problems: tuple[str, ...] = ()
+    remarks: Mapping[str, int] = field(factory=dict)
 
     def add(self, other: LabelCounts) -> None:
         """Add the counts of another part."""
-        for name in (entry.name for entry in fields(LabelCounts) if entry.name != "problems"):
+        for name in (entry.name for entry in fields(LabelCounts) if entry.name not in ("problems", "remarks")):
             setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.remarks = added_remarks(self.remarks, other.remarks)
         self.problems = (*self.problems, *other.problems)[:100]
 
 
@@ -213,7 +218,9 @@ def _label_part(
     game: Game, records: GameRecords, number: NDArray[np.int32], label: str, selection: Selection, seed: int
 ) -> _Part:
     """Positions of some games; ``number`` [G] are the games' record numbers in the set."""
-    counts = LabelCounts(records=len(records), skipped=records.skipped, problems=records.problems)
+    counts = LabelCounts(
+        records=len(records), skipped=records.skipped, problems=records.problems, remarks=records.remarks
+    )
     if selection.players is not None:
         chosen = _games_of_players(records, selection.players)
         counts.other_players = len(records) - int(chosen.sum())
@@ -377,7 +384,7 @@ def numbered_records(chunks: Iterable[GameRecords]) -> Iterator[tuple[GameRecord
             part = slice(start, start + _GAMES_AT_ONCE)
             some = records if len(records) <= _GAMES_AT_ONCE else records.select(part)
             if start:
-                some = evolve(some, problems=(), skipped=0)
+                some = evolve(some, problems=(), skipped=0, remarks={})
             yield some, number[part].astype(np.int32)
 
 

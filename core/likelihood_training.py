@@ -66,6 +66,9 @@ class LikelihoodSettings:
         Features that are fitted, and :data:`BIAS`; others keep the weights of the prior; None for all.
     drawishness_names
         The same for the drawishness.
+    window
+        Only positions that the prior values within so many log odds of even; None for all. Where one side is far ahead
+        the log odds are no longer linear in what decides close games.
     """
 
     l2: float = 4.0
@@ -76,6 +79,7 @@ class LikelihoodSettings:
     tolerance: float = 1e-8
     names: tuple[str, ...] | None = None
     drawishness_names: tuple[str, ...] | None = None
+    window: float | None = None
 
 
 @define(frozen=True, eq=False)
@@ -218,6 +222,8 @@ def fit_likelihood(
         No positions, a prior that has other patterns or configurations, or settings out of range.
     """
     chosen = LikelihoodSettings() if settings is None else settings
+    if chosen.window is not None and not chosen.window > 0:
+        raise BadInputError(f"the window of positions must be positive, got {chosen.window}")
     if not 0 <= held_out < 1:
         raise BadInputError(f"the held-out share of games must be at least 0 and below 1, got {held_out}")
     if on_disk and work is None:
@@ -226,7 +232,7 @@ def fit_likelihood(
     basic = _Widened(prior.value, tuple(linear), patterns, configurations)
     drawn = _Widened(prior.drawishness, tuple(drawishness), None, None)
     rows = LikelihoodRows.build(
-        _chunks(parts, learning, held_out, seed),
+        _chunks(parts, prior, chosen.window, held_out, seed),
         phase_count=len(learning.phases),
         value=basic.terms(),
         draw=drawn.terms(),
@@ -278,21 +284,23 @@ def fit_likelihood(
 
 
 def _chunks(
-    parts: Iterable[GamePositions], learning: Learning, held_out: float, seed: int
+    parts: Iterable[GamePositions], prior: ResultEvaluation, window: float | None, held_out: float, seed: int
 ) -> Iterator[LikelihoodChunk]:
+    learning = prior.learning
     limit = np.uint64(min(int(held_out * 2.0**64), (1 << 64) - 1))
     for part in parts:
         outside = scatter(part.game_key, seed) < limit
         for start in range(0, len(part), _BLOCK):
             rows = slice(start, start + _BLOCK)
             columns = type(part.positions)(*(column[rows] for column in part.positions))
-            yield LikelihoodChunk(
-                learning.features.values(columns),
-                learning.phases.of(columns),
-                part.result[rows],
-                part.game[rows],
-                outside[rows],
-            )
+            values, phase = learning.features.values(columns), learning.phases.of(columns)
+            chunk = LikelihoodChunk(values, phase, part.result[rows], part.game[rows], outside[rows])
+            if window is not None:
+                near = np.abs(prior.value.sums_of_values(values, phase)) <= window * prior.scale
+                chunk = LikelihoodChunk(
+                    values[near], phase[near], chunk.result[near], chunk.game[near], chunk.held_out[near]
+                )
+            yield chunk
 
 
 def _evaluation(

@@ -1,7 +1,8 @@
-"""Joining the columns of several game records."""
+"""Joining the columns, and the remarks, of several game records."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,15 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 
-__all__ = ["columns_or_missing", "united_names", "united_starts"]
+__all__ = ["added_remarks", "columns_or_missing", "united_names", "united_starts"]
+
+
+def added_remarks(*parts: Mapping[str, int]) -> Mapping[str, int]:
+    """Return the remarks of all parts with the sums of their counts."""
+    sums: Counter[str] = Counter()
+    for part in parts:
+        sums.update(part)
+    return dict(sums)
 
 
 def columns_or_missing(

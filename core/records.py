@@ -13,7 +13,7 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.record_columns import columns_or_missing, united_names, united_starts
+from glem.core.record_columns import added_remarks, columns_or_missing, united_names, united_starts
 from glem.core.record_files import MAX_BYTES, bare_suffix, open_bounded
 
 if TYPE_CHECKING:
@@ -77,6 +77,9 @@ class GameRecords:
         What was wrong with skipped records, one line each; the first hundred of a file's chunk.
     skipped
         Number of records left out.
+    remarks
+        What else a reader has to tell, for people: how many games it holds for, by its text, such as ``read by a
+        slower reader``.
 
     Raises
     ------
@@ -98,6 +101,7 @@ class GameRecords:
     source: str = ""
     problems: tuple[str, ...] = ()
     skipped: int = 0
+    remarks: Mapping[str, int] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
         count = len(self.offsets) - 1
@@ -243,6 +247,7 @@ class GameRecords:
             source=", ".join(dict.fromkeys(part.source for part in parts if part.source)),
             problems=tuple(problem for part in parts for problem in part.problems)[:_MAX_PROBLEMS],
             skipped=sum(part.skipped for part in parts),
+            remarks=added_remarks(*(part.remarks for part in parts)),
         )
 
 

@@ -2,48 +2,79 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from glem.core.cli.display import print_json, print_table
+
+if TYPE_CHECKING:
+    from glem.core.evaluation import LinearEvaluation
+    from glem.core.learning import Learning
+    from glem.core.result_evaluation import ResultEvaluation
 
 __all__ = ["command"]
 
 _GLYPHS = {"own": "●", "opponent": "○", "empty": "·"}
 
 
-def _board(learning: Any, position: Any) -> list[str]:
+def _board(learning: Learning, position: Any) -> list[str]:
     """Lines of text that draw a position: the first letter of each cell's value, discs for the usual names."""
+    from glem.core.drawing import draw_position
+
     layout = learning.game.layout
     if layout is None:
         return []
     values = learning.features.values_of(position)
-    cells = {}
+    cells: dict[int, str] = {}
+    names: dict[str, str] = {}
     for feature, value in zip(learning.features.features, values, strict=True):
         if feature.cell is not None and feature.cell not in cells:
             name = feature.value_name(int(value))
             cells[feature.cell] = _GLYPHS.get(name, name[:1])
+            if names.setdefault(cells[feature.cell], name) != name:
+                # Letters that say too little: the game's own text has better ones.
+                drawing = draw_position(learning.game, position)
+                return [] if drawing is None else drawing.lines()
     return [
         " ".join(cells.get(row * layout.columns + column, " ") for column in range(layout.columns))
         for row in range(layout.rows)
     ]
 
 
+def _evaluation(model: str, game_name: str | None) -> LinearEvaluation | ResultEvaluation:
+    from glem.core.errors import BadInputError
+    from glem.core.game import load_game
+    from glem.core.result_evaluation import load_any_evaluation
+    from glem.core.tournament.player_data import load_any_player_evaluation
+
+    if game_name is not None:
+        return load_any_player_evaluation(load_game(game_name), model)
+    if not Path(model).exists():
+        raise BadInputError(f"{model}: no such file; for an evaluation that comes with a game, name it by --game")
+    return load_any_evaluation(model)
+
+
 # A position may begin with a hyphen, which is no option.
 @click.command("explain", context_settings={"ignore_unknown_options": True})
-@click.argument("model", type=click.Path(dir_okay=False))
+@click.argument("model")
 @click.argument("position")
+@click.option("--game", "game_name", metavar="NAME", help="Game of `default` or another MODEL that is no file.")
 @click.option("--top", default=20, show_default=True, type=click.IntRange(1), help="Contributions to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with all contributions.")
-def command(model: str, position: str, top: int, as_json: bool) -> None:
+def command(model: str, position: str, game_name: str | None, top: int, as_json: bool) -> None:
     """Show which items of MODEL are active in POSITION, and how much each adds to its value.
 
-    POSITION is a line of text in the game's own notation; "start" is the initial position.
+    MODEL is an evaluation file, or with --game one that comes with the game, such as `default`. POSITION is a line of
+    text in the game's own notation; "start" is the initial position.
     """
-    from glem.core.evaluation import LinearEvaluation
+    import numpy as np
 
-    evaluation = LinearEvaluation.load(model)
+    from glem.core.result_evaluation import ResultEvaluation, value_part
+
+    chosen = _evaluation(model, game_name)
+    evaluation = value_part(chosen)
     learning = evaluation.learning
     game = learning.game
     parsed = game.initial_position if position == "start" else game.parse_position(position)
@@ -58,6 +89,12 @@ def command(model: str, position: str, top: int, as_json: bool) -> None:
         }
         for item in explanation.contributions
     ]
+    results: dict[str, float] | None = None
+    if isinstance(chosen, ResultEvaluation):
+        columns = type(parsed)(*(np.array([value]) for value in parsed))
+        probabilities = chosen.distribution(columns)[0].tolist()
+        drawishness = float(chosen.predict(columns)[1][0])
+        results = {"drawishness": drawishness, **dict(zip(("win", "draw", "loss"), probabilities, strict=True))}
     if as_json:
         print_json(
             {
@@ -68,19 +105,24 @@ def command(model: str, position: str, top: int, as_json: bool) -> None:
                 "unit": evaluation.unit,
                 "link": evaluation.link.name,
                 "contributions": rows,
+                **({} if results is None else results),
             }
         )
         return
-    for line in _board(learning, parsed):
+    board = _board(learning, parsed)
+    for line in board:
         click.echo(f"  {line}")
+    own = f" ({_GLYPHS['own']})" if any(_GLYPHS["own"] in line for line in board) else ""
     click.echo(
         f"phase {learning.phases.names[explanation.phase]}, "
-        f"value {explanation.value:+.2f} ({evaluation.unit}) for the side to move ({_GLYPHS['own']})"
+        f"value {explanation.value:+.2f} ({evaluation.unit}) for the side to move{own}"
     )
     if evaluation.link.span:
         click.echo(
             f"the items add up to {explanation.total:+.3f}, from which the {evaluation.link.name} link makes the value"
         )
+    if results is not None:
+        click.echo(", ".join(f"{name} {value:.2f}" for name, value in results.items()))
     shown = rows[:top]
     print_table(
         f"{len(shown)} of {len(rows)} active items",

@@ -84,7 +84,7 @@ __all__ = ["command"]
 )
 @click.option(
     "--select",
-    default="every:8",
+    default="every:7",
     show_default=True,
     metavar="RULE",
     help="Likelihood: positions of each game: random, last, all, or every:N. A game counts once.",
@@ -104,6 +104,22 @@ __all__ = ["command"]
     default=True,
     show_default=True,
     help="Likelihood: leave out positions with tactical moves, which a search never evaluates.",
+)
+@click.option(
+    "--settle",
+    is_flag=True,
+    help="Likelihood: leave none out; play exchanges out as quiescence with the prior does, and fit to where they end.",
+)
+@click.option(
+    "--hold",
+    type=click.Choice(["value", "drawishness"]),
+    help="Likelihood: keep this part of the prior as it is; of the value, all but its scale.",
+)
+@click.option(
+    "--window",
+    type=click.FloatRange(0, min_open=True),
+    metavar="LOG_ODDS",
+    help="Likelihood: leave out positions that the prior values further from even.",
 )
 @click.option("--game", "game_name", metavar="NAME", help="Likelihood: game of the files, where they do not tell.")
 @click.option("--skip-bad", is_flag=True, help="Likelihood: leave bad game records out instead of stopping.")
@@ -133,6 +149,9 @@ def command(
     skip_moves: int,
     skip_end: float,
     quiet: bool,
+    settle: bool,
+    hold: str | None,
+    window: float | None,
     game_name: str | None,
     skip_bad: bool,
     on_disk: bool,
@@ -176,11 +195,15 @@ def command(
                 value_phases=value_phases,
                 drawishness_phases=drawishness_phases,
                 iterations=iterations or 200,
+                names=() if hold == "value" else None,
+                drawishness_names=() if hold == "drawishness" else None,
+                window=window,
             ),
             select=select,
             skip_moves=skip_moves,
             skip_end=skip_end,
             quiet=quiet,
+            settle=settle,
             skip_bad=skip_bad,
             on_disk=on_disk,
             validation=validation,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_FIT, _OWN = "fit", "own"
+_FIT, _OWN, _FEATURES = "fit", "own", "features"
 _ALL = "all"
 _MOST_ROWS = 12
 
@@ -40,9 +40,17 @@ _MOST_ROWS = 12
 )  # fmt: skip
 @click.option(
     "--drawishness", multiple=True, default=(_OWN,), show_default=True, metavar="ALPHA",
-    help="Constant drawishness, 0 to 1; fit: one for all positions; or own: the evaluation's, fitted if it has none. "
-    "Once for all, or once for each.",
+    help="Constant drawishness, 0 to 1; fit: one for all positions; features: fitted from features of the positions, "
+    "on other games than are graded; or own: the evaluation's, fitted if it has none. Once for all, or once for each.",
 )  # fmt: skip
+@click.option(
+    "--tuning", multiple=True, type=click.Path(dir_okay=False), metavar="FILE",
+    help="Games that a drawishness from features is fitted to; may be repeated. By default each fifth of the graded "
+    "games has one fitted to the others.",
+)  # fmt: skip
+@click.option(
+    "--tuning-select", default="every:7", show_default=True, metavar="RULE", help="Positions of each tuning game."
+)
 @click.option(
     "--select", default="random", show_default=True, metavar="RULE",
     help="Positions of each game: random (one), last (one), all, or every:N.",
@@ -91,6 +99,8 @@ def command(
     evaluations: tuple[str, ...],
     scales: tuple[str, ...],
     drawishness: tuple[str, ...],
+    tuning: tuple[str, ...],
+    tuning_select: str,
     select: str,
     skip_moves: int,
     skip_end: float,
@@ -121,13 +131,16 @@ def command(
     from glem.core.game import load_game
     from glem.core.grading.collection import grade_collection
     from glem.core.grading.grading import GradingSettings
+    from glem.core.grading.scorers import StaticScorer
     from glem.core.grading.selection import SelectionRule
     from glem.core.grading.sources import source_of
     from glem.core.grading.written_positions import PositionTable
 
     game = load_game(game_name)
-    compile_ahead(FEATURES, game)
-    rule = SelectionRule.parse(select, skip_moves=skip_moves, skip_end=skip_end, seed=seed)
+    rule, tuning_rule = (
+        SelectionRule.parse(text, skip_moves=skip_moves, skip_end=skip_end, seed=seed)
+        for text in (select, tuning_select)
+    )
     settings = GradingSettings(floor=floor, confidence=confidence, resamples=resamples, seed=seed, bins=bins)
     for path in (report, write_positions):
         if path is not None:
@@ -136,6 +149,8 @@ def command(
     kept = Path(keep) if keep is not None else None
     with opened_executor(workers, dask) as where:
         scorers = [source_of(game, text, jobs=jobs, workers=Workers(**where), kept=kept) for text in evaluations]
+        if any(isinstance(scorer, StaticScorer) for scorer in scorers):
+            compile_ahead(FEATURES, game)
         found = grade_collection(
             game,
             files,
@@ -143,7 +158,9 @@ def command(
             rule=rule,
             settings=settings,
             scales=[_number(text, "--scale") for text in scales],
-            drawishness=[_number(text, "--drawishness") for text in drawishness],
+            drawishness=[_number(text, "--drawishness", _FEATURES) for text in drawishness],
+            tuning=tuning,
+            tuning_rule=tuning_rule,
             skip_bad=skip_bad,
             jobs=jobs,
             observe=None if written is None else written.add,
@@ -166,15 +183,17 @@ def command(
             click.echo(f"wrote {path}")
 
 
-def _number(text: str, option: str) -> float | str:
+def _number(text: str, option: str, *more: str) -> float | str:
     from glem.core.errors import BadInputError
 
-    if text in (_FIT, _OWN):
+    words = (_FIT, *more, _OWN)
+    if text in words:
         return text
     try:
         return float(text)
     except ValueError:
-        raise BadInputError(f"{option} must be a number, `{_FIT}` or `{_OWN}`, got {text!r}") from None
+        known = ", ".join(f"`{word}`" for word in words[:-1])
+        raise BadInputError(f"{option} must be a number, {known} or `{_OWN}`, got {text!r}") from None
 
 
 # ------------------------------------------------------------------------------------------------- tables
@@ -195,7 +214,7 @@ def _print_grades(found: CollectionGrading, groupings: Sequence[str]) -> None:
     print_table(
         "Grades: geometric mean of the probability given to the result",
         ("evaluation", "grade", "error", f"{float(confidence):.4g} interval", "b", "drawishness", "floored", "missing"),
-        [_grade_row(one) for one in graded],
+        [_grade_row(one, is_featured=one.name in found.featured) for one in graded],
     )
     for one in grading.evaluations:
         if one.fit is not None and one.fit.message:
@@ -229,23 +248,22 @@ def _interval(low: float, high: float) -> str:
     return f"{low:.4f}-{high:.4f}" if math.isfinite(low) and math.isfinite(high) else ""
 
 
-def _with_error(value: float | None, error: float) -> str:
-    if value is None:
-        return "its own"
+def _with_error(value: float, error: float) -> str:
     return f"{value:.4g}" + (f" ± {error:.2g}" if math.isfinite(error) else "")
 
 
-def _grade_row(one: EvaluationGrade) -> tuple[str, ...]:
+def _grade_row(one: EvaluationGrade, *, is_featured: bool) -> tuple[str, ...]:
     grade, fit = one.grade, one.fit
     error = f"{grade.error:.4f}" if math.isfinite(grade.error) else ""
     figures = (one.name, f"{grade.grade:.4f}", error, _interval(grade.low, grade.high))
     if fit is None:
         return (*figures, "", "", "", "")
     scale = f"{_with_error(fit.scale, fit.scale_error)} {one.unit}".strip()
+    drawishness = "from features" if is_featured else "its own"
     return (
         *figures,
         scale,
-        _with_error(fit.drawishness, fit.drawishness_error),
+        drawishness if fit.drawishness is None else _with_error(fit.drawishness, fit.drawishness_error),
         f"{grade.floored:,}",
         f"{one.missing:,}",
     )
@@ -273,6 +291,7 @@ def _as_json(found: CollectionGrading) -> dict[str, Any]:
         "label_kinds": found.label_kinds,
         "remarks": found.remarks,
         "tables": [attrs.asdict(table) for table in found.tables],
+        "drawishness_from_features": sorted(found.featured),
         **plain,
         "comparisons": [
             {**attrs.asdict(one), "is_significant": one.is_significant, "verdict": one.verdict}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from glem.core.game_positions import GamePositions
     from glem.core.grading.changes import Refit
     from glem.core.grading.learning import Candidate, LearningRun, Verdict
+    from glem.core.grading.reading import FileSummary
     from glem.core.result_evaluation import ResultEvaluation
 
 __all__ = ["command"]
@@ -54,7 +55,7 @@ __all__ = ["command"]
     help="Positions of each deciding game: random (one), last (one), all, or every:N.",
 )  # fmt: skip
 @click.option(
-    "--tuning-select", default="every:8", show_default=True, metavar="RULE", help="Positions of each tuning game."
+    "--tuning-select", default="every:7", show_default=True, metavar="RULE", help="Positions of each tuning game."
 )
 @click.option(
     "--skip-moves", type=click.IntRange(0), default=10, show_default=True, help="First moves of each side left out."
@@ -108,6 +109,7 @@ def command(
     from glem.core.game import load_game
     from glem.core.game_positions import keys_digest, read_game_positions
     from glem.core.grading.learning import DecidingGames, LearningRule, learn, share_of_games
+    from glem.core.grading.reading import reading_remarks
     from glem.core.grading.selection import SelectionRule
     from glem.core.tournament.player_data import load_any_player_evaluation
 
@@ -125,12 +127,21 @@ def command(
     first = load_any_player_evaluation(game, baseline)
     tried = [_file_candidate(game, text) for text in candidates]
     progress = display_progress(quiet=as_json)
-    parts = read_game_positions(game, files, rule, quiet=quiet, skip_bad=skip_bad, progress=progress)
+    summaries: list[FileSummary] = []
+    parts = read_game_positions(
+        game, files, rule, quiet=quiet, skip_bad=skip_bad, observe=summaries.append, progress=progress
+    )
     tuned: NDArray[np.uint64] | None = None
     refit: Refit | None = None
     if tuning or split is not None:
         read = read_game_positions(
-            game, tuning or files, tuning_rule, quiet=quiet, skip_bad=skip_bad, progress=progress
+            game,
+            tuning or files,
+            tuning_rule,
+            quiet=quiet,
+            skip_bad=skip_bad,
+            observe=summaries.append if tuning else None,
+            progress=progress,
         )
         tuning_parts = list(read if split is None else share_of_games(read, split, seed, deciding=False))
         tuned = np.unique(np.concatenate([np.zeros(0, np.uint64), *(part.game_key for part in tuning_parts)]))
@@ -149,10 +160,14 @@ def command(
         "left_out": deciding.left_out,
         "l2": l2,
     }
+    remarks = reading_remarks(summaries)
     if not as_json:
         against = f", {facts['tuning_games']:,} others to tune to" if tuned is not None else ""
         click.echo(f"{len(deciding.result):,} positions of {deciding.game_count:,} games decide{against}: {rule}")
-        click.echo(f"accepted: {learning_rule}\n")
+        click.echo(f"accepted: {learning_rule}")
+        for remark in remarks:
+            click.echo(f"note: {remark}")
+        click.echo()
     run = learn(
         first,
         tried,
@@ -168,7 +183,7 @@ def command(
     if output is not None:
         run.evaluation.save(output)
     if as_json:
-        print_json(_as_json(run, facts, deciding.digest))
+        print_json(_as_json(run, {**facts, "remarks": remarks}, deciding.digest))
         return
     _print(run)
     if output is not None:

@@ -11,6 +11,7 @@ import click
 from glem.core.cli.display import display_progress, print_json, print_table
 
 if TYPE_CHECKING:
+    from glem.core.grading.reading import FileSummary
     from glem.core.likelihood_training import LikelihoodSettings, LikelihoodTraining
 
 __all__ = ["fit_results"]
@@ -32,6 +33,7 @@ def fit_results(
     skip_moves: int,
     skip_end: float,
     quiet: bool,
+    settle: bool,
     skip_bad: bool,
     on_disk: bool,
     validation: float,
@@ -61,6 +63,8 @@ def fit_results(
         Which positions of each game.
     quiet
         Only quiet ones of these.
+    settle
+        In place of each that to which quiescence with the prior leads.
     skip_bad
         Leave bad records out.
     on_disk
@@ -77,10 +81,12 @@ def fit_results(
     from glem.core.files import check_writable
     from glem.core.game_choice import choose_game
     from glem.core.game_positions import read_game_positions
+    from glem.core.grading.reading import reading_remarks
     from glem.core.grading.selection import SelectionRule
     from glem.core.learning import load_learning
     from glem.core.likelihood_training import fit_likelihood, load_prior
     from glem.core.patterns import PatternSet
+    from glem.core.tournament.players import NO_EVALUATION
 
     check_writable(output)
     game = choose_game(game_name, files=files)
@@ -92,10 +98,23 @@ def fit_results(
             known = ", ".join(learning.pattern_sets) or "none"
             raise BadInputError(f"{game.name} has no pattern set {patterns!r}; it has: {known}")
         chosen = PatternSet.from_names(learning.features, learning.pattern_sets[patterns])
+    if settle and prior == NO_EVALUATION:
+        raise BadInputError("--settle plays exchanges out by the prior: name one with --prior")
     progress = display_progress(quiet=as_json)
+    begin = load_prior(learning, prior)
+    summaries: list[FileSummary] = []
     training = fit_likelihood(
-        read_game_positions(game, files, rule, quiet=quiet, skip_bad=skip_bad, progress=progress),
-        load_prior(learning, prior),
+        read_game_positions(
+            game,
+            files,
+            rule,
+            quiet=quiet and not settle,
+            settle=begin.value if settle else None,
+            skip_bad=skip_bad,
+            observe=summaries.append,
+            progress=progress,
+        ),
+        begin,
         settings,
         linear=learning.linear if linear else (),
         drawishness=learning.drawishness,
@@ -107,7 +126,7 @@ def fit_results(
         on_disk=on_disk,
         provenance={
             "fitted to": f"results of the games in {', '.join(Path(file).name for file in files)}"[:2000],
-            "positions": str(rule) + (", quiet ones" if quiet else ""),
+            "positions": str(rule) + (", settled" if settle else ", quiet ones" if quiet else ""),
             "prior": prior,
             "settings": repr(settings),
             "validation": f"{validation:g} of the games, seed {seed}",
@@ -117,9 +136,11 @@ def fit_results(
     )
     training.evaluation.save(output)
     if as_json:
-        print_json(_as_json(training, output))
+        print_json({**_as_json(training, output), "remarks": reading_remarks(summaries)})
         return
     _print(training)
+    for remark in reading_remarks(summaries):
+        click.echo(f"note: {remark}")
     click.echo(f"wrote {output}")
 
 

@@ -248,9 +248,11 @@ def _remarks(counts: LabelCounts) -> list[str]:
         f"{count:,} " + text.format(records=noun if count == 1 else f"{noun}s")
         for text, (count, noun) in found.items()
         if count
-    ]
+    ] + [f"{text}: {count:,}" for text, count in counts.remarks.items()]
 
 
 def _left_out(counts: LabelCounts) -> str:
     remarks = _remarks(counts)
+    if counts.problems:
+        remarks.append(f"the first: {counts.problems[0]}")
     return f"of {counts.records:,} games: " + "; ".join(remarks) if remarks else ""

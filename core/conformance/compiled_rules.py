@@ -190,11 +190,11 @@ class _Comparison:
             for place, row in enumerate(self.played):
                 move = int(self.moves[place])
                 wanted = self.game.play(self.sample.positions[row], move)
-                check.expect(
-                    same(position_at(children, place), wanted),
-                    f"after {self.game.format_move(move)} plain rules give {wanted}, compiled "
-                    f"{position_at(children, place)}, {place_of(self.game, self.sample, row)}",
-                )
+                found = position_at(children, place)
+                check.cases += 1
+                if not same(found, wanted):
+                    name, where = self.game.format_move(move), place_of(self.game, self.sample, row)
+                    check.fail(f"after {name} plain rules give {wanted}, compiled {found}, {where}")
 
         self.check(rules, "play", label, body)
 
@@ -298,7 +298,9 @@ def check_compiled(game: Game, sample: Sample, examination: Examination) -> None
         for row, position in enumerate(sample.positions):
             store_position(columns, row, position)
             stored = position_at(columns, row)
-            check.expect(same(stored, position), f"columns make it {stored}, {place_of(game, sample, row)}")
+            check.cases += 1
+            if not same(stored, position):
+                check.fail(f"columns make it {stored}, {place_of(game, sample, row)}")
     comparison = _Comparison(game, sample, columns, examination)
     rules, searching = game.rules, game.search_rules
     comparison.listing(rules, "legal_moves")

@@ -108,7 +108,8 @@ def check_evaluation(
         Of a game that passes :func:`~glem.core.conformance.check_game`, with a learning that passes
         :func:`~glem.core.conformance.check_learning`.
     games, seed
-        Number of random games and the seed of their moves.
+        Number of random games, fewer of long ones (:data:`~glem.core.conformance.playouts.MOST_POSITIONS`), and the
+        seed of their moves.
     plain
         Leave compiled code out where plain code does.
     progress
@@ -127,11 +128,12 @@ def check_evaluation(
     game = evaluation.learning.game
     examination = Examination(f"evaluation of {game.title}")
     sample = sample_of(game, games, seed, examination)
+    values = _Values(evaluation.learning, sample)
     steps: list[Callable[[], None]] = [
-        lambda: _check_values(evaluation, sample, examination),
+        lambda: _check_values(evaluation, sample, values, examination),
         lambda: _check_images(evaluation, sample, examination),
         lambda: _check_file(evaluation, sample, examination),
-        lambda: _check_evaluators(evaluation, sample, seed, plain, examination),
+        lambda: _check_evaluators(evaluation, sample, values, seed, plain, examination),
     ]
     if not plain:
         steps.append(lambda: _check_search(evaluation, sample, examination))
@@ -140,6 +142,20 @@ def check_evaluation(
 
 
 # ------------------------------------------------------------------------------------------- the values
+
+
+class _Values:
+    """Values of the features of a sample, from plain code, each row once."""
+
+    def __init__(self, learning: Learning, sample: Sample) -> None:
+        self._learning, self._sample = learning, sample
+        self._known: dict[int, NDArray[np.int16]] = {}
+
+    def of(self, row: int) -> NDArray[np.int16]:
+        found = self._known.get(row)
+        if found is None:
+            found = self._known[row] = self._learning.features.values_of(self._sample.positions[row])
+        return found
 
 
 class _Tables(NamedTuple):
@@ -187,7 +203,7 @@ def _active(evaluation: LinearEvaluation, values: Any) -> list[int]:
     ]
 
 
-def _check_values(evaluation: LinearEvaluation, sample: Sample, examination: Examination) -> None:
+def _check_values(evaluation: LinearEvaluation, sample: Sample, values: _Values, examination: Examination) -> None:
     learning, game = evaluation.learning, evaluation.learning.game
     promise = "values are finite and the link of the sum of active weights, for a batch and for one position"
     with examination.check("values", promise) as check:
@@ -203,7 +219,7 @@ def _check_values(evaluation: LinearEvaluation, sample: Sample, examination: Exa
             phase = learning.phases.phase_of(position)
             if not 0 <= phase < len(learning.phases):
                 raise BrokenPromise(f"phase_of gives {phase!r}, expected 0 to {len(learning.phases) - 1}, {where}")
-            amounts = _active_weights(evaluation, tables, learning.features.values_of(position), int(phase))
+            amounts = _active_weights(evaluation, tables, values.of(row), int(phase))
             wanted = float(evaluation.link(np.array(sum(amounts))))
             room = _ROUNDING * (1 + sum(map(abs, amounts))) * max(1.0, evaluation.link.largest_slope)
             check.expect(np.isfinite(found[row]), f"the value is {found[row]}, {where}")
@@ -292,27 +308,28 @@ def _games_of(sample: Sample) -> list[range]:
     return [range(first, last) for first, last in zip(starts, [*starts[1:], len(sample.positions)], strict=True)]
 
 
-def _expected_scores(evaluation: LinearEvaluation, evaluator: Evaluator, sample: Sample) -> list[int]:
-    """Integer score of every row: the sum of 16-bit weights, through a sigmoid link, within the limit."""
+def _expected_totals(evaluation: LinearEvaluation, sample: Sample, values: _Values) -> list[int]:
+    """Integer score of every row without a limit: the sum of 16-bit weights, through a sigmoid link."""
     learning = evaluation.learning
     played = evaluation.in_play()
     tables = _Tables(played.bias, played.patterns, played.configurations, played.linear)
-    scores = []
-    for position in sample.positions:
+    totals = []
+    for row, position in enumerate(sample.positions):
         phase = int(learning.phases.phase_of(position))
-        total = round(sum(_active_weights(evaluation, tables, learning.features.values_of(position), phase)))
+        total = round(sum(_active_weights(evaluation, tables, values.of(row), phase)))
         if evaluation.link.span and evaluation.link != LOGISTIC:
             total = round(float(evaluation.link(np.array(total / played.scale))) * played.scale)
-        scores.append(min(max(total, -evaluator.limit), evaluator.limit))
-    return scores
+        totals.append(total)
+    return totals
 
 
 def _check_evaluators(
-    evaluation: LinearEvaluation, sample: Sample, seed: int, plain: bool, examination: Examination
+    evaluation: LinearEvaluation, sample: Sample, values: _Values, seed: int, plain: bool, examination: Examination
 ) -> None:
     """Examine every form that an evaluation has in the search."""
     promise = "the search's form of the evaluation gives its integer score, from scratch and move by move"
     forms: dict[str, Evaluator] = {}
+    totals: list[int] = []
     with examination.check("evaluators", "an evaluation has a form for the search, with sensible settings") as check:
         own = None if evaluation.learning.make_evaluator is None else evaluation.learning.make_evaluator(evaluation)
         if own is not None:
@@ -328,14 +345,18 @@ def _check_evaluators(
             check.expect(np.isfinite(steps) and steps > 0, f"the form {name} has {steps} steps a unit")
             phases = len(evaluation.learning.phases)
             check.expect(form.phase_count == phases, f"the form {name} has {form.phase_count} phases, not {phases}")
+        totals.extend(_expected_totals(evaluation, sample, values))
+    if len(totals) < len(sample.positions):
+        # The check before says what was raised.
+        return
     for name, form in forms.items():
         with examination.check(f"evaluator {name}", promise) as check:
-            _follow_games(evaluation, form, sample, seed, check, _games_of(sample)[:_PLAIN_GAMES], plain=True)
+            _follow_games(evaluation, form, totals, sample, seed, check, _games_of(sample)[:_PLAIN_GAMES], plain=True)
         if plain:
             continue
 
         def body(check: OpenCheck, form: Evaluator = form) -> None:
-            _follow_games(evaluation, form, sample, seed, check, _games_of(sample), plain=False)
+            _follow_games(evaluation, form, totals, sample, seed, check, _games_of(sample), plain=False)
 
         def why_plain(form: Evaluator = form) -> str | None:
             return form.operations.plain_reason
@@ -346,6 +367,7 @@ def _check_evaluators(
 def _follow_games(
     evaluation: LinearEvaluation,
     form: Evaluator,
+    totals: list[int],
     sample: Sample,
     seed: int,
     check: OpenCheck,
@@ -357,7 +379,7 @@ def _follow_games(
     game = evaluation.learning.game
     generator = random.Random(seed)  # noqa: S311 - no secret depends on it
     begin, step = (_begin, _step) if plain else (compiled(_begin), compiled(_step))
-    expected = _expected_scores(evaluation, form, sample)
+    expected = [min(max(total, -form.limit), form.limit) for total in totals]
     operations = form.operations
     for rows in games:
         accumulators = form.empty_accumulators(_FIRST_PLY + len(rows) + 1)

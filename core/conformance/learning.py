@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.conformance.playouts import Sample, columns_of, place_of, rows_of, sample_of
+from glem.core.conformance.playouts import Sample, columns_of, place_of, rows_of, same, sample_of
 from glem.core.conformance.report import ConformanceReport, Examination, OpenCheck, examine
 from glem.core.errors import GlemError
 from glem.core.evaluation import LinearEvaluation
@@ -35,7 +35,8 @@ def check_features(
     features
         The features of a game that passes :func:`~glem.core.conformance.check_game`.
     games, seed
-        Number of random games and the seed of their moves.
+        Number of random games, fewer of long ones (:data:`~glem.core.conformance.playouts.MOST_POSITIONS`), and the
+        seed of their moves.
     progress
         Display of the work.
     """
@@ -53,7 +54,8 @@ def check_phases(phases: Phases, *, games: int = 20, seed: int = 0, progress: Pr
     phases
         The phases of a game that passes :func:`~glem.core.conformance.check_game`.
     games, seed
-        Number of random games and the seed of their moves.
+        Number of random games, fewer of long ones (:data:`~glem.core.conformance.playouts.MOST_POSITIONS`), and the
+        seed of their moves.
     progress
         Display of the work.
     """
@@ -73,7 +75,8 @@ def check_learning(
     learning
         Of a game that passes :func:`~glem.core.conformance.check_game`.
     games, seed
-        Number of random games and the seed of their moves.
+        Number of random games, fewer of long ones (:data:`~glem.core.conformance.playouts.MOST_POSITIONS`), and the
+        seed of their moves.
     progress
         Display of the work.
     """
@@ -238,7 +241,8 @@ def _examine_features(features: AtomicFeatures, sample: Sample, examination: Exa
                 check.fail(f"row {symmetry} of symmetries is no permutation of the features")
                 continue
             for row, position in enumerate(positions):
-                values = features.values_of(game.transform(position, symmetry))
+                image = game.transform(position, symmetry)
+                values = plain[row] if same(image, position) else features.values_of(image)
                 check.cases += 1
                 for place in np.flatnonzero(values[images] != plain[row]):
                     name, image = features[int(place)].name, features[int(images[place])].name

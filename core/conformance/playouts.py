@@ -18,6 +18,7 @@ from glem.core.operations import store_position
 __all__ = [
     "GUARD",
     "GUARD_ROWS",
+    "MOST_POSITIONS",
     "Sample",
     "check_position",
     "columns_of",
@@ -38,6 +39,9 @@ GUARD = -1_234_567
 
 GUARD_ROWS = 8
 """Number of guards before and behind that room."""
+
+MOST_POSITIONS = 2500
+"""Positions after which :func:`sample_of` begins no further game: of games that last for hundreds of plies few do."""
 
 
 @define
@@ -66,6 +70,8 @@ class Sample:
     over: list[bool] = field(factory=list)
     broken_off: bool = False
     doubt: str = ""
+    places: dict[int, str] = field(factory=dict)
+    """Texts of rows that were asked for, which every check needs again."""
 
     @property
     def ends(self) -> list[int]:
@@ -76,13 +82,18 @@ class Sample:
         """Take the last row away."""
         for rows in (self.positions, self.legal, self.played, self.history, self.over):
             rows.pop()
+        self.places.pop(len(self.positions), None)
 
 
 def same(one: Any, other: Any) -> bool:
     """Whether two positions are equal, field by field; a plugin's own ``==`` is not asked."""
-    return len(one) == len(other) and all(
-        np.array_equal(a, b) and np.asarray(a).dtype == np.asarray(b).dtype for a, b in zip(one, other, strict=True)
-    )
+    return len(one) == len(other) and all(map(_equal, one, other))
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if type(one) is type(other) and isinstance(one, np.number | np.bool_):
+        return bool(one == other)
+    return np.array_equal(one, other) and np.asarray(one).dtype == np.asarray(other).dtype
 
 
 def show(game: Game, position: Any, history: tuple[int, ...] | None = None) -> str:
@@ -107,7 +118,10 @@ def guarded_buffer(game: Game) -> NDArray[np.int32]:
 
 def place_of(game: Game, sample: Sample, row: int) -> str:
     """Text of a position of the sample, with the moves that led there."""
-    return "in\n" + show(game, sample.positions[row], sample.history[row])
+    found = sample.places.get(row)
+    if found is None:
+        found = sample.places[row] = "in\n" + show(game, sample.positions[row], sample.history[row])
+    return found
 
 
 def rows_of(game: Game, sample: Sample, check: OpenCheck, rows: Iterable[int] | None = None) -> Iterator[int]:
@@ -127,12 +141,12 @@ def columns_of(game: Game, positions: list[Any]) -> Any:
 
 
 def sample_of(game: Game, games: int, seed: int, examination: Examination) -> Sample:
-    """Play random games of a game whose rules are not themselves under examination."""
+    """Play random games of a game whose rules are not themselves under examination, no more than tell something."""
     if games < 1:
         raise BadInputError(f"a conformance check needs at least one game, got {games}")
     sample = Sample()
     with examination.check("play", "random games can be played") as check:
-        play_sample(game, games, seed, sample, check)
+        play_sample(game, games, seed, sample, check, most_positions=MOST_POSITIONS)
     return sample
 
 
@@ -185,18 +199,23 @@ def moves_in(game: Game, buffer: NDArray[np.int32], count: Any, where: str) -> l
     return moves
 
 
-def play_sample(game: Game, games: int, seed: int, sample: Sample, check: OpenCheck) -> None:
+def play_sample(
+    game: Game, games: int, seed: int, sample: Sample, check: OpenCheck, *, most_positions: int | None = None
+) -> None:
     """Play random games into ``sample``, with every check that needs the game's course.
 
+    No game begins when there are ``most_positions`` or more.
     What has been played when a promise breaks stays in the sample, without the position that broke it.
     """
     sample.broken_off = True
     generator = random.Random(seed)  # noqa: S311 - no secret depends on it
     for _ in range(games):
+        if most_positions is not None and len(sample.positions) >= most_positions:
+            break
         position = game.initial_position
         history: tuple[int, ...] = ()
         while True:
-            where = f"in\n{show(game, position, history)}"
+            where = sample.places[len(sample.positions)] = f"in\n{show(game, position, history)}"
             check.place = lambda where=where: where
             moves = list_moves(game, position, where)
             over = game.is_over(position)

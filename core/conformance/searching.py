@@ -28,6 +28,7 @@ __all__ = ["BRUTE_FORCE_NODES", "SEARCH_PLAY", "SOLVER", "check_search_functions
 _RULES = ("legal_moves", "play", "is_over", "final_score", "hash_key", "count_moves", "transform")
 _GREATEST_HINT = 1000
 _TACTICAL_WALKS = 40
+_WHOLE_LISTS = 4000
 BRUTE_FORCE_NODES = 1000
 """Positions that brute force may visit to find the value of one."""
 _SOLVED_POSITIONS = 6
@@ -85,10 +86,10 @@ def _check_replaced(game: Game, sample: Sample, row: int, check: OpenCheck) -> N
     if "play" in functions:
         for move in sample.legal[row]:
             found, wanted = functions["play"](position, move), game.play(position, move)
-            check.expect(
-                same(found, wanted),
-                f"after {game.format_move(move)} play of the search gives {found}, the rules {wanted}, {where}",
-            )
+            check.cases += 1
+            if not same(found, wanted):
+                name = game.format_move(move)
+                check.fail(f"after {name} play of the search gives {found}, the rules {wanted}, {where}")
     numbers: list[tuple[str, Callable[..., Any] | None]] = [
         ("is_over", game.is_over),
         ("hash_key", game.hash_key),
@@ -153,7 +154,9 @@ def _check_numbers(game: Game, sample: Sample, check: OpenCheck) -> None:
     functions = game.search_functions
     unlimited = float("inf")
     extended = asked = 0
-    moves_after = _moves_after(game, sample)
+    # Of very many positions, every move of some and the move played of all.
+    step = 1 + len(sample.positions) // _WHOLE_LISTS
+    moves_after, plies_to_equal = _moves_after(game, sample), _plies_to_equal(sample)
     for row in rows_of(game, sample, check):
         position, where = sample.positions[row], place_of(game, sample, row)
         check.cases += 1
@@ -163,7 +166,7 @@ def _check_numbers(game: Game, sample: Sample, check: OpenCheck) -> None:
                 check.fail(f"plies_left gives {bound}, the game went on for {moves_after[row]} moves, {where}")
         if "reversible_plies" in functions:
             reach = _whole(functions["reversible_plies"](position), 0, unlimited, "reversible_plies", where)
-            back = _plies_to_equal(sample, row)
+            back = plies_to_equal[row]
             if reach < back:
                 check.fail(f"reversible_plies gives {reach}, an equal position lies {back} plies back, {where}")
         if "no_moves_score" in functions and not sample.legal[row]:
@@ -172,7 +175,9 @@ def _check_numbers(game: Game, sample: Sample, check: OpenCheck) -> None:
                 check.fail(f"no_moves_score gives {found}, final_score {wanted}, {where}")
         if "is_drawn" in functions:
             _check_draw(game, sample, row, where, check)
-        for move in sample.legal[row] if {"extension", "move_order", "move_hint"} & set(functions) else ():
+        played = sample.played[row]
+        moves = sample.legal[row] if row % step == 0 else [] if played is None else [played]
+        for move in moves if {"extension", "move_order", "move_hint"} & set(functions) else ():
             after = game.play(position, move)
             if "extension" in functions:
                 name = f"extension of {game.format_move(move)}"
@@ -208,12 +213,17 @@ def _moves_after(game: Game, sample: Sample) -> list[int]:
     return counts
 
 
-def _plies_to_equal(sample: Sample, row: int) -> int:
-    """Plies back to the latest equal position of the same game; 0 if there is none."""
-    for back in range(1, len(sample.history[row]) + 1):
-        if same(sample.positions[row - back], sample.positions[row]):
-            return back
-    return 0
+def _plies_to_equal(sample: Sample) -> list[int]:
+    """Plies from each row back to the latest equal position of the same game; 0 where there is none."""
+    found = []
+    latest: dict[tuple[Any, ...], int] = {}
+    for row, position in enumerate(sample.positions):
+        if not sample.history[row]:
+            latest.clear()
+        content = tuple(value.item() for value in position)
+        found.append(row - latest.get(content, row))
+        latest[content] = row
+    return found
 
 
 # --------------------------------------------------------------------------------------------- the solver

@@ -80,7 +80,8 @@ def sample_positions(
         raise BadInputError(f"an experiment needs at least one position, got {most}")
     parts: list[SelectedPositions] = []
     results: list[NDArray[np.int8]] = []
-    games = without = 0
+    games = without = skipped = 0
+    problem = ""
     with progress("Reading", len(files)) as bar:
         for file in files:
             bar.note(Path(file).name)
@@ -88,6 +89,8 @@ def sample_positions(
                 finished = records.select(np.isfinite(records.score))
                 selected, _ = selected_from_records(game, finished, rule, first_number=games)
                 games += len(finished)
+                skipped += records.skipped
+                problem = problem or next(iter(records.problems), "")
                 assert selected.record is not None
                 without += len(finished) - len(np.unique(selected.record))
                 results.append((np.sign(finished.score[selected.record]) * selected.side).astype(np.int8))
@@ -96,6 +99,8 @@ def sample_positions(
     count = sum(map(len, parts))
     if count == 0:
         why = "all games are too short for the selection" if games else "the files hold no finished game"
+        if skipped:
+            why = f"{why}; {skipped:,} bad records skipped, the first: {problem}"
         raise BadInputError(f"no position is left: {why}")
     kept = np.arange(count)
     if most is not None and most < count:

@@ -2,7 +2,7 @@
 
 Files are read ahead in threads, part by part. Of game records only the selected positions are replayed to; of each
 selected position a result, a game number, its groups and its values are kept. Positions that are searched are kept as
-well, until the search of all of them.
+well, until the search of all of them; and the features of drawishness where one is fitted from them.
 """
 
 from __future__ import annotations
@@ -19,6 +19,15 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, PluginError
 from glem.core.game import Game
+from glem.core.grading.drawishness import (
+    DrawishnessRows,
+    DrawishnessSettings,
+    FeaturedDrawishness,
+    crossed_drawishness,
+    drawishness_values,
+    tuned_drawishness,
+)
+from glem.core.grading.game_keys import game_keys_of
 from glem.core.grading.grading import (
     GradedPositions,
     Grading,
@@ -28,7 +37,13 @@ from glem.core.grading.grading import (
     grade_predictions,
 )
 from glem.core.grading.groupings import game_groupings, margin_grouping, rating_groupings, result_grouping
-from glem.core.grading.reading import FileSummary, SelectedPart, read_selected
+from glem.core.grading.reading import (
+    FileSummary,
+    SelectedPart,
+    read_selected,
+    reading_remarks,
+    why_nothing_is_left,
+)
 from glem.core.grading.scorer_tables import ScorerTable
 from glem.core.grading.scorers import Scorer
 from glem.core.grading.selected import SelectedPositions
@@ -38,6 +53,7 @@ from glem.core.progress import SILENT, Progress
 from glem.core.read_ahead import read_ahead
 
 __all__ = [
+    "FEATURES",
     "FIT",
     "OWN",
     "CollectingScorer",
@@ -49,7 +65,8 @@ __all__ = [
 OWN, FIT = "own", "fit"
 """Scale or drawishness of the evaluation itself, fitted where it has none; or fitted whatever it has."""
 
-_SHOWN_PROBLEMS = 5
+FEATURES = "features"
+"""Drawishness fitted from features of the positions (:mod:`glem.core.grading.drawishness`)."""
 
 
 @runtime_checkable
@@ -95,7 +112,9 @@ class CollectionGrading:
     remarks
         What a reader of the grades should know about the collection, one sentence each.
     tables
-        What the scorers found out.
+        What the scorers found out, and the weights of drawishness fitted from features.
+    featured
+        Names of the evaluations whose drawishness was fitted from features.
     """
 
     grading: Grading
@@ -104,13 +123,17 @@ class CollectionGrading:
     label_kinds: tuple[str, ...]
     remarks: tuple[str, ...]
     tables: tuple[ScorerTable, ...] = ()
+    featured: frozenset[str] = frozenset()
 
 
 class _Columns:
     """What is kept of the selected positions."""
 
-    def __init__(self, game: Game, learning: Learning | None, scorers: Sequence[Scorer]) -> None:
+    def __init__(
+        self, game: Game, learning: Learning | None, scorers: Sequence[Scorer], *, is_featured: bool = False
+    ) -> None:
         self._game, self._learning, self._scorers = game, learning, scorers
+        self._is_featured = is_featured
         self._keeps_positions = any(scorer.is_search for scorer in scorers)
         self._columns: dict[str, list[NDArray[Any]]] = {}
         self._positions: list[Any] = []
@@ -130,6 +153,10 @@ class _Columns:
             "side": selected.side,
             **self._groups(selected.positions),
         }
+        if self._is_featured:
+            assert self._learning is not None
+            kept["features"] = drawishness_values(self._learning, selected.positions)
+            kept["game key"] = game_keys_of(self._game, part)
         for name, column in kept.items():
             self._columns.setdefault(name, []).append(column)
         if self._keeps_positions:
@@ -150,10 +177,24 @@ class _Columns:
     def _column(self, name: str) -> NDArray[Any]:
         return np.concatenate(self._columns[name])
 
-    def graded_positions(self, counts: SelectionCounts) -> GradedPositions:
+    def check(self, summaries: Sequence[FileSummary]) -> None:
+        """Raise an error that says why where there is nothing."""
         if not self._columns:
-            why = "all games are too short for the selection" if counts.without else "the files hold no finished game"
-            raise BadInputError(f"no position is left to grade: {why}")
+            raise BadInputError(f"no position is left to grade: {why_nothing_is_left(summaries)}")
+
+    def drawishness_rows(self, prediction: Prediction) -> DrawishnessRows:
+        """Return what a drawishness of a scorer's values is fitted to."""
+        assert self._learning is not None
+        return DrawishnessRows(
+            self._column("features"),
+            self._column("by phase"),
+            len(self._learning.phases),
+            prediction.value,
+            np.sign(self._column("label")).astype(np.int8),
+            self._column("game key"),
+        )
+
+    def graded_positions(self) -> GradedPositions:
         label, side = self._column("label"), self._column("side")
         result = np.sign(label).astype(np.int8)
         groupings = {
@@ -201,6 +242,8 @@ def grade_collection(
     settings: GradingSettings | None = None,
     scales: Sequence[float | str | None] = (None,),
     drawishness: Sequence[float | str | None] = (None,),
+    tuning: Sequence[str | os.PathLike[str]] = (),
+    tuning_rule: SelectionRule | None = None,
     skip_bad: bool = False,
     jobs: int = 1,
     observe: Callable[[SelectedPart], None] | None = None,
@@ -224,6 +267,12 @@ def grade_collection(
     scales, drawishness
         b and alpha of each scorer: a number, :data:`FIT`, or :data:`OWN` or None for the evaluation's own, fitted where
         it has none; a single entry is for all of them. A number for alpha yields to an evaluation's own drawishness.
+        :data:`FEATURES` for alpha fits one from features of the positions, in place of an evaluation's own.
+    tuning
+        Files with the games that a drawishness from features is fitted to; none divides the graded games and fits for
+        each part to the others.
+    tuning_rule
+        Which of their positions; ``rule`` if None.
     skip_bad
         Leave bad records out instead of stopping.
     jobs
@@ -243,55 +292,105 @@ def grade_collection(
     if not names or len(set(names)) < len(names):
         raise BadInputError(f"evaluations need names of their own (name=...), got {', '.join(names) or 'none'}")
     given_scales, given_drawishness = _one_each("scale", scales, names), _one_each("drawishness", drawishness, names)
-    for scorer in scorers:
-        if isinstance(scorer, CollectingScorer):
-            scorer.begin()
-    columns = _Columns(game, _learning_of(game), scorers)
-    summaries: list[FileSummary] = []
-    games = 0
-
-    def reader(file: str | os.PathLike[str]) -> Callable[[], Iterator[SelectedPart | FileSummary]]:
-        return lambda: read_selected(game, file, rule, skip_bad=skip_bad)
-
-    with progress("Reading", len(files)) as bar:
-        bar.note(Path(files[0]).name if files else "")
-        for part in read_ahead([reader(file) for file in files], threads=max(1, jobs)):
-            if isinstance(part, SelectedPart):
-                if observe is not None:
-                    observe(part)
-                columns.add(part, games)
-                continue
-            summaries.append(part)
-            games += part.games
-            bar.advance()
-            bar.note(Path(files[min(len(summaries), len(files) - 1)]).name)
-    counts = SelectionCounts()
-    for summary in summaries:
-        counts.add(summary.counts)
-    positions = columns.graded_positions(counts)
+    featured = frozenset(name for name, alpha in zip(names, given_drawishness, strict=True) if alpha == FEATURES)
+    learning = _learning_of(game)
+    if featured and learning is None:
+        raise BadInputError(f"{game.name} has no features that a drawishness could be fitted from; fit one constant")
+    if tuning and not featured:
+        raise BadInputError(f"tuning games serve to fit a drawishness: give {FEATURES!r} for that of an evaluation")
+    reader = _Reader(game, learning, skip_bad, max(1, jobs), progress)
+    tuned: dict[str, DrawishnessRows] = {}
+    if tuning:
+        wanted = [scorer for scorer in scorers if scorer.name in featured]
+        columns, _, _ = reader.read(tuning, wanted, rule if tuning_rule is None else tuning_rule, is_featured=True)
+        tuned = {name: columns.drawishness_rows(found) for name, found in columns.predictions(progress).items()}
+    columns, summaries, counts = reader.read(files, scorers, rule, is_featured=bool(featured), observe=observe)
+    positions = columns.graded_positions()
     predictions = {
         name: _with_parameters(prediction, scale, alpha)
         for (name, prediction), scale, alpha in zip(
             columns.predictions(progress).items(), given_scales, given_drawishness, strict=True
         )
     }
-    grading = grade_predictions(positions, predictions, settings)
+    chosen = GradingSettings() if settings is None else settings
+    fitted: list[FeaturedDrawishness] = []
+    for name in [name for name in names if name in featured]:
+        assert learning is not None
+        rows = columns.drawishness_rows(predictions[name])
+        how = DrawishnessSettings(seed=chosen.seed, floor=chosen.floor)
+        fitted.append(
+            tuned_drawishness(name, learning.drawishness, rows, tuned[name], how)
+            if tuned
+            else crossed_drawishness(name, learning.drawishness, rows, how)
+        )
+        predictions[name] = attrs.evolve(predictions[name], drawishness=fitted[-1].alpha)
+    grading = grade_predictions(positions, predictions, chosen)
     reporting = [scorer for scorer in scorers if isinstance(scorer, ReportingScorer)]
-    remarks = [*_remarks(summaries, counts, rule), *_missing(grading)]
+    remarks = [*_remarks(summaries, counts, rule), *_missing(grading), *(one.remark for one in fitted)]
     return CollectionGrading(
         grading,
         rule,
         counts,
         tuple(sorted({summary.label_kind for summary in summaries})),
         (*remarks, *(text for one in reporting for text in one.remarks())),
-        tuple(table for one in reporting for table in one.tables()),
+        (*(table for one in reporting for table in one.tables()), *(one.table for one in fitted)),
+        featured,
     )
 
 
+@define(frozen=True, eq=False)
+class _Reader:
+    """Reads the selected positions of files, and lets scorers give them values."""
+
+    game: Game
+    learning: Learning | None
+    skip_bad: bool
+    threads: int
+    progress: Progress
+
+    def read(
+        self,
+        files: Sequence[str | os.PathLike[str]],
+        scorers: Sequence[Scorer],
+        rule: SelectionRule,
+        *,
+        is_featured: bool,
+        observe: Callable[[SelectedPart], None] | None = None,
+    ) -> tuple[_Columns, list[FileSummary], SelectionCounts]:
+        for scorer in scorers:
+            if isinstance(scorer, CollectingScorer):
+                scorer.begin()
+        columns = _Columns(self.game, self.learning, scorers, is_featured=is_featured)
+        summaries: list[FileSummary] = []
+        games = 0
+
+        def opened(file: str | os.PathLike[str]) -> Callable[[], Iterator[SelectedPart | FileSummary]]:
+            return lambda: read_selected(self.game, file, rule, skip_bad=self.skip_bad)
+
+        with self.progress("Reading", len(files)) as bar:
+            bar.note(Path(files[0]).name if files else "")
+            for part in read_ahead([opened(file) for file in files], threads=self.threads):
+                if isinstance(part, SelectedPart):
+                    if observe is not None:
+                        observe(part)
+                    columns.add(part, games)
+                    continue
+                summaries.append(part)
+                games += part.games
+                bar.advance()
+                bar.note(Path(files[min(len(summaries), len(files) - 1)]).name)
+        counts = SelectionCounts()
+        for summary in summaries:
+            counts.add(summary.counts)
+        columns.check(summaries)
+        return columns, summaries, counts
+
+
 def _one_each(what: str, given: Sequence[float | str | None], names: Sequence[str]) -> Sequence[float | str | None]:
+    words = (OWN, FIT) if what == "scale" else (OWN, FIT, FEATURES)
     for value in given:
-        if isinstance(value, str) and value not in (OWN, FIT):
-            raise BadInputError(f"a {what} is a number, {OWN!r} or {FIT!r}, got {value!r}")
+        if isinstance(value, str) and value not in words:
+            raise BadInputError(f"a {what} is a number, {' or '.join(map(repr, words))}, got {value!r}")
     if len(given) == 1:
         return [given[0]] * len(names)
     if len(given) != len(names):
@@ -305,8 +404,11 @@ def _with_parameters(prediction: Prediction, scale: float | str | None, alpha: f
         chosen["scale"] = None
     elif isinstance(scale, float | int):
         chosen["scale"] = scale
-    if alpha == FIT:
+    if alpha in (FIT, FEATURES):
         chosen["drawishness"] = None
+        if alpha == FEATURES:
+            # The scale that probabilities have goes with the drawishness that they have.
+            chosen.setdefault("scale", None)
     elif isinstance(alpha, float | int) and prediction.drawishness is None:
         chosen["drawishness"] = alpha
     return attrs.evolve(prediction, **chosen)
@@ -338,11 +440,7 @@ def _remarks(summaries: Sequence[FileSummary], counts: SelectionCounts, rule: Se
         found.append(f"{counts.unknown_ply:,} positions do not tell their ply and were not left out for it")
     if counts.without_result:
         found.append(f"{counts.without_result:,} games without a result left out")
-    if counts.skipped:
-        problems = [problem for summary in summaries for problem in summary.problems]
-        found.append(f"{counts.skipped:,} bad records skipped")
-        found += [f"skipped: {problem}" for problem in problems[:_SHOWN_PROBLEMS]]
-    return found
+    return found + reading_remarks(summaries)
 
 
 def _missing(grading: Grading) -> list[str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from attrs import define
+from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
@@ -18,15 +18,17 @@ from glem.core.grading.selected import SelectedPositions
 from glem.core.grading.selection import PositionChooser, SelectionCounts, SelectionRule
 from glem.core.position_files import read_header, stream_positions, stream_provenance
 from glem.core.positions import PositionSet
+from glem.core.record_columns import added_remarks
 from glem.core.records import GameRecords, read_records
 
-__all__ = ["FileSummary", "SelectedPart", "read_selected", "sides_of"]
+__all__ = ["FileSummary", "SelectedPart", "read_selected", "reading_remarks", "sides_of", "why_nothing_is_left"]
 
 _CHUNK_GAMES = 8192
 """Games at a time: with comments, a few tens of megabytes."""
 
 _RATING = "_rating"
 _MOST_PROBLEMS = 100
+_SHOWN_PROBLEMS = 5
 
 
 @define(frozen=True, eq=False)
@@ -68,12 +70,44 @@ class FileSummary:
         What the labels are; ``result`` for game records.
     problems
         Why bad records were skipped, at most a hundred lines.
+    remarks
+        What else the reader told, and of how many games (``GameRecords.remarks``).
     """
 
     games: int
     counts: SelectionCounts
     label_kind: str
     problems: tuple[str, ...] = ()
+    remarks: Mapping[str, int] = field(factory=dict)
+
+
+def reading_remarks(summaries: Iterable[FileSummary]) -> list[str]:
+    """Say for people what readers told, how many bad records were skipped, and why the first of them were."""
+    files = list(summaries)
+    found = [f"{text}: {count:,} games" for text, count in added_remarks(*(file.remarks for file in files)).items()]
+    skipped = sum(file.counts.skipped for file in files)
+    if skipped:
+        problems = [problem for file in files for problem in file.problems]
+        found.append(f"{skipped:,} bad records skipped")
+        found += [f"skipped: {problem}" for problem in problems[:_SHOWN_PROBLEMS]]
+    return found
+
+
+def why_nothing_is_left(summaries: Iterable[FileSummary]) -> str:
+    """Say why some files, of which no position is left, gave none."""
+    files = list(summaries)
+    counts = SelectionCounts()
+    for file in files:
+        counts.add(file.counts)
+    reasons = []
+    if counts.without:
+        reasons.append("all games are too short for the selection")
+    elif counts.without_result or not counts.skipped:
+        reasons.append("the files hold no finished game")
+    if counts.skipped:
+        first = next((problem for file in files for problem in file.problems), "")
+        reasons.append(f"{counts.skipped:,} bad records skipped, the first: {first}")
+    return "; ".join(reasons)
 
 
 Reading: TypeAlias = Iterator[SelectedPart | FileSummary]
@@ -116,16 +150,18 @@ def _from_records(game: Game, path: str | os.PathLike[str], rule: SelectionRule,
     counts = SelectionCounts()
     number = 0
     problems: tuple[str, ...] = ()
+    remarks: Mapping[str, int] = {}
     for records in read_records(game, path, skip_bad=skip_bad, chunk_games=_CHUNK_GAMES):
         counts.skipped += records.skipped
         problems = (*problems, *records.problems)[:_MOST_PROBLEMS]
+        remarks = added_remarks(remarks, records.remarks)
         unknown = np.isnan(records.score)
         counts.without_result += int(unknown.sum())
         known = records.select(~unknown) if unknown.any() else records
         if len(known):
             yield _part_of_records(game, known, rule, number, counts)
         number += len(known)
-    yield FileSummary(number, counts, "result", problems)
+    yield FileSummary(number, counts, "result", problems, remarks)
 
 
 def _part_of_records(

@@ -23,7 +23,7 @@ from glem.core.errors import BadInputError
 from glem.core.grading.correctness import LEAST_CORRECTNESS, checked_games
 from glem.core.grading.distribution import FavouredOutcomes, blocks_of, favoured_outcomes, log_correctness
 
-__all__ = ["ScaleFit", "fit_scale"]
+__all__ = ["ScaleFit", "correctness_slopes", "fit_scale"]
 
 Floats = NDArray[np.float64]
 
@@ -73,8 +73,23 @@ def _odds(log_odds: float) -> float:
     return 1 / (1 + math.exp(-log_odds))
 
 
-def _slopes(outcomes: FavouredOutcomes, scale: float, alpha: Any) -> tuple[Floats, Floats]:
-    """Differentiate each position's log correctness by log b and by the log odds of its drawishness: [N] each."""
+def correctness_slopes(outcomes: FavouredOutcomes, scale: float, alpha: Any) -> tuple[Floats, Floats]:
+    """Differentiate each position's log correctness by log b and by the log odds of its drawishness.
+
+    Parameters
+    ----------
+    outcomes
+        Of N positions.
+    scale
+        b.
+    alpha
+        Drawishness, above 0 and below 1: one or [N].
+
+    Returns
+    -------
+    by_scale, by_odds
+        float64 [N] each.
+    """
     units = outcomes.advantage / scale
     lesser = np.exp(-np.logaddexp(0, units))
     phi = 2 * lesser / (2 - alpha)
@@ -113,7 +128,7 @@ class _Likelihood:
         for rows in blocks_of(len(self._value)):
             outcomes = FavouredOutcomes(self.outcomes.advantage[rows], self.outcomes.result[rows])
             own = alpha[rows] if np.ndim(alpha) else alpha
-            by_scale, by_odds = _slopes(outcomes, scale, own)
+            by_scale, by_odds = correctness_slopes(outcomes, scale, own)
             wanted = [by_scale] if self.scale is None else []
             slopes = np.stack([*wanted, by_odds] if self.drawishness is None else wanted, axis=1)
             # Where the floor counts, nothing depends on the parameters.

@@ -103,9 +103,7 @@ def _graded(found: CollectionGrading) -> tuple[EvaluationGrade, ...]:
     return (*found.grading.evaluations, *found.grading.baselines)
 
 
-def _with_error(value: float | None, error: float) -> str:
-    if value is None:
-        return "its own"
+def _with_error(value: float, error: float) -> str:
     return number(value, 4) + (f" ± {number(error, 2)}" if math.isfinite(error) else "")
 
 
@@ -114,7 +112,9 @@ def _grades(found: CollectionGrading) -> Element:
     for one in _graded(found):
         grade, fit = one.grade, one.fit
         scale = "" if fit is None else f"{_with_error(fit.scale, fit.scale_error)} {one.unit}"
-        drawishness = "" if fit is None else _with_error(fit.drawishness, fit.drawishness_error)
+        drawishness = "" if fit is None else "from features" if one.name in found.featured else "its own"
+        if fit is not None and fit.drawishness is not None:
+            drawishness = _with_error(fit.drawishness, fit.drawishness_error)
         interval = f"{number(grade.low, 4)}–{number(grade.high, 4)}"
         counts = (whole(grade.positions), whole(one.missing))
         rows.append((one.name, *counts, number(grade.grade, 4), interval, scale, drawishness, whole(grade.floored)))

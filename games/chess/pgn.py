@@ -2,7 +2,8 @@
 
 S. J. Edwards, "Standard: Portable Game Notation Specification and Implementation Guide", 1994. The module
 :mod:`~glem.games.chess.pgn_games` says how the text is understood; positions in ``FEN`` tags are read by python-chess,
-each different one once.
+each different one once, and so are games with moves that are spelt otherwise than the standard has it
+(:mod:`~glem.games.chess.pgn_fallback`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import define, field
@@ -23,6 +24,7 @@ from glem.core.record_files import MAX_BYTES, BoundedFile, open_bounded
 from glem.core.record_validation import BadRecords
 from glem.core.records import CHUNK_SIZE, GameRecords
 from glem.games.chess import pgn_games
+from glem.games.chess.pgn_fallback import plain_text
 from glem.games.chess.pgn_games import (
     AT,
     COLUMNS,
@@ -48,13 +50,8 @@ _NEXT_GAME = re.compile(rb"[\r\n]\[Event ")
 _FEN = re.compile(rb"\[[ \t]*FEN[ \t]+\"")
 _BEGINNING = re.compile(rb"\[\s*\w+\s+\"|1\s*\.\s*(?:[a-h][1-8]|[NBRQK][a-h1-8x]|O-O)")
 _TOKEN = re.compile(rb"[^\s{}();]{1,16}")
-_VARIANTS = frozenset(
+_FISCHER_RANDOM = frozenset(
     {
-        "",
-        "chess",
-        "standard",
-        "normal",
-        "from position",
         "chess960",
         "chess 960",
         "960",
@@ -67,6 +64,11 @@ _VARIANTS = frozenset(
         "wild/fr",
     }
 )
+_VARIANTS = _FISCHER_RANDOM | {"", "chess", "standard", "normal", "classical", "illegal", "from position"}
+_MAY_BE_SPELT_OTHERWISE = (pgn_games.ILLEGAL, pgn_games.AMBIGUOUS, pgn_games.NOT_A_MOVE)
+_ODD_CASTLING = (b"o-o", b"O\xe2\x80", b"0\xe2\x80")
+"""What the compiled reader passes over, as it does over other words, although it may stand for a move."""
+_READ_AGAIN = "read by python-chess"
 
 _NAMES = {
     "event": "Event",
@@ -116,7 +118,8 @@ def read_pgn(
     A game is bad when one of its moves is illegal, ambiguous or no move, when it begins in no legal position or is of
     another variant than chess and Chess960, when moves stand behind its result, when a comment or variation does not
     end, and when the file ends before its result. The tag ``Result`` goes before the result behind the moves, unless
-    it tells none. Where another game's tags follow at once, that result may be missing.
+    it tells none. Where another game's tags follow at once, that result may be missing. Games with moves that are spelt
+    otherwise than the standard has it are read by python-chess, some hundred a second, and counted in ``remarks``.
 
     Parameters
     ----------
@@ -154,6 +157,10 @@ def read_pgn(
         raise BadInputError(f'{source}: no games; expected PGN, tags like [White "..."] and moves like 1. e4 e5 1-0')
 
 
+_Columns: TypeAlias = dict[str, NDArray[Any]]
+"""What is known of each move, one array of it each."""
+
+
 @define(eq=False)
 class _Reader:
     """A file on the way: what was read of it, and the text that waits for the rest of its game."""
@@ -188,6 +195,7 @@ class _Reader:
             if self._is_skipping:
                 pending = self._behind_long_game(pending)
             if not self._is_skipping:
+                self._starts.forget_many()
                 block = _Block(pending, ended, self._starts)
                 while not block.is_read:
                     records = self._records(block)
@@ -220,6 +228,7 @@ class _Reader:
         return pending[cut:]
 
     def _records(self, block: _Block) -> GameRecords:
+        begin = block.at
         facts, columns = block.read(self.most_games)
         count = len(facts)
         first, self.number = self.number + 1, self.number + count
@@ -229,9 +238,14 @@ class _Reader:
             return f"{self.path}:{line}: game {first + index}"
 
         bad = BadRecords(count, place)
-        status = facts[:, STATUS]
         variant, variants = _interned(block.texts(facts, "Variant"))
         unknown = np.array([*(name.lower() not in _VARIANTS for name in variants), False])[variant]
+        odd = np.flatnonzero(block.is_odd(begin, facts) & ~unknown)
+        read_again = 0
+        if len(odd):
+            is_fischer = np.array([*(name.lower() in _FISCHER_RANDOM for name in variants), False])[variant]
+            facts, columns, read_again = block.read_again(begin, facts, columns, odd, is_fischer)
+        status = facts[:, STATUS]
         bad.mark(unknown, lambda index: f"{variants[variant[index]]!r} is another game than chess and Chess960")
         bad.mark(status == pgn_games.UNREADABLE_START, lambda index: block.start_problem(facts[index]))
         bad.mark(status != pgn_games.GOOD, lambda index: _reason(block.text, facts[index]))
@@ -263,6 +277,7 @@ class _Reader:
             source=self.path.name,
             problems=problems,
             skipped=int(bad.mask.sum()),
+            remarks={_READ_AGAIN: read_again} if read_again else {},
         )
         return records.select(~bad.mask) if bad.mask.any() else records
 
@@ -287,21 +302,27 @@ class _Block:
         starts = [self._starts.index(self.text[place:end]) for place, end in zip(places, ends, strict=True)]
         return np.array(places, np.int64), np.array(starts, np.int64)
 
-    def read(self, most_games: int) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
+    def read(self, most_games: int) -> tuple[NDArray[np.int64], _Columns]:
         """Facts of the next games, and the columns of their moves."""
-        length = len(self.text) - self.at
-        room = min(most_games, length // _SHORTEST_GAME + 1)
+        room = min(most_games, (len(self.text) - self.at) // _SHORTEST_GAME + 1)
+        self.at, facts, columns = self._read(self.at, room)
+        self.is_read = len(facts) < room
+        return facts, columns
+
+    def _read(self, begin: int, room: int) -> tuple[int, NDArray[np.int64], _Columns]:
+        """Index behind the games that begin at an index, as many as there is room for, their facts and columns."""
+        length = len(self.text) - begin
         facts = np.empty((room, COLUMNS), np.int64)
-        columns: dict[str, NDArray[Any]] = {
+        columns: _Columns = {
             "moves": np.empty(length // 2 + 1, np.int16),
             "comment_score": np.empty(length // 2 + 1, np.float32),
             "comment_mate": np.empty(length // 2 + 1, np.int16),
             "comment_kind": np.zeros(length // 2 + 1, np.uint8),
             "book": np.zeros(length // 2 + 1, np.bool_),
         }
-        self.at, count = compiled(read_games)(
+        behind, count = compiled(read_games)(
             self._data,
-            np.int64(self.at),
+            np.int64(begin),
             np.int64(len(self.text)),
             np.bool_(self._final),
             self._starts.columns,
@@ -310,14 +331,89 @@ class _Block:
             facts,
             *columns.values(),
         )
-        self.is_read = count < room
         facts = facts[:count].copy()
         made = int(facts[-1, LAST_MOVE]) if count else 0
         columns = {name: column[:made].copy() for name, column in columns.items()}
         absent = columns["comment_kind"] == 0
         columns["comment_score"][absent] = np.nan
         columns["comment_mate"][absent] = 0
-        return facts, columns
+        return behind, facts, columns
+
+    def is_odd(self, begin: int, facts: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which games may be spelt otherwise than the standard has it: bool [G]."""
+        status = facts[:, STATUS]
+        odd = np.isin(status, _MAY_BE_SPELT_OTHERWISE)
+        for castling in _ODD_CASTLING:
+            place = self.text.find(castling, begin, self.at)
+            if place < 0:
+                continue
+            good = np.flatnonzero(status == pgn_games.GOOD)
+            while place >= 0 and len(good):
+                odd[good[max(int(np.searchsorted(facts[good, AT], place, "right")) - 1, 0)]] = True
+                place = self.text.find(castling, place + 1, self.at)
+        return odd
+
+    def read_again(
+        self,
+        begin: int,
+        facts: NDArray[np.int64],
+        columns: _Columns,
+        odd: NDArray[np.int64],
+        is_fischer: NDArray[np.bool_],
+    ) -> tuple[NDArray[np.int64], _Columns, int]:
+        """Have python-chess read some of the games that :meth:`read` has found.
+
+        Parameters
+        ----------
+        begin
+            Where the first of the games begins.
+        facts, columns
+            What was found: int64 [G, COLUMNS], and columns of the moves of all.
+        odd
+            int64 [R]: which games to read, rising.
+        is_fischer
+            bool [G]: whether a game's tags say that it is Chess960.
+
+        Returns
+        -------
+        facts, columns
+            The same, with the moves of the games that could be read.
+        count
+            How many of these were bad or other before.
+        """
+        facts = facts.copy()
+        ends = facts[:, LAST_MOVE].copy()
+        lengths = np.diff(ends, prepend=0)
+        pieces: list[_Columns] = []
+        kept = 0
+        following = 0
+        fens = self.texts(facts, "FEN")
+        count = 0
+        for row in odd.tolist():
+            if row > following:
+                begin = self._read(begin, row - following)[0]
+            end = self._read(begin, 1)[0]
+            plain = plain_text(self.text[begin:end], fen=fens[row], is_chess960=bool(is_fischer[row]))
+            begin, following = end, row + 1
+            # Only at another game's tags may a result be missing.
+            if plain is None or not (plain.has_result or end < len(self.text)):
+                continue
+            _, [fact], found = _Block(plain.text, True, self._starts)._read(0, 1)
+            if fact[STATUS] != pgn_games.GOOD or not np.array_equal(found["moves"], plain.moves):
+                continue
+            place = ends[row] - lengths[row]
+            if facts[row, STATUS] == pgn_games.GOOD and np.array_equal(
+                columns["moves"][place : ends[row]], plain.moves
+            ):
+                continue
+            facts[row, STATUS], facts[row, MARKER] = fact[STATUS], fact[MARKER]
+            pieces += [{name: column[kept:place] for name, column in columns.items()}, found]
+            kept = ends[row]
+            lengths[row] = len(plain.moves)
+            count += 1
+        pieces.append({name: column[kept:] for name, column in columns.items()})
+        facts[:, LAST_MOVE] = np.cumsum(lengths)
+        return facts, {name: np.concatenate([piece[name] for piece in pieces]) for name in columns}, count
 
     def texts(self, facts: NDArray[np.int64], tag: str) -> list[bytes | None]:
         """Values of a tag, None for games without it."""

@@ -179,6 +179,7 @@ def test_wrong_arguments_are_one_line(run: _Run, positions: Path, model: Path, t
     assert "picture.parquet" in run.fails("evaluate", model, picture)
     assert "empty.npz" in run.fails("evaluate", empty, positions)
     assert "empty.npz" in run.fails("explain", empty, "start")
+    assert "name it by --game" in run.fails("explain", "default", "start")
     assert "empty.npz" in run.fails("fit", positions, "-o", out, "--configurations", empty)
     assert "no pattern set 'edges'" in run.fails("fit", positions, "-o", out, "--patterns", "edges")
     assert "64 squares" in run.fails("explain", model, "X" * 63)

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
+from glem.core.game import Game, load_game
 from glem.core.game_lines import write_games
 from glem.core.records import GameRecords, read_records
 
@@ -54,6 +54,20 @@ def test_what_is_written_is_read(othello: Game, tmp_path: Path, name: str) -> No
     assert np.array_equal(twice.score, found.score, equal_nan=True)
     write_games(othello, tmp_path / name, twice)
     assert again.read_bytes() == (tmp_path / name).read_bytes()
+
+
+def test_draws_by_claim_keep_their_score(othello: Game, tmp_path: Path) -> None:
+    chess, path = load_game("chess"), tmp_path / "some.games"
+    path.write_text(
+        "# glem games 1 chess\n" + "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8\t0\t\t\ne2e4\t\t\t\ne2e4\t1\t\t\n"
+    )
+    [found] = read_records(chess, path)
+    assert found.score.tolist()[0] == 0
+    assert np.isnan(found.score[1:]).all()
+    # In Othello moves that are left are played.
+    path.write_text(f"{HEADER}f5 d6\t0\t\t\n")
+    [unfinished] = read_records(othello, path)
+    assert np.isnan(unfinished.score).all()
 
 
 def test_chunks_and_skipped_lines(othello: Game, tmp_path: Path) -> None:

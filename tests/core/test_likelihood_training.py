@@ -109,6 +109,19 @@ def test_only_named_features_change(othello_learning: Learning, games: list[Game
     assert (found.evaluation.drawishness.bias == prior.drawishness.bias).all()
 
 
+def test_the_window_leaves_out_what_the_prior_holds_for_decided(
+    othello_learning: Learning, games: list[GamePositions]
+) -> None:
+    prior = prior_of(mobility_evaluation(othello_learning, logistic=True))
+    values = np.concatenate([prior.log_odds(part.positions)[0] for part in games])
+    window = float(np.median(np.abs(values)))
+    found = fit_likelihood(games, prior, LikelihoodSettings(window=window, names=("mobility",)))
+    assert found.positions == int((np.abs(values) <= window).sum())
+    assert 0 < found.positions < len(values)
+    with pytest.raises(BadInputError, match="must be positive"):
+        fit_likelihood(games, prior, LikelihoodSettings(window=0.0))
+
+
 def test_a_prior_in_discs_becomes_log_odds(othello_learning: Learning) -> None:
     prior = prior_of(mobility_evaluation(othello_learning))
     assert prior.value.link == LOGISTIC
@@ -162,5 +175,15 @@ def test_the_command_fits_and_writes(file: Path, tmp_path: Path) -> None:
     assert told["held_out_grade"]["after"] >= told["held_out_grade"]["before"] - 1e-9
     assert told["weights"][0]["part"] == "value"
     assert not Path(f"{output}.work").exists()
-    wrong = CliRunner().invoke(command_group, [*common, "--link", "logistic"])
-    assert isinstance(wrong.exception, BadInputError)
+    narrower = ["--hold", "value", "--window", "2", "--validation", "0"]
+    held = CliRunner().invoke(command_group, [*common, "--prior", str(output), *narrower])
+    assert held.exit_code == 0, held.output
+    after = load_any_evaluation(output)
+    assert isinstance(after, ResultEvaluation)
+    ratio = after.value.linear_weights.sum() / evaluation.value.linear_weights.sum()
+    np.testing.assert_allclose(
+        after.value.linear_weights, ratio * evaluation.value.linear_weights, rtol=1e-4, atol=1e-7
+    )
+    assert (after.drawishness.bias != evaluation.drawishness.bias).any()
+    for more in (["--link", "logistic"], ["--settle"]):
+        assert isinstance(CliRunner().invoke(command_group, [*common, *more]).exception, BadInputError)

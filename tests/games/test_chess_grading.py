@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from glem.core.cli import command_group
 from glem.core.game import load_game
-from glem.core.grading.collection import grade_collection
+from glem.core.grading.collection import FEATURES, FIT, grade_collection
 from glem.core.grading.comments import CommentScorer
 from glem.core.grading.grading import GradingSettings
 
@@ -60,11 +60,19 @@ def test_engine_games_grade_as_in_the_notes(shared: Path) -> None:
     game = load_game("chess")
     files = [shared / "chess" / "engines" / "tcec-seasons-20-23.pgn.xz"]
     scorer = CommentScorer("comments")
-    found = grade_collection(game, files, [scorer], settings=GradingSettings(resamples=100), skip_bad=True, jobs=2)
+    found = grade_collection(
+        game,
+        files,
+        [scorer, CommentScorer("featured")],
+        drawishness=[FIT, FEATURES],
+        settings=GradingSettings(resamples=1000),
+        skip_bad=True,
+        jobs=2,
+    )
     equal, frequencies = found.grading.baselines
     assert equal.grade.grade == pytest.approx(1 / 3)
     assert 0.36 < frequencies.grade.grade < 0.40
-    (comments,) = found.grading.evaluations
+    comments, featured = found.grading.evaluations
     assert comments.fit is not None
     assert comments.fit.drawishness is not None
     assert 0.52 < comments.grade.grade < 0.62
@@ -75,3 +83,5 @@ def test_engine_games_grade_as_in_the_notes(shared: Path) -> None:
     assert early is not None
     assert late.grade > early.grade + 0.2
     assert {one.side for one in scorer.conventions if one.games > 20} == {"first"}
+    assert featured.grade.grade > comments.grade.grade
+    assert found.grading.comparisons[0].is_significant

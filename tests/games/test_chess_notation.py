@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import chess
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from glem.core.cli import command_group
 from glem.core.cli.perft import command
 from glem.core.drawing import draw_position
 from glem.core.engine import Engine
@@ -166,3 +169,13 @@ def _played(moves: str) -> chess.Board:
     for move in moves.split():
         board.push_san(move)
     return board
+
+
+def test_explain_draws_the_board_and_tells_the_results() -> None:
+    words = ["explain", "--game", "chess", "default", "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1"]
+    shown = CliRunner().invoke(command_group, words).output
+    assert "8 - - - - k - - - 8" in shown
+    told = json.loads(CliRunner().invoke(command_group, [*words, "--json"]).output)
+    assert told["win"] + told["draw"] + told["loss"] == pytest.approx(1)
+    assert told["win"] > told["loss"]
+    assert 0 < told["drawishness"] < 1

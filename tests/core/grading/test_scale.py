@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from glem.core.errors import BadInputError
 from glem.core.grading.distribution import favoured_outcomes, log_correctness, result_distribution
-from glem.core.grading.scale import _slopes, fit_scale
+from glem.core.grading.scale import correctness_slopes, fit_scale
 from tests.oracles import grading as oracle
 
 
@@ -60,7 +60,7 @@ def test_slopes_are_the_derivatives() -> None:
     values, results = played(200, 2.0, 0.5, seed=3)
     step = 1e-5
     alpha = 1 / (1 + np.exp(-np.array([0.3 - step, 0.3, 0.3 + step])))
-    by_scale, by_odds = _slopes(favoured_outcomes(values, results), 2.5, alpha[1])
+    by_scale, by_odds = correctness_slopes(favoured_outcomes(values, results), 2.5, alpha[1])
     ahead, behind = (log_correctness(values, results, 2.5 * math.exp(sign * step), alpha[1]) for sign in (1, -1))
     np.testing.assert_allclose(by_scale, (ahead - behind) / (2 * step), atol=1e-7)
     ahead, behind = (log_correctness(values, results, 2.5, one) for one in (alpha[2], alpha[0]))

@@ -1,0 +1,252 @@
+"""A drawishness fitted from features to values that have none."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from attrs import evolve
+from click.testing import CliRunner
+from numpy.typing import NDArray
+
+from glem.core.cli import command_group
+from glem.core.errors import BadInputError
+from glem.core.grading.distribution import log_correctness, result_distribution
+from glem.core.grading.drawishness import (
+    DrawishnessRows,
+    DrawishnessSettings,
+    _Likelihood,
+    crossed_drawishness,
+    fit_drawishness,
+    tuned_drawishness,
+)
+from glem.core.grading.scale import fit_scale
+from tests.oracles import grading as oracle
+
+Floats = NDArray[np.float64]
+NAMES = ("locked", "clock", "never")
+WEIGHTS = np.array([[0.3, 0.2, 0.5], [0.6, -0.4, 0.5], [0.9, -1.0, 0.5]])
+LEVELS = np.array([0.5, 1.0, 1.5])
+
+
+def played(count: int, seed: int = 0, *, positions: int = 1) -> tuple[DrawishnessRows, Floats]:
+    """Positions of games whose drawishness follows the features, and that drawishness."""
+    generator = np.random.default_rng(seed)
+    rows = count * positions
+    features = np.column_stack([generator.integers(0, 9, rows), generator.integers(0, 3, rows), np.zeros(rows)])
+    phase = generator.integers(0, 3, rows)
+    alpha = 1 / (1 + np.exp(-(LEVELS[phase] + (features * WEIGHTS[phase]).sum(axis=1))))
+    value = generator.normal(0, 2.0, rows)
+    win, draw, _ = result_distribution(value, 1.2, alpha)
+    chance = generator.random(rows)
+    result = np.where(chance < win, 1, np.where(chance < win + draw, 0, -1)).astype(np.int8)
+    key = np.repeat(generator.integers(0, 1 << 62, count).astype(np.uint64), positions)
+    return DrawishnessRows(features.astype(np.int16), phase, 3, value, result, key), alpha
+
+
+def odds(alpha: Floats) -> Floats:
+    found: Floats = np.log(alpha) - np.log1p(-alpha)
+    return found
+
+
+def test_what_is_maximized_is_that_of_the_oracle() -> None:
+    rows, _ = played(40, positions=2)
+    settings = DrawishnessSettings(l2=3.0)
+    likelihood = _Likelihood(rows, settings)
+    point = np.random.default_rng(5).normal(0, 0.3, 1 + len(likelihood.units))
+    scale, weights = math.exp(point[0]), point[1:] * likelihood.units
+    total = 0.0
+    for row in range(len(rows)):
+        time = (-1.0, 0.0, 1.0)[rows.phase[row]]
+        features = rows.features[row].astype(float).tolist()
+        terms = [1.0, time, *features, *(time * feature for feature in features)]
+        alpha = 1 / (1 + math.exp(-sum(weight * term for weight, term in zip(weights, terms, strict=True))))
+        # Two positions of each game, of which each counts half.
+        total += 0.5 * oracle.mean_log_likelihood([rows.value[row]], [rows.result[row]], scale, alpha)
+    nonzero = [column[column != 0].astype(float) for column in rows.features.T]
+    sizes = [math.sqrt(np.mean(column**2)) if len(column) else 0.0 for column in nonzero]
+    penalty = 1.5 * sum((size * weight) ** 2 for size, weight in zip(sizes * 2, weights[2:].tolist(), strict=True))
+    # Of a feature that never occurs the weight is 0 and the search is held at its start.
+    unused = sum(0.5 * step**2 for step, unit in zip(point[1:], likelihood.units, strict=True) if unit == 0)
+    loss, _ = likelihood.loss(point)
+    assert loss == pytest.approx((penalty - total) / 40 + unused, rel=1e-9)
+
+
+def test_slopes_are_the_derivatives() -> None:
+    rows, _ = played(60, positions=2)
+    likelihood = _Likelihood(rows, DrawishnessSettings())
+    point = np.random.default_rng(6).normal(0, 0.3, 1 + len(likelihood.units))
+    _, slopes = likelihood.loss(point)
+    for place in range(len(point)):
+        step = np.zeros(len(point))
+        step[place] = 1e-6
+        rise = (likelihood.loss(point + step)[0] - likelihood.loss(point - step)[0]) / 2e-6
+        assert slopes[place] == pytest.approx(rise, abs=1e-6)
+
+
+def test_the_truth_is_found() -> None:
+    rows, alpha = played(10_000)
+    fit = fit_drawishness(rows)
+    assert fit.converged
+    assert fit.games == 10_000
+    assert fit.scale == pytest.approx(1.2, rel=0.1)
+    unseen, alpha = played(2_000, seed=1)
+    found = fit.log_odds(unseen)
+    assert np.corrcoef(found, odds(alpha))[0, 1] > 0.97
+    assert np.median(np.abs(found - odds(alpha))) < 0.3
+
+
+@pytest.mark.parametrize("how", ["crossed", "tuned"])
+def test_it_grades_higher_than_a_constant_where_it_matters(how: str) -> None:
+    rows, _ = played(1_500)
+    if how == "crossed":
+        found = crossed_drawishness("mine", NAMES, rows)
+        assert "5 parts" in found.remark
+    else:
+        found = tuned_drawishness("mine", NAMES, rows, played(1_500, seed=1)[0])
+        assert "fitted to 1,500 tuning games" in found.remark
+    constant = fit_scale(rows.value, rows.result)
+    featured = fit_scale(rows.value, rows.result, drawishness=found.alpha)
+    better = log_correctness(rows.value, rows.result, featured.scale, found.alpha).mean()
+    assert better > log_correctness(rows.value, rows.result, constant.scale, constant.drawishness).mean() + 0.01
+    assert [row[0] for row in found.table.rows][-1] == "never"
+    assert found.table.rows[-1][1:] == ("+0.0000", "+0.0000", "0.000")
+
+
+def test_values_in_another_unit_have_the_same_drawishness() -> None:
+    rows, _ = played(400)
+    found, other = (
+        crossed_drawishness("mine", NAMES, evolve(rows, value=rows.value * unit)).alpha for unit in (1.0, 100.0)
+    )
+    np.testing.assert_allclose(found, other, atol=2e-3)
+
+
+def test_games_without_features_that_matter_have_nearly_the_constant() -> None:
+    rows, _ = played(2_000)
+    shuffled = evolve(rows, features=np.random.default_rng(3).permutation(rows.features), phase=rows.phase * 0)
+    alpha = crossed_drawishness("mine", NAMES, shuffled).alpha
+    constant = fit_scale(rows.value, rows.result).drawishness
+    assert constant is not None
+    np.testing.assert_allclose(alpha, constant, atol=0.12)
+
+
+def test_no_game_decides_its_own_drawishness() -> None:
+    """But for the level, which is that of all games."""
+    rows, _ = played(300, positions=2)
+    before = odds(crossed_drawishness("mine", NAMES, rows).alpha)
+    mine = rows.game_key == rows.game_key[0]
+    assert mine.sum() == 2
+    changed = evolve(rows, result=np.where(mine, -1, rows.result).astype(np.int8))
+    after = odds(crossed_drawishness("mine", NAMES, changed).alpha)
+    difference = after - before
+    own = difference[mine]
+    np.testing.assert_allclose(own, own[0], atol=1e-5)
+    others = difference - own[0]
+    assert (np.abs(others) > 1e-4).any()
+
+
+def test_tuning_games_that_are_graded_are_left_out() -> None:
+    rows, _ = played(500)
+    tuning, _ = played(800, seed=1)
+
+    def joined(name: str) -> NDArray[np.generic]:
+        return np.concatenate([getattr(tuning, name), getattr(rows, name)])
+
+    columns = {name: joined(name) for name in ("features", "phase", "value", "result", "game_key")}
+    both = evolve(tuning, **columns)
+    found = tuned_drawishness("mine", NAMES, rows, both)
+    np.testing.assert_array_equal(found.alpha, tuned_drawishness("mine", NAMES, rows, tuning).alpha)
+    assert "500 that are graded too were left out" in found.remark
+
+
+def test_values_that_are_missing_or_infinite_are_not_fitted() -> None:
+    rows, _ = played(600)
+    value = rows.value.copy()
+    value[::3] = np.nan
+    value[1::3] = np.inf
+    fit = fit_drawishness(evolve(rows, value=value))
+    assert fit.games == 200
+    assert np.isfinite(crossed_drawishness("mine", NAMES, evolve(rows, value=value)).alpha).all()
+
+
+def test_what_cannot_be_fitted_is_refused() -> None:
+    rows, _ = played(100)
+    with pytest.raises(BadInputError, match="none are drawn"):
+        fit_drawishness(evolve(rows, result=np.ones(100, np.int8)))
+    with pytest.raises(BadInputError, match="all are drawn"):
+        fit_drawishness(evolve(rows, result=np.zeros(100, np.int8)))
+    with pytest.raises(BadInputError, match="finite value"):
+        fit_drawishness(evolve(rows, value=np.full(100, np.nan)))
+    with pytest.raises(BadInputError, match="two parts"):
+        DrawishnessSettings(parts=1)
+    with pytest.raises(BadInputError, match="penalty"):
+        DrawishnessSettings(l2=-1.0)
+
+
+# ------------------------------------------------------------------------------------------------ the command
+
+
+def scored_games(path: Path, first: int, count: int, seed: int) -> None:
+    """Write games whose scores tell a little of the results, and whose exchanges make draws likely."""
+    generator = np.random.default_rng(seed)
+    games = []
+    for number in range(first, first + count):
+        is_exchange = generator.random() < 0.5
+        score = generator.normal(0, 1.5)
+        chance = generator.random() + 0.15 * np.tanh(score)
+        bounds = (0.1, 0.9) if is_exchange else (0.45, 0.55)
+        result = "0-1" if chance < bounds[0] else "1-0" if chance > bounds[1] else "1/2-1/2"
+        moves = "1. e4 d5 2. exd5 Qxd5" if is_exchange else "1. e4 e6 2. d4 d5"
+        # The number is told by the pawns' moves, so that no two games are the same.
+        tail = " ".join(
+            f"{3 + place}. {file}{'34'[number >> 2 * place & 1]} {file}{'65'[number >> 2 * place + 1 & 1]}"
+            for place, file in enumerate("ahbcg")
+        )
+        games.append(
+            f'[Event "A"]\n[Round "{number}"]\n[Result "{result}"]\n\n{moves} {{{-score:+.2f}/9}} {tail} {result}\n\n'
+        )
+    path.write_text("".join(games))
+
+
+def test_the_command_fits_from_features(tmp_path: Path) -> None:
+    graded, tuning = tmp_path / "graded.pgn", tmp_path / "tuning.pgn"
+    scored_games(graded, 0, 300, 1)
+    scored_games(tuning, 290, 300, 2)
+    limits = ["--skip-moves", "1", "--skip-end", "0.72", "--select", "last", "--tuning-select", "last"]
+    arguments = [
+        "grade", "chess", str(graded), "--evaluation", "comments,side=mover,name=constant",
+        "--evaluation", "comments,side=mover,name=featured",
+        "--drawishness", "fit", "--drawishness", "features", "--resamples", "200", *limits,
+    ]  # fmt: skip
+    printed = CliRunner().invoke(command_group, arguments)
+    assert printed.exit_code == 0, printed.output
+    assert "from features" in printed.output
+    assert "Drawishness of featured" in printed.output
+    tuned = CliRunner().invoke(command_group, [*arguments, "--tuning", str(tuning), "--json"])
+    assert tuned.exit_code == 0, tuned.output
+    found = json.loads(tuned.output)
+    assert found["drawishness_from_features"] == ["featured"]
+    told = re.search(r"fitted to (\d+) tuning games; (\d+) that are graded too", " ".join(found["remarks"]))
+    assert told is not None
+    assert int(told[1]) + int(told[2]) == 300
+    assert all(one["grade"]["positions"] == 300 for one in found["evaluations"])
+
+
+def test_what_the_command_refuses(tmp_path: Path) -> None:
+    path = tmp_path / "games.pgn"
+    scored_games(path, 0, 20, 1)
+
+    def output_of(*arguments: str) -> str:
+        result = CliRunner().invoke(
+            command_group, ["grade", "chess", str(path), "--evaluation", "comments", *arguments]
+        )
+        assert result.exit_code != 0
+        return f"{result.output}{result.exception}"
+
+    assert "tuning games serve" in output_of("--tuning", str(path))
+    assert "`features`" in output_of("--drawishness", "some")
+    assert "--scale must be a number, `fit` or `own`" in output_of("--scale", "features")
