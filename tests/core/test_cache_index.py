@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -10,7 +12,7 @@ from typing import Any
 import numba
 import pytest
 
-from glem.core.cache_index import make_index_shareable
+from glem.core.cache_index import make_index_shareable, one_process
 
 SOURCE = "def doubled(value):\n    return value + value\n"
 WRITERS = 6
@@ -21,9 +23,11 @@ def as_another_process(folder: Path) -> Any:
     """The same kernel on the same folder, as a dispatcher of its own."""
     path = folder / "source.py"
     path.write_text(SOURCE)
-    namespace: dict[str, Any] = {}
+    namespace: dict[str, Any] = {"__name__": __name__}
     exec(compile(SOURCE, str(path), "exec"), namespace)
-    return make_index_shareable(numba.njit(cache=True)(namespace["doubled"]))
+    kernel = numba.njit(cache=True)(namespace["doubled"])
+    make_index_shareable(kernel._cache)
+    return kernel
 
 
 def test_what_is_saved_at_the_same_moment_is_all_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,3 +50,37 @@ def test_what_is_saved_at_the_same_moment_is_all_found(tmp_path: Path, monkeypat
     kernel = as_another_process(tmp_path)
     assert kernel(1) == 2
     assert sum(kernel.stats.cache_hits.values()) == 1
+
+
+def hold(path: Path, entered: Any, seconds: float) -> None:
+    with one_process(path):
+        entered.set()
+        time.sleep(seconds)
+
+
+def test_the_second_process_waits_for_the_first(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    entered = context.Event()
+    first = context.Process(target=hold, args=(tmp_path / "making", entered, 0.5))
+    first.start()
+    assert entered.wait(60)
+    with one_process(tmp_path / "making"):
+        # It ends after it has left, or is about to.
+        first.join(60)
+        assert first.exitcode == 0
+
+
+def test_a_process_that_dies_holds_nobody_up(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    entered = context.Event()
+    first = context.Process(target=hold, args=(tmp_path / "making", entered, 600))
+    first.start()
+    assert entered.wait(60)
+    first.kill()
+    with one_process(tmp_path / "making"):
+        first.join(60)
+
+
+def test_where_no_lock_can_be_made_nobody_waits(tmp_path: Path) -> None:
+    with one_process(tmp_path / "missing" / "making"):
+        assert not list(tmp_path.iterdir())

@@ -14,7 +14,7 @@ from attrs import define
 from glem.core.game import Game
 from glem.core.kernels import compiled
 from glem.core.search.evaluators import Evaluator
-from glem.core.search.negascout import _score_by_table, negascout, settle
+from glem.core.search.negascout import negascout, score_by_table, settle
 from glem.core.search.results import Bound, Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.selectivity import CHECKS, Selectivity
@@ -252,9 +252,9 @@ def test_the_table_does_not_speak_for_a_repetition():
     key = game.hash_key(after)
     store_entry(state.table, state.table_mask, key, pack_entry(-500, -1, 9, UPPER_BOUND, 0))
     arguments = (game.search_rules, state, position, np.int64(1), np.int64(4), np.int64(count), np.int64(100))
-    assert _score_by_table(*arguments) == 500
+    assert score_by_table(*arguments) == 500
     state.keys[0] = key
-    assert _score_by_table(*arguments) == -state.infinity
+    assert score_by_table(*arguments) == -state.infinity
 
 
 @define(frozen=True)
