@@ -1,17 +1,20 @@
-"""Digests of arrays: what tells the input of one piece of work from that of another."""
+"""Digests of arrays and files: what tells the input of one piece of work from that of another."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["arrays_digest"]
+__all__ = ["arrays_digest", "file_digest"]
 
 _BYTES = 16
+_PIECE = 1 << 20
 
 
 def arrays_digest(arrays: Iterable[NDArray[Any]], text: str = "") -> str:
@@ -33,4 +36,19 @@ def arrays_digest(arrays: Iterable[NDArray[Any]], text: str = "") -> str:
     for array in arrays:
         digest.update(f"{array.dtype} {array.shape};".encode())
         digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+def file_digest(path: str | os.PathLike[str]) -> str:
+    """Digest of the bytes of a file: 32 hexadecimal digits (BLAKE2b).
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    """
+    digest = hashlib.blake2b(digest_size=_BYTES)
+    with Path(path).open("rb") as file:
+        while piece := file.read(_PIECE):
+            digest.update(piece)
     return digest.hexdigest()

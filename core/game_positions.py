@@ -12,15 +12,14 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.duplicates import position_keys
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.game import Game
+from glem.core.grading.game_keys import game_keys_of
 from glem.core.grading.reading import FileSummary, SelectedPart, read_selected, why_nothing_is_left
 from glem.core.grading.selection import SelectionRule
 from glem.core.progress import SILENT, Progress
 from glem.core.quiet_positions import quiet_positions
-from glem.core.replay import outcomes
 from glem.core.settled_positions import settled_positions
 
 __all__ = ["GamePositions", "keys_digest", "read_game_positions"]
@@ -123,14 +122,8 @@ def read_game_positions(
 
 
 def _with_keys(game: Game, part: SelectedPart, first: int) -> GamePositions:
-    selected = part.selected
-    keys = part.game_key
-    if keys is None:
-        assert selected.records is not None
-        assert selected.record is not None
-        # As position files have it: the last position of a game stands for the game.
-        keys = position_keys(game, outcomes(game, selected.records).positions)[selected.record]
-    return GamePositions(selected.positions, np.sign(part.label).astype(np.int8), selected.game_number + first, keys)
+    selected, result = part.selected, np.sign(part.label).astype(np.int8)
+    return GamePositions(selected.positions, result, selected.game_number + first, game_keys_of(game, part))
 
 
 def _settled(found: GamePositions, evaluation: LinearEvaluation) -> GamePositions:

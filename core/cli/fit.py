@@ -169,6 +169,7 @@ def command(
     from glem.core.configurations import ConfigurationSet
     from glem.core.errors import BadInputError
     from glem.core.files import check_writable
+    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
     from glem.core.fitting import ConjugateGradient, CountRules, GradientDescent
     from glem.core.fitting.links import link_of, result_labels
     from glem.core.learning import load_learning
@@ -262,6 +263,7 @@ def command(
         work=work,
         provenance={
             "positions": f"{len(scored):,} from {', '.join(scored.sources)}"[:2000],
+            FITTED_FILES: fitted_files_text(files),
             "labels": scored.label_kind,
             "fitter": repr(settings.fitter),
             "l2": f"{penalty:g}",

@@ -191,11 +191,13 @@ def command(
 
 
 def _file_candidate(game: Game, text: str) -> Candidate:
+    from glem.core.digests import file_digest
     from glem.core.grading.learning import Candidate
     from glem.core.tournament.player_data import load_any_player_evaluation
 
     loaded = load_any_player_evaluation(game, text)
-    return Candidate(Path(text).stem, text, lambda _: loaded)
+    digest = file_digest(text) if Path(text).is_file() else ""
+    return Candidate(Path(text).stem, text, lambda _: loaded, digest)
 
 
 def _changes(path: str, refit: Refit | None) -> list[Candidate]:

@@ -79,6 +79,7 @@ def fit_results(
     from glem.core.configurations import ConfigurationSet
     from glem.core.errors import BadInputError
     from glem.core.files import check_writable
+    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
     from glem.core.game_choice import choose_game
     from glem.core.game_positions import read_game_positions
     from glem.core.grading.reading import reading_remarks
@@ -127,6 +128,7 @@ def fit_results(
         provenance={
             "fitted to": f"results of the games in {', '.join(Path(file).name for file in files)}"[:2000],
             "positions": str(rule) + (", settled" if settle else ", quiet ones" if quiet else ""),
+            FITTED_FILES: fitted_files_text(files),
             "prior": prior,
             "settings": repr(settings),
             "validation": f"{validation:g} of the games, seed {seed}",

@@ -8,7 +8,7 @@ well, until the search of all of them; and the features of drawishness where one
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -18,6 +18,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, PluginError
+from glem.core.fitted_files import fitted_among
 from glem.core.game import Game
 from glem.core.grading.drawishness import (
     DrawishnessRows,
@@ -58,6 +59,7 @@ __all__ = [
     "OWN",
     "CollectingScorer",
     "CollectionGrading",
+    "FittedScorer",
     "ReportingScorer",
     "grade_collection",
 ]
@@ -93,6 +95,14 @@ class ReportingScorer(Protocol):
     def tables(self) -> Sequence[ScorerTable]:
         """Tables for people."""
         ...
+
+
+@runtime_checkable
+class FittedScorer(Protocol):
+    """A scorer whose evaluation tells where it comes from."""
+
+    provenance: Mapping[str, str]
+    """Of the evaluation, with the files that it was fitted to (:mod:`glem.core.fitted_files`)."""
 
 
 @define(frozen=True, eq=False)
@@ -326,7 +336,8 @@ def grade_collection(
         predictions[name] = attrs.evolve(predictions[name], drawishness=fitted[-1].alpha)
     grading = grade_predictions(positions, predictions, chosen)
     reporting = [scorer for scorer in scorers if isinstance(scorer, ReportingScorer)]
-    remarks = [*_remarks(summaries, counts, rule), *_missing(grading), *(one.remark for one in fitted)]
+    told = [*_fitted_here(scorers, files), *_remarks(summaries, counts, rule)]
+    remarks = [*told, *_missing(grading), *(one.remark for one in fitted)]
     return CollectionGrading(
         grading,
         rule,
@@ -441,6 +452,14 @@ def _remarks(summaries: Sequence[FileSummary], counts: SelectionCounts, rule: Se
     if counts.without_result:
         found.append(f"{counts.without_result:,} games without a result left out")
     return found + reading_remarks(summaries)
+
+
+def _fitted_here(scorers: Sequence[Scorer], files: Sequence[str | os.PathLike[str]]) -> list[str]:
+    provenances = {scorer.name: scorer.provenance for scorer in scorers if isinstance(scorer, FittedScorer)}
+    return [
+        f"{name} was fitted to {' and '.join(found)}: its grade there says little about other games"
+        for name, found in fitted_among(provenances, files).items()
+    ]
 
 
 def _missing(grading: Grading) -> list[str]:

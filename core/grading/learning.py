@@ -178,11 +178,14 @@ class Candidate:
         What it is: the change, or the evaluation's file.
     make
         Makes it out of the baseline.
+    digest
+        Of the evaluation's file; "" for a change.
     """
 
     name: str
     text: str
     make: Callable[[Evaluation], Evaluation]
+    digest: str = ""
 
 
 @define(frozen=True)
@@ -213,6 +216,8 @@ class Verdict:
         What decided.
     seconds
         Time it took.
+    digest
+        Of the candidate's file; "" for a change.
     """
 
     number: int
@@ -232,6 +237,7 @@ class Verdict:
     positions: int
     games: int
     seconds: float
+    digest: str = ""
 
     @property
     def verdict(self) -> str:
@@ -403,6 +409,7 @@ def _try(
         positions=found.positions,
         games=found.games,
         seconds=round(time.monotonic() - began, 3),
+        digest=candidate.digest,
     )
     if accepted:
         # Kept before the log tells of it: who continues finds it there.
@@ -438,6 +445,11 @@ def _resume(
             raise BadInputError(
                 f"{log}: candidate {place + 1} was {verdict.text!r}, now it is {now}; new candidates go behind the old "
                 "ones, or name another log"
+            )
+        if verdict.digest and tried[place].digest != verdict.digest:
+            raise BadInputError(
+                f"{log}: candidate {place + 1}, {verdict.text!r}, is another file now than when it was tried; give it "
+                "another name, or name another log"
             )
         run.verdicts.append(verdict)
         latest = verdict if verdict.accepted else latest

@@ -58,6 +58,10 @@ class Scorer(Protocol):
 class StaticScorer:
     """An evaluation as it is, with its drawishness if it has one. Under the logistic link its values are log odds.
 
+    The evaluation's own b does not come along: grades fit b to the graded games for all evaluations alike, so that they
+    tell how values order and space positions, whatever unit they count in. Where the evaluation's calibration is to be
+    graded as well, give b: 1 for files of ``glem fit --method likelihood``, which have it folded into their weights.
+
     Parameters
     ----------
     name
@@ -72,6 +76,7 @@ class StaticScorer:
 
     def __init__(self, name: str, evaluation: LinearEvaluation | ResultEvaluation, *, jobs: int = 1) -> None:
         self.name = name
+        self.provenance = evaluation.provenance
         value = value_part(evaluation)
         self._unit = search_unit(value)
         # The sum before the logistic link: a winning chance of almost 1 has few digits left.
@@ -120,6 +125,7 @@ class SearchScorer:
         self._game = game
         self._spec = spec.resolved(game)
         evaluation = load_any_player_evaluation(game, spec.evaluation)
+        self.provenance = evaluation.provenance
         self._unit = search_unit(value_part(evaluation))
         self._drawishness = evaluation.drawishness if isinstance(evaluation, ResultEvaluation) else None
         self._workers = Workers() if workers is None else workers

@@ -175,7 +175,7 @@ def test_the_command_fits_and_writes(file: Path, tmp_path: Path) -> None:
     assert told["held_out_grade"]["after"] >= told["held_out_grade"]["before"] - 1e-9
     assert told["weights"][0]["part"] == "value"
     assert not Path(f"{output}.work").exists()
-    narrower = ["--hold", "value", "--window", "2", "--validation", "0"]
+    narrower = ["--hold", "value", "--window", "2", "--settle", "--validation", "0"]
     held = CliRunner().invoke(command_group, [*common, "--prior", str(output), *narrower])
     assert held.exit_code == 0, held.output
     after = load_any_evaluation(output)
@@ -185,5 +185,6 @@ def test_the_command_fits_and_writes(file: Path, tmp_path: Path) -> None:
         after.value.linear_weights, ratio * evaluation.value.linear_weights, rtol=1e-4, atol=1e-7
     )
     assert (after.drawishness.bias != evaluation.drawishness.bias).any()
+    assert after.provenance["positions"].endswith("settled")
     for more in (["--link", "logistic"], ["--settle"]):
         assert isinstance(CliRunner().invoke(command_group, [*common, *more]).exception, BadInputError)

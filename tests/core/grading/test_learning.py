@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from glem.core.cli import command_group
+from glem.core.digests import file_digest
 from glem.core.errors import BadInputError
 from glem.core.game_positions import keys_digest, read_game_positions
 from glem.core.grading.changes import apply_changes, parse_candidate, read_candidates
@@ -251,6 +252,14 @@ def test_the_command_learns_and_writes(
     assert again.exit_code == 0, again.output
     assert "3 scale" not in again.output
     assert "of 3 accepted" in again.output
+    lines = [json.loads(line) for line in log.read_text().splitlines()][1:]
+    assert [line["digest"] for line in lines] == [file_digest(better), "", ""]
+    baseline.save(better.with_name("kept.npz"))
+    changed("scale mobility 0.5", baseline).save(better)
+    refused = run(file, *options, "--split", 0.5, "--log", log)
+    assert isinstance(refused.exception, BadInputError)
+    assert "is another file now than when it was tried" in str(refused.exception)
+    better.with_name("kept.npz").replace(better)
     for words, more in (
         ("are tuning games as well", ("--tuning", file)),
         ("give one of them", ("--tuning", file, "--split", 0.5)),
