@@ -15,6 +15,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, distributions, entry_points
+from pathlib import Path
 from typing import Any
 
 from glem.core.errors import GlemError, PluginError
@@ -35,11 +36,33 @@ _WORDS = {
 }
 
 
+_known: dict[str, tuple[tuple[Any, ...], dict[str, list[EntryPoint]]]] = {}
+"""Entries of a group, and the stamp of what they were read from: reading them takes long where much is installed."""
+
+
 def _word(group: str) -> str:
     return _WORDS.get(group, group)
 
 
 def _entries(group: str) -> dict[str, list[EntryPoint]]:
+    stamp = _stamp()
+    if group not in _known or _known[group][0] != stamp:
+        _known[group] = (stamp, _read_entries(group))
+    return _known[group][1]
+
+
+def _stamp() -> tuple[Any, ...]:
+    """Tell apart what may be installed: the folders that Python looks into, and when each was last changed."""
+    changed = []
+    for folder in sys.path:
+        try:
+            changed.append((folder, Path(folder).stat().st_mtime_ns))
+        except OSError:
+            changed.append((folder, -1))
+    return (entry_points, *changed)
+
+
+def _read_entries(group: str) -> dict[str, list[EntryPoint]]:
     try:
         entries = list(entry_points(group=group))
     except Exception:  # noqa: BLE001 - the standard library stumbles over one distribution's damaged metadata

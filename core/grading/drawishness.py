@@ -456,7 +456,7 @@ def _table(name: str, features: Sequence[str], rows: DrawishnessRows, weights: F
     spread = [
         float(np.std(rows.features[:, place] * (constant[place] + slope[place] * line))) for place in range(count)
     ]
-    order = np.argsort(-np.array(spread), kind="stable").tolist()
+    order: list[int] = np.argsort(-np.array(spread), kind="stable").tolist()
     return ScorerTable(
         f"Drawishness of {name}: log odds that a feature adds",
         ("feature", "first phase", "last phase", "spread"),

@@ -16,7 +16,6 @@ from glem.core.game import Game
 from glem.core.grading.record_selection import selected_from_records
 from glem.core.grading.selected import SelectedPositions
 from glem.core.grading.selection import PositionChooser, SelectionCounts, SelectionRule
-from glem.core.position_files import read_header, stream_positions, stream_provenance
 from glem.core.positions import PositionSet
 from glem.core.record_columns import added_remarks
 from glem.core.records import GameRecords, read_records
@@ -196,6 +195,9 @@ def _rating_differences(records: GameRecords) -> NDArray[np.float32]:
 
 
 def _from_positions(game: Game, path: str | os.PathLike[str], rule: SelectionRule) -> Reading:
+    # Imported late: what grades game records needs no Parquet.
+    from glem.core.position_files import read_header, stream_positions, stream_provenance
+
     kind = read_header(path, game).label_kind
     chooser = PositionChooser(rule)
     records = 0
