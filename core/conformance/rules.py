@@ -146,11 +146,9 @@ def _check_playouts(game: Game, games: int, seed: int, sample: Sample, examinati
 def _check_repeatable(game: Game, sample: Sample, examination: Examination) -> None:
     with examination.check("repeatable", _REPEATABLE) as check:
 
-        def expect_again(kept: bool, text: str) -> bool:
-            check.expect(kept, text)
-            if not kept:
-                sample.doubt = f"the rules give {_CHANCE}"
-            return kept
+        def doubt(text: str) -> None:
+            check.fail(text)
+            sample.doubt = f"the rules give {_CHANCE}"
 
         position, repeated = game.initial_position, True
         for row in rows_of(game, sample, check):
@@ -162,24 +160,27 @@ def _check_repeatable(game: Game, sample: Sample, examination: Examination) -> N
             position = game.initial_position if fresh else position
             where = place_of(game, sample, row)
             legal = list_moves(game, position, where)
-            repeated = expect_again(
-                legal == sample.legal[row],
-                f"legal_moves gives {_CHANCE}: {_moves_text(game, sample.legal[row])}, then "
-                f"{_moves_text(game, legal)}, {where}",
-            )
+            repeated = legal == sample.legal[row]
+            check.cases += 1
+            if not repeated:
+                first, now = _moves_text(game, sample.legal[row]), _moves_text(game, legal)
+                doubt(f"legal_moves gives {_CHANCE}: {first}, then {now}, {where}")
             # Another start and other numbers in the buffer than when the game was played.
             shifted = np.zeros(2 * game.max_moves + GUARD_ROWS, np.int32)
             count = game.legal_moves(position, shifted, 0)
-            check.expect(
-                [int(move) for move in shifted[:count]] == legal,
-                f"legal_moves depends on start or on what is in the buffer: {legal} from {GUARD_ROWS} on, "
-                f"{shifted[:count]} from 0 on, {where}",
-            )
+            check.cases += 1
+            if [int(move) for move in shifted[:count]] != legal:
+                check.fail(
+                    f"legal_moves depends on start or on what is in the buffer: {legal} from {GUARD_ROWS} on, "
+                    f"{shifted[:count]} from 0 on, {where}"
+                )
             if game.count_moves is not None:
                 counted = game.count_moves(position)
                 check.expect(counted == len(legal), f"count_moves gives {counted}, there are {len(legal)}, {where}")
             over = bool(game.is_over(position))
-            expect_again(over == sample.over[row], f"is_over gives {_CHANCE}: {not over}, then {over}, {where}")
+            check.cases += 1
+            if over != sample.over[row]:
+                doubt(f"is_over gives {_CHANCE}: {not over}, then {over}, {where}")
             move = sample.played[row]
             if move is None or move not in legal:
                 continue
@@ -188,11 +189,11 @@ def _check_repeatable(game: Game, sample: Sample, examination: Examination) -> N
             # The last game may have been broken off behind this row.
             played = row + 1 < len(sample.positions) and bool(sample.history[row + 1])
             before = sample.positions[row + 1] if played else following
-            repeated = repeated and expect_again(
-                same(before, following) and same(following, again),
-                f"play of {move_text(game, move)} gives {_CHANCE}: "
-                f"{_two_texts(game, again if same(before, following) else before, following)}, {where}",
-            )
+            check.cases += repeated
+            if repeated and not (same(before, following) and same(following, again)):
+                repeated = False
+                other = again if same(before, following) else before
+                doubt(f"play of {move_text(game, move)} gives {_CHANCE}: {_two_texts(game, other, following)}, {where}")
             position = following
 
 
