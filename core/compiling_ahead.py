@@ -23,7 +23,7 @@ FEATURES = "features"
 """Purpose: feature values and phases of positions."""
 
 SEARCH = "search"
-"""Purpose: the evaluation in the search, then as for :data:`FEATURES`."""
+"""Purpose: the evaluation and quiescence in the search, then as for :data:`FEATURES`."""
 
 _OFF = "GLEM_NO_COMPILING_AHEAD"
 
@@ -79,7 +79,7 @@ def _search(game: Game, evaluation: str) -> None:
     from glem.core.tournament.player_data import load_player_evaluation
 
     evaluator = evaluator_of(load_player_evaluation(game, evaluation))
-    Searcher(game, evaluator, SearchSettings(table_mb=0)).translate_evaluation()
+    Searcher(game, evaluator, SearchSettings(table_mb=0)).translate_leaves()
     _features(game, evaluation)
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from llvmlite import binding as llvm
@@ -161,6 +162,15 @@ def _name_for_numba() -> Any:
     return [].append
 
 
+def _call(function: Callable[[Any], Any], argument: Any) -> Any:
+    return function(argument)
+
+
+# CPython maps memory for 16 kB of frames and gives it back whenever the depth of calls crosses its end, which in a
+# compiler is all the time. A frame that asks for half a megabyte gets a megabyte at once, and those above it the rest.
+_with_room = FunctionType(_call.__code__.replace(co_stacksize=1 << 16), {}, "_with_room")
+
+
 # ------------------------------------------------------------------------------------------------ kept on disk
 
 
@@ -252,6 +262,10 @@ class KernelDispatcher(_OneAtATime):
         self._prepared: set[bool] = set()
         self.keeps_translation = False
         """Whether what compiled code links is kept on disk."""
+
+    def compile(self, sig: Any) -> Any:
+        """See numba's Dispatcher."""
+        return _with_room(super().compile, sig)
 
     def prepare_cache(self) -> None:
         """Look for the machine code that is kept."""

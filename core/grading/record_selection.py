@@ -46,9 +46,9 @@ def _write_plies(rules: Any, starts: Any, moves: Any, offsets: Any, pass_move: A
         count = np.int64(0)
         for place in range(offsets[game], offsets[game + 1]):
             if _only_pass(rules, position, buffer, pass_move, np.int64(moves[place])):
-                position = play(rules, position, np.int32(pass_move))
+                position = play(rules, position, np.int64(pass_move))
                 count += 1
-            position = play(rules, position, np.int32(moves[place]))
+            position = play(rules, position, np.int64(moves[place]))
             count += 1
         plies[game] = count
 
@@ -64,7 +64,7 @@ def _write_chosen(
         place = offsets[game]
         for row in range(chosen_offsets[game], chosen_offsets[game + 1]):
             while place < offsets[game] + chosen[row]:
-                position = play(rules, position, np.int32(moves[place]))
+                position = play(rules, position, np.int64(moves[place]))
                 place += 1
             store_position(columns, row, position)
             move[row] = place
@@ -95,9 +95,9 @@ def _write_chosen_with_passes(
                 move[row] = np.int64(-1) if passes else place
                 row += 1
             if passes:
-                position = play(rules, position, np.int32(pass_move))
+                position = play(rules, position, np.int64(pass_move))
             else:
-                position = play(rules, position, np.int32(moves[place]))
+                position = play(rules, position, np.int64(moves[place]))
                 place += 1
             ply += 1
 

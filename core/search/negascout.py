@@ -79,7 +79,7 @@ from glem.core.search.table import (
     store_entry,
 )
 
-__all__ = ["negascout", "score_by_table", "settle", "static_score_at"]
+__all__ = ["listed", "negascout", "score_by_table", "settle", "static_score_at"]
 
 _TABLE_PRIORITY = np.int64(1 << 30)
 _HINT_UNIT = np.int64(1 << 12)
@@ -206,6 +206,11 @@ def _overload_leaf_value(rules: Any, evaluator: Any, state: Any, position: Any, 
         )
     static = compiled(static_value)
     return lambda rules, evaluator, state, position, ply, alpha, beta: static(rules, evaluator, state, position, ply)
+
+
+def listed(rules: Any, state: Any, position: Any, start: Any) -> Any:
+    """Write the legal moves; returns how many there are."""
+    return np.int64(legal_moves(rules, position, state.moves, start))
 
 
 def _without_excluded(state: Any, start: Any, count: Any) -> Any:
@@ -413,7 +418,7 @@ def negascout(
                 return alpha
 
     start = ply * state.max_moves
-    count = np.int64(legal_moves(rules, position, state.moves, start))
+    count = listed(rules, state, position, start)
     if count == np.int64(0):
         return final_value(rules, state, position, ply)
     if ply == np.int64(0):

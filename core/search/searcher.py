@@ -16,7 +16,7 @@ from glem.core.game import Game
 from glem.core.kernels import compiled, is_made, translate
 from glem.core.search.ending import StopRelay, longest_seconds, usual_seconds
 from glem.core.search.evaluators import Evaluator, start
-from glem.core.search.negascout import negascout, score_by_table, static_score_at
+from glem.core.search.negascout import listed, negascout, score_by_table, settle, static_score_at
 from glem.core.search.results import Bound, Limits, Line, SearchResult
 from glem.core.search.selectivity import FULL_WIDTH
 from glem.core.search.state import (
@@ -422,14 +422,19 @@ class Searcher:
         return int(self._kernel(rules, evaluator, self.borrowed, position, *integers))
 
     def _translate_rules(self, position: Any) -> None:
-        """Begin with what a second process leaves that works at :meth:`translate_evaluation`."""
+        """Begin with what a second process leaves that works at :meth:`translate_leaves`."""
         rules, evaluator, integer = self.game.search_rules, self.evaluator.operations, np.int64(0)
         if not self.plain and not is_made(negascout, rules, evaluator, self.borrowed, position, *[integer] * 4):
             translate(score_by_table, rules, self.borrowed, position, *[integer] * 4)
+            translate(listed, rules, self.borrowed, position, integer)
 
-    def translate_evaluation(self) -> None:
-        """Do the part of a search's compilation that is the evaluation; see :func:`~glem.core.kernels.translate`."""
-        translate(static_score_at, self.evaluator.operations, self.borrowed, self.game.initial_position, np.int64(0))
+    def translate_leaves(self) -> None:
+        """Do a part of a compilation: the evaluation and quiescence; see :func:`~glem.core.kernels.translate`."""
+        rules, evaluator, integer = self.game.search_rules, self.evaluator.operations, np.int64(0)
+        position = self.game.initial_position
+        translate(static_score_at, evaluator, self.borrowed, position, integer)
+        if "tactical_moves" in rules:
+            translate(settle, rules, evaluator, self.borrowed, position, *[integer] * 3)
 
     def _variation(self) -> tuple[int, ...]:
         state = self.state
