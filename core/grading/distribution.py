@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from glem.core.errors import BadInputError
 
@@ -88,6 +87,9 @@ def expectation(value: Any, scale: float) -> Floats:
     scale
         b, positive, in the unit of the evaluations.
     """
+    # Imported late: players read this module with the evaluations, and need no scipy.
+    from scipy.special import expit
+
     expected: Floats = expit(_checked_values(value) / _checked_scale(scale))
     return expected
 
@@ -116,6 +118,8 @@ def result_distribution(value: Any, scale: float, drawishness: Any) -> ResultDis
     """
     values, alpha = _checked_values(value), _checked_drawishness(drawishness)
     # Expectation of the side that is not favoured: exact where 1 - E(|v|) would round to 0.
+    from scipy.special import expit
+
     lesser = expit(-np.abs(values) / _checked_scale(scale))
     phi = 2 * lesser / (2 - alpha)
     draw, upset = alpha * phi, (1 - alpha) * phi
