@@ -87,9 +87,6 @@ _UNUSED_CACHE_DAYS = 30
 _SECONDS_PER_DAY = 86400
 
 
-# ---------------------------------------------------------------------------------------------- cache
-
-
 def cache_folder() -> Path | None:
     """Folder that holds the machine code of all kernels.
 
@@ -153,9 +150,6 @@ def _remove_unused(root: Path) -> None:
         for folder in root.iterdir():
             if _CACHE_ENTRY.fullmatch(folder.name) and folder.stat().st_mtime < oldest:
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-# ---------------------------------------------------------------------------------------------- compilation
 
 
 def _jit(function: Callable[..., Any], *, inline: bool) -> Any:

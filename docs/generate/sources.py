@@ -101,9 +101,11 @@ def _members(tree: ast.Module, definitions: Mapping[str, tuple[ast.stmt, str | N
 
 def _reexports(tree: ast.Module) -> dict[str, str]:
     exported = set(_exported(tree))
+    # Under a condition stands what is imported when it is first asked for.
+    conditional = [inner for node in tree.body if isinstance(node, ast.If) for inner in node.body]
     return {
         alias.asname or alias.name: f"{node.module}.{alias.name}"
-        for node in tree.body
+        for node in [*tree.body, *conditional]
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
         if (alias.asname or alias.name) in exported
