@@ -293,6 +293,10 @@ class KernelDispatcher(_OneAtATime):
         else:
             self._cache = make_index_shareable(FunctionCache(self.py_func))
 
+    def __reduce__(self) -> str:
+        # By its name, as a function: numba would make another one of the function's code.
+        return str(self.py_func.__qualname__)
+
     @property
     def is_compiling(self) -> bool:
         """Whether a specialization is being compiled: numba takes a call of such a function for a recursion."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -75,6 +76,12 @@ def test_kernels_call_kernels() -> None:
     values = np.arange(5.0)
     assert mean_of(values) == 2.0
     assert sum_of(values) == 10.0
+
+
+def test_a_kernel_is_pickled_by_its_name() -> None:
+    assert pickle.loads(pickle.dumps(mean_of)) is mean_of
+    with pytest.raises(pickle.PicklingError):
+        pickle.dumps(compiled(fibonacci))
 
 
 def test_literal_arguments_share_one_specialization() -> None:

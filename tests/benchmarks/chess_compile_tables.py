@@ -1,0 +1,67 @@
+"""How long the commands of chess take in a process that finds no machine code, and in one that finds all of it.
+
+``python -m tests.benchmarks.chess_compile_tables`` runs ``glem grade chess`` on one player's games of
+``../shared/data/chess`` and ``glem engine chess`` up to its first move, each with an empty kernel cache, the engine
+also with what the grading has left, and both again. Wall seconds, and processor seconds of the command without its
+second process. The imports of numba, scipy and the rest are part of them.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.conftest import SHARED
+
+__all__ = ["main"]
+
+_GAMES = SHARED / "data" / "chess" / "players" / "nimzowitsch.pgn.xz"
+_GRADE = ("grade", "chess", str(_GAMES), "--evaluation", "default", "--skip-bad")
+_ENGINE = ("engine", "chess")
+_TALK = "uci\nisready\nposition startpos\ngo depth 3\n"
+
+
+def _run(command: tuple[str, ...], cache: Path) -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    began = time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-m", "glem", *command],
+        input=_TALK if command == _ENGINE else "",
+        env={**os.environ, "GLEM_CACHE_DIR": str(cache)},
+        stdout=subprocess.DEVNULL,
+        text=True,
+        check=True,
+    )
+    wall = time.perf_counter() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f" {wall:.2f} | {used:.2f} |", flush=True)
+
+
+def main() -> None:
+    """Print a table."""
+    print("| command | kernel cache | wall, s | processor of the command itself, s |\n|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        first, second = Path(folder, "first"), Path(folder, "second")
+        for name, command, state, cache in (
+            ("`glem grade chess`", _GRADE, "empty", first),
+            ("`glem engine chess`", _ENGINE, "left by `glem grade`", first),
+            ("`glem grade chess`", _GRADE, "full", first),
+            ("`glem engine chess`", _ENGINE, "full", first),
+            ("`glem engine chess`", _ENGINE, "empty", second),
+            ("`glem engine chess`", _ENGINE, "full", second),
+        ):
+            cache.mkdir(exist_ok=True)
+            print(f"| {name} | {state} |", end="", flush=True)
+            _run(command, cache)
+            # The second process of a command may be at work a little longer.
+            time.sleep(5)
+
+
+if __name__ == "__main__":
+    main()
