@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,9 +26,12 @@ SEARCH = "search"
 
 _OFF = "GLEM_NO_COMPILING_AHEAD"
 
+_started: list[subprocess.Popen[bytes]] = []
+"""Nobody waits for them; Python would warn of one that is forgotten while it runs."""
+
 
 def compile_ahead(purpose: str, game: Game, evaluation: str = "") -> None:
-    """Let a second process make machine code, unless it has been made or there is one processor only.
+    """Let a second process make machine code, the first time only, and where there are several processors.
 
     Parameters
     ----------
@@ -47,17 +49,17 @@ def compile_ahead(purpose: str, game: Game, evaluation: str = "") -> None:
     if folder is None or os.environ.get(_OFF) or (os.cpu_count() or 1) < 2 or not has_learning(game.name):
         return
     operations = load_learning(game.name).features.operations if purpose == FEATURES else game.search_rules
-    # A folder as those of kernels, so that it is removed with them when nobody has used it for long.
-    made = folder / f"ahead-{operations.numba_type.digest}-{purpose}"
-    if made.is_dir():
-        return
-    arguments = [purpose, game.name, evaluation, str(made)]
     with contextlib.suppress(OSError):
-        subprocess.Popen(  # noqa: S603 # this module, by this interpreter
-            [sys.executable, "-m", __name__, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+        # Once, whatever comes of it. A folder as those of kernels, so that it is removed with them.
+        (folder / f"ahead-{operations.numba_type.digest}-{purpose}").mkdir()
+        arguments = [purpose, game.name, evaluation]
+        _started.append(
+            subprocess.Popen(  # noqa: S603 # this module, by this interpreter
+                [sys.executable, "-m", __name__, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
         )
 
 
@@ -87,12 +89,11 @@ _PURPOSES: dict[str, Callable[[Game, str], None]] = {FEATURES: _features, SEARCH
 
 
 def main(arguments: list[str]) -> None:
-    """Make machine code; ``arguments`` are purpose, name of the game, evaluation, folder that tells that it is made."""
+    """Make machine code; ``arguments`` are purpose, name of the game, evaluation."""
     from glem.core.game import load_game
 
-    purpose, game_name, evaluation, made = arguments
+    purpose, game_name, evaluation = arguments
     _PURPOSES[purpose](load_game(game_name), evaluation)
-    Path(made).mkdir(exist_ok=True)
 
 
 if __name__ == "__main__":
