@@ -296,12 +296,15 @@ def grade_collection(
     Raises
     ------
     BadInputError
-        No positions are left, positions were merged, a file is bad, or scorers share a name.
+        No positions are left, positions were merged, a file is bad, scorers share a name, or a drawishness is none.
     """
     names = [scorer.name for scorer in scorers]
     if not names or len(set(names)) < len(names):
         raise BadInputError(f"evaluations need names of their own (name=...), got {', '.join(names) or 'none'}")
     given_scales, given_drawishness = _one_each("scale", scales, names), _one_each("drawishness", drawishness, names)
+    for alpha in given_drawishness:
+        if isinstance(alpha, float | int) and not 0 <= alpha <= 1:
+            raise BadInputError(f"drawishness must be between 0 and 1, got {alpha:g}")
     featured = frozenset(name for name, alpha in zip(names, given_drawishness, strict=True) if alpha == FEATURES)
     learning = _learning_of(game)
     if featured and learning is None:

@@ -249,4 +249,6 @@ def test_what_the_command_refuses(tmp_path: Path) -> None:
 
     assert "tuning games serve" in output_of("--tuning", str(path))
     assert "`features`" in output_of("--drawishness", "some")
+    # Also where the evaluation has a drawishness of its own, to which a number yields.
+    assert "between 0 and 1, got 2" in output_of("--drawishness", "2")
     assert "--scale must be a number, `fit` or `own`" in output_of("--scale", "features")
