@@ -16,7 +16,6 @@ import pytest
 from glem.core.cli import main
 from glem.core.errors import BadInputError
 from glem.core.new_game import check_name, check_title, new_game
-from tests.house.tree import ROOT
 from tests.stranger_environment import StrangerEnvironment, stranger_environment
 
 FILES = {
@@ -139,9 +138,8 @@ def test_what_is_written_has_the_right_types(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     new_game("small_game", tmp_path / "game")
     settings = tmp_path / "mypy.ini"
-    folders = [ROOT / ".typing", tmp_path / "game" / "src"]
     settings.write_text(
-        f"[mypy]\nstrict = true\nmypy_path = {':'.join(map(str, folders))}\nexplicit_package_bases = true\n"
+        f"[mypy]\nstrict = true\nmypy_path = {tmp_path / 'game' / 'src'}\nexplicit_package_bases = true\n"
         "[mypy-glem.*]\nfollow_imports = silent\n"
         "[mypy-llvmlite.*,scipy.*,pyarrow.*]\nignore_missing_imports = true\n",
         encoding="utf-8",

@@ -18,7 +18,7 @@ LONGER_FILES: dict[str, int] = {}
 GENERATED = Path("docs/reference")
 NUMBA_COMPILERS = {"cfunc", "generated_jit", "guvectorize", "jit", "jitclass", "njit", "stencil", "vectorize"}
 TOP_LEVEL = {
-    *("core", "games", "plugins", "tests", "docs", ".ci", ".typing"),
+    *("core", "games", "plugins", "tests", "docs", ".ci", ".packages"),
     *("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "MANIFEST.in"),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import importlib.metadata
+import os
 import re
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ import glem
 from tests.house.tree import FACADE, ROOMS, ROOT, import_name, modules, project
 
 LEAST_SETUPTOOLS = 77
+PACKAGES = ".packages"
 BUILD = """
 import sys
 from setuptools import build_meta
@@ -61,6 +63,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("source")
     for room in ROOMS:
         shutil.copytree(ROOT / room, folder / room, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / PACKAGES, folder / PACKAGES, symlinks=True)
     for path in ROOT.iterdir():
         if path.is_file():
             shutil.copy2(path, folder)
@@ -104,6 +107,18 @@ def test_source_archive_builds_the_same_wheel(source: Path, wheel: Path, tmp_pat
         opened.extractall(tmp_path / "unpacked", filter="data")
     [unpacked] = (tmp_path / "unpacked").iterdir()
     assert wheel_files(build(unpacked, "wheel", tmp_path / "wheel")) == wheel_files(wheel)
+
+
+@pytest.mark.parametrize("command", [["-c", "import glem.core; print(glem.__version__)"], ["-m", "glem", "--version"]])
+def test_a_folder_named_glem_does_not_hide_the_package(command: list[str], tmp_path: Path) -> None:
+    """As in the folder where somebody has cloned glem."""
+    (tmp_path / "glem" / "core").mkdir(parents=True)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    run = subprocess.run(
+        [sys.executable, *command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert glem.__version__ in run.stdout
 
 
 def test_version_stands_in_one_place() -> None:
