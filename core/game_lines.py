@@ -3,8 +3,8 @@
 After the line ``# glem games 1 NAME`` each line is a game, in four fields between tabs: the moves as the game writes
 them, between blanks and without forced passes; the final score from the first player's view; the exact score of one
 of the positions, from the same view, and the number of moves before it. What is not known is left empty. Lines that
-are empty or begin with ``#`` are skipped. Where a game can be drawn although moves are left (:mod:`glem.core.draws`), a
-final score of 0 is believed; any other one must be that of the last position.
+are empty or begin with ``#`` are skipped. Where moves are left the final score is believed: such a game was drawn by a
+claim (:mod:`glem.core.draws`), resigned or adjudicated. Where none is left it must be that of the last position.
 """
 
 from __future__ import annotations
@@ -42,9 +42,6 @@ SUFFIX = ".games"
 _HEADER = "# glem games 1"
 _FIELDS = 4
 _SAMPLE_MOVES = 6
-
-_DRAWS = {"is_drawn", "reversible_plies"}
-"""Operations of games that may be drawn although moves are left."""
 
 
 def _header(game: Game) -> str:
@@ -90,15 +87,16 @@ class SingleGame:
         Its moves, passes included.
     score
         Score from the first player's view; None where it is unknown.
-    is_over
-        Whether the moves end the game; else the score is the exact one of the position that they lead to.
+    is_final
+        Whether the game ended so, by its moves or a draw that was claimed; else the score is the exact one of the
+        position that they lead to.
     start
         Text of its first position; "" where that is the game's own.
     """
 
     moves: tuple[int, ...]
     score: int | None = None
-    is_over: bool = True
+    is_final: bool = True
     start: str = ""
 
 
@@ -113,7 +111,7 @@ def write_single_games(game: Game, path: str | os.PathLike[str], games: Iterable
     for single in games:
         names = [game.format_move(move) for move in single.moves if move != game.pass_move]
         score = "" if single.score is None else str(single.score)
-        fields = f"{score}\t\t" if single.is_over or not score else f"\t{score}\t{len(names)}"
+        fields = f"{score}\t\t" if single.is_final or not score else f"\t{score}\t{len(names)}"
         line = f"{' '.join(names)}\t{fields}"
         lines.append(line if single.start in {"", initial} else f"# begins at {single.start}: {line}")
     with atomic_path(path) as temporary, open_packed(temporary) as file:
@@ -205,10 +203,7 @@ def _checked(game: Game, path: Path, block: LineBlock, names: _MoveNames, *, ski
     reached = outcomes(game, records)
     stored = np.where(reached.status == FINISHED, reached.final_score, np.nan).astype(np.float32)
     judged = validated(game, records, reached, stored, bad, skip_bad=skip_bad)
-    if not _DRAWS & game.search_functions.keys():
-        return judged
-    drawn = np.isnan(judged.score) & (judged.extra["stored_score"] == 0)
-    return attrs.evolve(judged, score=np.where(drawn, np.float32(0), judged.score))
+    return attrs.evolve(judged, score=np.where(np.isnan(judged.score), judged.extra["stored_score"], judged.score))
 
 
 GAME_LINES = RecordFormat(

@@ -48,6 +48,7 @@ __all__ = [
     "label_scored_positions",
     "labels_of_games",
     "numbered_records",
+    "results_of_games",
     "serious_error",
 ]
 
@@ -118,7 +119,7 @@ class LabelCounts:
     skipped
         Bad records that the reader left out.
     unfinished
-        Games that stop early; they have no result (but see ``GameRecords.results_stand``), perhaps a theoretical score.
+        Games that stop early without a result; they may have a theoretical score.
     illegal
         Games with an illegal move; left out.
     other_players
@@ -227,11 +228,11 @@ def _label_part(
         records = records.select(chosen)
         number = number[chosen]
     played = replay(game, records)
-    counts.unfinished = int((played.status == UNFINISHED).sum())
+    result = results_of_games(records, played)
+    counts.unfinished = int(((played.status == UNFINISHED) & np.isnan(result)).sum())
     counts.illegal = int((played.status == ILLEGAL).sum())
     chosen = played.status != ILLEGAL
     if selection.errors is not None:
-        result = _results(records, played)
         fitting = _games_of_errors(np.abs(result - records.theoretical_score), selection.errors)
         counts.other_errors = int((chosen & ~fitting).sum())
         chosen &= fitting
@@ -270,10 +271,9 @@ def _rows(columns: Any, rows: NDArray[np.int64]) -> Any:
     return type(columns)(*(column[rows] for column in columns))
 
 
-def _results(records: GameRecords, played: Replay) -> NDArray[np.float32]:
-    """Return the score of each game [G] for the first player; nan for unfinished games, unless their results stand."""
-    otherwise = records.score if records.results_stand else np.nan
-    return np.where(played.status == FINISHED, played.final_score, otherwise).astype(np.float32)
+def results_of_games(records: GameRecords, played: Replay) -> NDArray[np.float32]:
+    """Score of each game for the first player: float32 [G], of an unfinished one that of its record, perhaps nan."""
+    return np.where(played.status == FINISHED, played.final_score, records.score).astype(np.float32)
 
 
 def labels_of_games(game: Game, records: GameRecords, played: Replay, label: str) -> NDArray[np.float32]:
@@ -295,7 +295,7 @@ def labels_of_games(game: Game, records: GameRecords, played: Replay, label: str
         played.offsets,
         played.side,
         played.move,
-        _results(records, played),
+        results_of_games(records, played),
         np.ascontiguousarray(records.theoretical_score, np.float32),
         np.ascontiguousarray(records.theoretical_ply, np.int16),
         np.int64(LABELS.index(label)),

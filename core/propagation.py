@@ -2,9 +2,9 @@
 
 The positions of many games make one graph: a node for each distinct position, an arc for each move that some game
 played there. A node's value, from its side to move, is the largest negated value of the *examined* successors, those
-that its arcs lead to. A position in which games ended has their result, and an exact value that is known for a
-position stands, whatever lies below it. So a label tells what all games together know of a position, not only the
-game that it was taken from.
+that its arcs lead to. Where none of these has a value it is the result of the node's games, which mostly ended there.
+An exact value that is known for a position stands, whatever lies below it. So a label tells what all games together
+know of a position, not only the game that it was taken from.
 
 Where a game can return to an earlier position the graph has circles. Of the arcs inside a circle (between positions
 that can be reached from each other) only those count that lead to a position first seen at a later ply: a move that
@@ -24,7 +24,7 @@ from glem.core.duplicates import group_equal, position_keys
 from glem.core.errors import BadInputError
 from glem.core.game import Game
 from glem.core.kernels import kernel
-from glem.core.labelling import labels_of_games, numbered_records
+from glem.core.labelling import labels_of_games, numbered_records, results_of_games
 from glem.core.positions import PositionSet
 from glem.core.records import GameRecords
 from glem.core.replay import FINISHED, ILLEGAL, Replay, replay
@@ -187,7 +187,7 @@ class GameTree:
     first
         int64 [N]: row of ``played`` where a node occurs first, in which form (mirrored or not) its position is meant.
     result
-        float32 [N]: result of the games that ended there, from the side to move; nan where none did.
+        float32 [N]: mean result of the games that came there, from the side to move; nan where none of them has one.
     exact
         float32 [N]: exact value that a record gives; nan where none does.
     """
@@ -355,26 +355,23 @@ def _write_known(
             if moves_made == exact_move[game] and not np.isnan(theoretical[game]):
                 exact[node[row]] = theoretical[game] * side[row]
             moves_made += move[row] != pass_move
-        last = offsets[game + 1] - 1
-        if not np.isnan(result[game]):
-            sums[node[last]] += result[game] * side[last]
-            counts[node[last]] += 1
+            if not np.isnan(result[game]):
+                sums[node[row]] += result[game] * side[row]
+                counts[node[row]] += 1
 
 
 def _known_values(
     game: Game, records: GameRecords, played: Replay, node: NDArray[np.int32], nodes: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return result and exact value of each node, nan where there is none."""
-    # A game that was given up before its end has the score of its record.
-    result = np.where(played.status == FINISHED, played.final_score, records.score).astype(np.float32)
-    sums = np.zeros(nodes, np.float32)
+    sums = np.zeros(nodes, np.float64)
     counts = np.zeros(nodes, np.int32)
     exact = np.full(nodes, np.nan, np.float32)
     _write_known(
         played.offsets,
         played.side,
         played.move,
-        result,
+        results_of_games(records, played),
         np.ascontiguousarray(records.theoretical_score, np.float32),
         np.ascontiguousarray(records.theoretical_ply, np.int16),
         np.int64(_NO_MOVE if game.pass_move is None else game.pass_move),

@@ -54,7 +54,8 @@ class GameRecords:
     offsets
         int64 [G + 1]: the moves of game ``g`` are ``moves[offsets[g]:offsets[g + 1]]``.
     score
-        float32 [G]: final score; nan where it is unknown, or the game is unfinished and ``results_stand`` is false.
+        float32 [G]: final score; nan where it is unknown. An unfinished game has one where the format lets it stand: it
+        was resigned, drawn by claim or agreement, or adjudicated.
     theoretical_score
         float32 [G]: exact value of the position after ``theoretical_ply`` recorded moves; nan where unknown.
     theoretical_ply
@@ -69,8 +70,6 @@ class GameRecords:
         int8 [G], given along with ``starts``: side to move there, +1 the first player, -1 the second.
     move_columns
         Columns of M values, one for each recorded move, for instance what a comment says about it.
-    results_stand
-        Whether the scores hold for unfinished games too: such a game was resigned, agreed drawn or adjudicated.
     source
         Where the games come from, for people.
     problems
@@ -97,7 +96,6 @@ class GameRecords:
     starts: Any = None
     start_side: NDArray[np.int8] | None = None
     move_columns: Mapping[str, NDArray[Any]] = field(factory=dict)
-    results_stand: bool = False
     source: str = ""
     problems: tuple[str, ...] = ()
     skipped: int = 0
@@ -243,7 +241,6 @@ class GameRecords:
             starts=beginnings,
             start_side=start_side,
             move_columns=move_columns,
-            results_stand=any(part.results_stand for part in parts),
             source=", ".join(dict.fromkeys(part.source for part in parts if part.source)),
             problems=tuple(problem for part in parts for problem in part.problems)[:_MAX_PROBLEMS],
             skipped=sum(part.skipped for part in parts),
@@ -372,8 +369,8 @@ def read_records(
     """Read and check the game records of a file, chunk by chunk, also from ``.gz``, ``.xz`` and ``.zst``.
 
     Every game is replayed by the game's own rules. Finished games have the score of their last position,
-    unfinished ones nan; what the file said is ``extra["stored_score"]``. Formats of games that end by resignation or
-    agreement differ: what the file says is the score (``GameRecords.results_stand``).
+    unfinished ones nan; what the file said is ``extra["stored_score"]``. Formats of games that end by resignation, a
+    claim or agreement differ: what the file says is the score.
 
     Parameters
     ----------

@@ -272,7 +272,7 @@ def _single(engine: Engine) -> SingleGame:
 
     first = (*engine.previous, engine.position)[0]
     score = engine.first_score if engine.has_ended else None
-    return SingleGame(engine.moves, score, is_over=engine.is_over, start=engine.game.format_position(first))
+    return SingleGame(engine.moves, score, start=engine.game.format_position(first))
 
 
 def _styled(character: str, empty: str) -> str:

@@ -35,7 +35,7 @@ def _single(played: PlayedGame) -> SingleGame:
     return SingleGame(
         moves=(*played.opening.moves, *(move.move for move in played.moves)),
         score=played.score,
-        is_over=played.end == End.FINISHED,
+        is_final=played.end != End.ADJUDICATED,
         start=played.opening.start,
     )
 

@@ -273,7 +273,6 @@ class _Reader:
             starts=starts,
             start_side=start_side,
             move_columns={name: column for name, column in columns.items() if name != "moves"},
-            results_stand=True,
             source=self.path.name,
             problems=problems,
             skipped=int(bad.mask.sum()),

@@ -172,6 +172,12 @@ def test_a_finished_game_is_saved_with_its_result(terminal: _Terminal, tmp_path:
     assert path.read_text(encoding="utf-8").endswith("\n1 2 1 2 1 2 1\t1\t\t\n")
 
 
+def test_a_drawn_game_is_saved_with_its_result(terminal: _Terminal, tmp_path: Path) -> None:
+    path, moves = tmp_path / "game.txt", "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"
+    terminal("play", "chess", "--player", "random", "--moves", moves, "--save", str(path))
+    assert path.read_text(encoding="utf-8").endswith(f"\n{moves}\t0\t\t\n")
+
+
 def test_positions_without_a_player_to_pass(terminal: _Terminal) -> None:
     """After black's move white must pass, which needs no typing."""
     position = f"XO------{'-' * 48}XO------ X"

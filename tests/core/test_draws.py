@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from attrs import define
+from attrs import define, evolve
 
 from glem.core.draws import Draw, drawn_by
 from glem.core.engine import Engine
 from glem.core.errors import BadInputError
 from glem.core.game import Game
+from glem.core.labelling import LabelCounts, label_records
+from glem.core.propagation import GameTree
+from glem.core.records import GameRecords
+from glem.core.replay import UNFINISHED, replay
 from glem.core.search.results import Clock
 from glem.core.self_play import play_games
 from glem.core.tournament import games
@@ -21,7 +25,7 @@ from glem.core.tournament.games import End, GameTask, PlayedGame, play_game
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.players import MoveChoice, Player, PlayerSpec
 from tests.core.search import duel_game
-from tests.core.search.duel_game import duel
+from tests.core.search.duel_game import Position, duel, play
 
 DUEL = duel(reversible_plies=duel_game.reversible_plies, is_drawn=duel_game.is_drawn)
 ENDLESS = duel(reversible_plies=duel_game.reversible_plies)
@@ -82,6 +86,37 @@ def test_draws_are_those_of_counting(game: Game) -> None:
             assert found == naive_draw(game, positions[: ply + 1])
             seen.add(found)
     assert {None, Draw.REPETITION} <= seen
+
+
+# ---------------------------------------------------------------------------------------- their labels
+
+
+def test_every_position_of_drawn_self_play_has_a_label() -> None:
+    records = play_games(DUEL, positions=400, seed=3)
+    assert (replay(DUEL, records).status == UNFINISHED).any()
+    counts = LabelCounts()
+    list(label_records(DUEL, [records], counts=counts))
+    assert (counts.unfinished, counts.without_label) == (0, 0)
+
+
+def play_without_counter(position: Any, move: int) -> Any:
+    after = play(position, move)
+    return Position(after.own, after.opponent, np.uint8(0))
+
+
+def test_a_result_labels_a_circle_of_positions_too() -> None:
+    """Equal positions are one node here, whose last successor in the circle only leads back."""
+    circling = evolve(ENDLESS, name="circling", play=play_without_counter)
+    records = GameRecords.from_moves(
+        np.array(TO_AND_FRO * 2, np.uint8),
+        np.array([0, 8]),
+        np.array([-1], np.float32),
+        starts=type(APART)(*(np.array([value]) for value in APART)),
+        start_side=np.ones(1, np.int8),
+    )
+    tree = GameTree.from_records(circling, [records])
+    assert len(tree) == 4
+    assert tree.labelled(tree.propagate()).label.tolist() == [-1, 1, -1, 1, -1, 1, -1, 1, -1]
 
 
 # --------------------------------------------------------------------------------------------- games

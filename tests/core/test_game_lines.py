@@ -10,6 +10,7 @@ from attrs import evolve
 from glem.core.errors import BadInputError
 from glem.core.game import Game, load_game
 from glem.core.game_lines import write_games
+from glem.core.labelling import LabelCounts, label_records
 from glem.core.records import GameRecords, read_records
 
 HEADER = "# glem games 1 othello\n"
@@ -56,18 +57,19 @@ def test_what_is_written_is_read(othello: Game, tmp_path: Path, name: str) -> No
     assert again.read_bytes() == (tmp_path / name).read_bytes()
 
 
-def test_draws_by_claim_keep_their_score(othello: Game, tmp_path: Path) -> None:
+def test_games_that_were_drawn_by_claim_or_given_up_keep_their_scores(tmp_path: Path) -> None:
     chess, path = load_game("chess"), tmp_path / "some.games"
-    path.write_text(
-        "# glem games 1 chess\n" + "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8\t0\t\t\ne2e4\t\t\t\ne2e4\t1\t\t\n"
-    )
+    written = "# glem games 1 chess\n" + "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8\t0\t\t\ne2e4\t\t\t\ne2e4\t-1\t\t\n"
+    path.write_text(written)
     [found] = read_records(chess, path)
-    assert found.score.tolist()[0] == 0
-    assert np.isnan(found.score[1:]).all()
-    # In Othello moves that are left are played.
-    path.write_text(f"{HEADER}f5 d6\t0\t\t\n")
-    [unfinished] = read_records(othello, path)
-    assert np.isnan(unfinished.score).all()
+    assert np.array_equal(found.score, [0, np.nan, -1], equal_nan=True)
+    write_games(chess, path, found)
+    assert path.read_text() == written
+    counts = LabelCounts()
+    [labelled] = label_records(chess, [found], counts=counts)
+    assert (counts.unfinished, counts.without_label) == (1, 2)
+    assert labelled.record.tolist() == [1] * 9 + [3] * 2
+    assert labelled.label.tolist() == [0] * 9 + [-1, 1]
 
 
 def test_chunks_and_skipped_lines(othello: Game, tmp_path: Path) -> None:

@@ -255,11 +255,11 @@ def test_what_a_serious_error_costs_depends_on_the_scores(othello: Game) -> None
     assert serious_error(COUNTDOWN) == 0.5
 
 
-def test_results_that_stand_are_labels_of_unfinished_games(othello: Game, records: GameRecords) -> None:
+def test_scores_of_unfinished_games_are_labels(othello: Game, records: GameRecords) -> None:
     stopped = evolve(cut(records.select(slice(0, 2)), 0, 20), score=np.array([6, 5], np.float32))
-    assert 0 not in PositionSet.from_records(othello, [stopped], label="result").record
-    standing = evolve(stopped, results_stand=True)
-    labelled = PositionSet.from_records(othello, [standing], label="result")
+    counts = LabelCounts()
+    labelled = PositionSet.concatenate(list(label_records(othello, [stopped], label="result", counts=counts)))
+    assert (counts.unfinished, counts.without_label) == (0, 0)
     assert labelled.label[labelled.record == 0].tolist() == [6, -6] * 10 + [6]
     # Where the moves end the game, they have the last word.
     finished = PositionSet.from_records(othello, [records.select(slice(1, 2))], label="result")

@@ -84,13 +84,12 @@ def test_games_that_begin_elsewhere(othello: Game) -> None:
 
 
 def test_columns_of_moves() -> None:
-    first = some_records(move_columns={"book": np.array([True] * 2 + [False] * 3)}, results_stand=True)
+    first = some_records(move_columns={"book": np.array([True] * 2 + [False] * 3)})
     second = some_records(move_columns={"comment": np.arange(5, dtype=np.float32)})
     assert first.select(np.array([2, 0])).move_columns["book"].tolist() == [False, False, False, True, True]
     both = GameRecords.concatenate([first, second])
     assert both.move_columns["book"].tolist() == [True, True, *[False] * 8]
     assert np.array_equal(both.move_columns["comment"], [np.nan] * 5 + [0, 1, 2, 3, 4], equal_nan=True)
-    assert both.results_stand
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,16 @@ def test_what_is_no_whole_game_is_written_as_such(tmp_path: Path) -> None:
     assert path.read_text().splitlines()[-1].startswith(f"# begins at {openings[2].start}: 1 4 4 3\t")
 
 
+@pytest.mark.parametrize("end", [End.DRAWN, End.REPETITION])
+def test_a_claimed_draw_is_written_as_a_final_score_not_as_an_exact_one(tmp_path: Path, end: End) -> None:
+    chess, path = load_game("chess"), tmp_path / "some.games"
+    moves = (MoveChoice(chess.parse_move("e2e4")),)
+    write_transcripts(chess, [PlayedGame(0, ("one", "two"), Opening(()), moves, 0, 0, end, (0, 0))], path)
+    [found] = read_records(chess, path)
+    assert found.score.tolist() == [0]
+    assert np.isnan(found.theoretical_score).all()
+
+
 def test_a_deeper_search_beats_a_shallower_one(run: Run, model: Path, tmp_path: Path) -> None:
     figures: list[Any] = []
     for workers in ("1", "2"):
