@@ -67,7 +67,8 @@ def test_text_of_a_player(text: str, expected: PlayerSpec) -> None:
     ("text", "message"),
     [
         ("", "evaluation must be a file"),
-        ("model.npz", "has no limit"),
+        ("default", "has no limit"),
+        ("folder/model.npz,solve=4", "folder/model.npz: no such file$"),
         ("random,dept=3", "unknown option 'dept'; known: .*depth"),
         ("model.npz,depth=3,depth=4", "depth twice"),
         ("model.npz,evaluation=b.npz,depth=4", "evaluation twice"),
