@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numba
 import numpy as np
+from numba.core import types
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
 from glem.core.errors import PluginError
@@ -44,6 +45,8 @@ _STAGE = re.compile(
     r"|TypingError: Failed|- Resolution|During"
 )
 
+_UNTYPED_RECURSION = "cannot type infer runaway recursion"
+
 
 class UncompilableError(PluginError):
     """numba cannot compile a function; the text names it and says why in one line, the cause has numba's account."""
@@ -56,8 +59,12 @@ def explain_failures(dispatcher: Any) -> Any:
     def compile_or_explain(*arguments: Any, **named: Any) -> Any:
         try:
             return compile_for_arguments(*arguments, **named)
-        except (NumbaError, UnsupportedBytecodeError) as error:
-            raise UncompilableError(_explanation(dispatcher.py_func, str(error))) from error
+        except (NumbaError, UnsupportedBytecodeError, NotImplementedError, LookupError, AssertionError) as error:
+            failures: Sequence[_Failure] = getattr(error, "glem_failures", ())
+            # Only numba's own errors tell in their text which function it was.
+            bare = bool(failures) and not isinstance(error, NumbaError)
+            function = failures[0].function if bare else dispatcher.py_func
+            raise UncompilableError(_explanation(function, error)) from error
 
     # numba's call path looks this name up on the instance, so that the fast path of a compiled call stays as it is.
     dispatcher._compile_for_args = compile_or_explain
@@ -129,7 +136,7 @@ def give_way_to_plain_form(dispatcher: Any, function: Callable[..., Any]) -> Non
                     raise
                 for failed, its_error in found:
                     if failed not in _uncompilable:
-                        _uncompilable[failed] = _explanation(failed, str(its_error) or repr(its_error))
+                        _uncompilable[failed] = _explanation(failed, its_error)
                 reason = _uncompilable[culprit.function]
                 chain = {failure.function for failure in found}
                 owner = next((value for value in carried if value.carries(chain)), carried[0])
@@ -158,8 +165,9 @@ def uncompilable_reason(function: Callable[..., Any]) -> str | None:
     return _uncompilable.get(function)
 
 
-def _explanation(function: Callable[..., Any], account: str) -> str:
+def _explanation(function: Callable[..., Any], error: Exception) -> str:
     """One line out of numba's account, which tells of the callers first and of the innermost place last."""
+    account = str(error) or repr(error)
     inner = _CALLEE.search(account)
     name = inner[1] if inner is not None else f"{function.__module__}.{function.__qualname__}"
     lines = [line.strip() for line in account.splitlines()]
@@ -171,9 +179,24 @@ def _explanation(function: Callable[..., Any], account: str) -> str:
             reason = line.removesuffix(" Raised from None").rstrip(".")
         if reason:
             break
+    if isinstance(error, KeyError) and _are_types(error.args):
+        reason = (
+            f"it is a recursion, and calls itself with {account}, other types than it was called with; make each "
+            "argument the type that it was (a shift of a np.uint32 gives a uint64)"
+        )
+    elif reason == _UNTYPED_RECURSION:
+        reason = "numba cannot type its recursion; let a return that calls nothing come first, and give its type"
     places = ((Path(match["file"]), match["line"]) for match in _PLACE.finditer(account))
     place = next((f" ({file}:{line})" for file, line in places if not _passes_on(file)), "")
+    begin = getattr(function, "__code__", None)
+    if not place and inner is None and begin is not None:
+        place = f" ({begin.co_filename}:{begin.co_firstlineno})"
     return f"{name} cannot be compiled: {reason or lines[0]}{place}"
+
+
+def _are_types(arguments: tuple[Any, ...]) -> bool:
+    """Whether a key that numba has not found is a signature: of a recursion, the only one that it has not yet made."""
+    return any(isinstance(key, tuple) and all(isinstance(each, types.Type) for each in key) for key in arguments)
 
 
 def _passes_on(file: Path) -> bool:

@@ -65,11 +65,24 @@ class Phases:
         return len(self.names)
 
     def of(self, positions: Any) -> NDArray[np.uint8]:
-        """Phase of each of N positions, given as a position of columns: uint8 array [N]."""
+        """Phase of each of N positions, given as a position of columns: uint8 array [N].
+
+        Raises
+        ------
+        PluginError
+            ``phase_of`` gives a phase that there is not.
+        """
         count = len(positions[0])
         phases = np.empty(count, np.uint8)
         columns = type(positions)(*(np.ascontiguousarray(column) for column in positions))
         compiled(_fill_phases)(self.operations, columns, count, phases)
+        if phases.max(initial=0) >= len(self.names):
+            row = int(phases.argmax())
+            position = self.game.format_position(position_at(columns, row))
+            raise PluginError(
+                f"phases of {self.game.name!r}: phase_of gives {phases[row]}, expected 0 to {len(self.names) - 1}, "
+                f"for the position {position}"
+            )
         return phases
 
 

@@ -71,6 +71,7 @@ def command(model: str, position: str, game_name: str | None, top: int, as_json:
     """
     import numpy as np
 
+    from glem.core.errors import BadInputError
     from glem.core.result_evaluation import ResultEvaluation, value_part
 
     chosen = _evaluation(model, game_name)
@@ -78,6 +79,11 @@ def command(model: str, position: str, game_name: str | None, top: int, as_json:
     learning = evaluation.learning
     game = learning.game
     parsed = game.initial_position if position == "start" else game.parse_position(position)
+    if game.is_over(parsed):
+        raise BadInputError(
+            f"the game is over, with the score {game.final_score(parsed):+d} for the side to move; an evaluation is "
+            "asked while it goes on"
+        )
     explanation = evaluation.explain(parsed)
     features = learning.features
     rows: list[dict[str, Any]] = [

@@ -76,8 +76,9 @@ def tournament_options(command: F) -> F:
 def command(players: tuple[str, ...], **options: Any) -> None:
     """Play every PLAYER against every other one, from every opening twice with colours reversed.
 
-    A PLAYER is an evaluation file, default, greedy or random, with options: model.npz,depth=6,solve=14 or
-    name=fast,evaluation=model.npz,clock=60+1,probcut=off. With -o the same command continues after a kill.
+    A PLAYER is an evaluation file, default, none (a search that sees only how games end), greedy or random, with
+    options: model.npz,depth=6,solve=14 or name=fast,evaluation=model.npz,clock=60+1,probcut=off. With -o the same
+    command continues after a kill.
     """
     play_tournament(players, **options)
 

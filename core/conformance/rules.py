@@ -257,7 +257,7 @@ def _check_hash(game: Game, sample: Sample, examination: Examination) -> None:
             check.expect(
                 same(sample.positions[twin], position) or _differ_in_counter(game, sample.positions[twin], position),
                 f"hash_key {key:#x} stands for two positions, {place_of(game, sample, row)}\nand "
-                f"{place_of(game, sample, twin)}",
+                f"{place_of(game, sample, twin)}{_counter_advice(position, sample.positions[twin])}",
             )
         words = np.array(sorted(keys), np.uint64)
         pairs = len(words) * (len(words) - 1) / 2 / 2**_HASH_WINDOW_BITS
@@ -281,6 +281,17 @@ def _differ_in_counter(game: Game, one: Any, other: Any) -> bool:
         return False
     first, second = (value.item() for value in pairs[0])
     return bool(first - second == int(count(one)) - int(count(other)))
+
+
+def _counter_advice(one: Any, other: Any) -> str:
+    """Tell what to do where two positions of one key differ in a single field, which may be a counter."""
+    fields = [name for name, first, second in zip(one._fields, one, other, strict=True) if first != second]
+    if len(fields) != 1 or len(one) == 1:
+        return ""
+    return (
+        f"\nThey differ in {fields[0]!r} alone: if it counts the plies since a move that cannot be taken back, let the "
+        "search function reversible_plies return it; else it belongs into hash_key"
+    )
 
 
 def _check_symmetries(game: Game, sample: Sample, examination: Examination) -> None:

@@ -274,9 +274,8 @@ def _set_priorities(
                 priority += hint(rules, position, move, after) * _HINT_UNIT
                 if depth >= state.order_depth:
                     update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
-                    below = ply + np.int64(1)
-                    static = np.int64(static_score(evaluator, after, state.evaluation, state.accumulators, below))
-                    priority -= static * _STATIC_RANGE // state.limit
+                    static = static_value(rules, evaluator, state, after, ply + np.int64(1))
+                    priority -= min(max(static, -state.limit), state.limit) * _STATIC_RANGE // state.limit
             if depth < state.order_depth:
                 priority += min(np.int64(state.history[first_history + move]), _MOST_HISTORY)
                 if move == state.killers[first_killer]:
@@ -389,7 +388,13 @@ def negascout(
                 ):
                     return score
 
-    if not is_open and ply > np.int64(0) and depth < state.selectivity.depth_count and abs(beta) < state.limit:
+    if (
+        not is_open
+        and ply > np.int64(0)
+        and depth < state.selectivity.depth_count
+        and abs(beta) < state.limit
+        and not is_over_at_leaf(rules, position)
+    ):
         parameters = state.selectivity
         first = (np.int64(search_phase(evaluator, position)) * parameters.depth_count + depth) * np.int64(CHECKS)
         is_high: Any = False

@@ -331,7 +331,7 @@ def parse_player(text: str, *, limits: Limits | None = None) -> PlayerSpec:
     Raises
     ------
     BadInputError
-        An option is unknown, there twice, or has no sense.
+        An option is unknown, there twice, or has no sense; there is neither a limit nor the file of the evaluation.
     """
     fields: dict[str, Any] = {}
     limit_fields: dict[str, Any] = {}
@@ -372,6 +372,10 @@ def parse_player(text: str, *, limits: Limits | None = None) -> PlayerSpec:
         chosen = Limits(**limit_fields)
     if further:
         fields["options"] = tuple(sorted(further.items()))
+    evaluation = Path(fields.get("evaluation", DEFAULT_EVALUATION))
+    if chosen == Limits() and not is_external and evaluation.suffix == ".npz" and not evaluation.is_file():
+        # Before the lack of a limit, which would send its author looking in the wrong place.
+        raise BadInputError(f"player {text!r}: {evaluation}: no such file")
     return PlayerSpec(name=fields.pop("name", None) or _name_of(text, fields), limits=chosen, **fields)
 
 

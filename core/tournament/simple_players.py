@@ -126,14 +126,16 @@ def _mobility_scores(game: Game, successors: Sequence[Any]) -> NDArray[np.float6
 
 def _values(game: Game, evaluation: LinearEvaluation, positions: Sequence[Any]) -> NDArray[np.float64]:
     """Value of each position for its side to move, before the link; of finished ones, their score."""
-    columns = game.empty_columns(len(positions))
-    for row, position in enumerate(positions):
-        store_position(columns, row, position)
+    over = np.array([game.is_over(position) for position in positions])
+    values = np.empty(len(positions))
+    # Where scores tell by how much a game is won, values are their estimates; elsewhere the end outweighs them.
+    graded = evaluation.link == IDENTITY and max(map(abs, game.score_bounds)) > 1
+    for row in np.flatnonzero(over):
+        values[row] = game.final_score(positions[row]) if graded else _final_order(game, positions[row])
+    alive = np.flatnonzero(~over)
+    columns = game.empty_columns(len(alive))
+    for place, row in enumerate(alive):
+        store_position(columns, place, positions[row])
     learning = evaluation.learning
-    sums = evaluation.sums_of_values(learning.features.values(columns), learning.phases.of(columns))
-    values = sums.astype(np.float64)
-    for row, position in enumerate(positions):
-        if game.is_over(position):
-            ended_even = evaluation.link == IDENTITY
-            values[row] = float(game.final_score(position)) if ended_even else _final_order(game, position)
+    values[alive] = evaluation.sums_of_values(learning.features.values(columns), learning.phases.of(columns))
     return values

@@ -64,8 +64,8 @@ def write_values(position: Position, values: Any) -> None:
 
 
 def phase_of(position: Position) -> int:
-    """Six discs a phase."""
-    return popcount(position.own | position.opponent) // 6
+    """Six discs a phase; a full board, on which the game is over, belongs to the last one."""
+    return min(popcount(position.own | position.opponent) // 6, 6)
 
 
 def default_evaluation() -> LinearEvaluation:

@@ -139,6 +139,11 @@ def test_merged_positions_are_evaluated_by_their_weight(
     assert "weight" not in run("evaluate", model, positions)
 
 
+def test_explain_tells_that_a_game_is_over(run: _Run) -> None:
+    full = "XXOXOOOOXXOXXXXOOXOXOOXXOOXOXOXXXOXOOXOOXO X"
+    assert "the game is over, with the score +0" in run.fails("explain", "default", full, "--game", "connect_four")
+
+
 def test_explain_shows_board_and_items(run: _Run, model: Path) -> None:
     printed = run("explain", model, "start", "--top", "3")
     assert "●" in printed

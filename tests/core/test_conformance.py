@@ -20,6 +20,8 @@ from glem.games.othello import rules as othello_rules
 from tests.core import countdown_game as sound
 from tests.core.countdown_game import COUNTDOWN, FACTS, Position
 from tests.core.countdown_game import legal_moves as sound_legal_moves
+from tests.core.search import duel_game
+from tests.core.search.duel_game import duel
 
 
 def failures(report) -> dict[str, str]:
@@ -403,6 +405,14 @@ def test_broken_boards_are_caught(othello: Game, change, check, text):
     assert check in failures(report), str(report)
     with pytest.raises(ConformanceError, match=text):
         report.require()
+
+
+def test_a_counter_that_nothing_declares_is_told_with_what_would_declare_it():
+    told = failures(check_game(duel(), games=5, plain=True))
+    assert "They differ in 'quiet' alone" in told["hash"]
+    assert "let the search function reversible_plies return it" in told["hash"]
+    declared = failures(check_game(duel(reversible_plies=duel_game.reversible_plies), games=5, plain=True))
+    assert "hash" not in declared
 
 
 def test_a_failure_shows_the_position_and_how_it_came_about(othello: Game):

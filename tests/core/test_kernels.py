@@ -189,9 +189,31 @@ def _names_nothing(number: int) -> Any:
     return number + not_there  # type: ignore[name-defined]  # noqa: F821
 
 
+def _shifts_again(cells: np.uint32, count: int) -> Any:
+    return cells if count == 0 else _shifts_again(cells << np.uint32(1), count - 1)
+
+
+def _begins_at_32_bits(count: int) -> Any:
+    return _shifts_again(np.uint32(1), count)
+
+
+def _never_returns(number: int) -> Any:
+    return _never_returns(number - 1)
+
+
+def _has_a_function_inside(number: int) -> int:
+    def inner(count: int) -> int:
+        return 0 if count == 0 else inner(count - 1)
+
+    return inner(number)
+
+
 @pytest.mark.parametrize(
     ("function", "text"),
     [
+        (_begins_at_32_bits, r"_shifts_again cannot be compiled: it is a recursion.*\(uint64, .*test_kernels.py:\d+\)"),
+        (_never_returns, r"_never_returns cannot be compiled: .* its recursion.*test_kernels.py:\d+\)"),
+        (_has_a_function_inside, r"_has_a_function_inside cannot be compiled: .*test_kernels.py:\d+\)"),
         (_adds_text, r"_adds_text cannot be compiled: numba knows no add\(unicode_type.*test_kernels.py:\d+\)"),
         (_calls_one_that_adds_text, r"^_adds_text cannot be compiled: numba knows no add"),
         (_opens_a_file, "_opens_a_file cannot be compiled: Unsupported context manager"),

@@ -7,9 +7,11 @@ import random
 import pytest
 
 from glem.core.conformance import check_learning
+from glem.core.conformance.playouts import columns_of
+from glem.core.errors import PluginError
 from glem.core.features import AtomicFeatures
 from glem.core.game import load_game
-from glem.core.learning import Learning, load_learning
+from glem.core.learning import Learning, Phases, load_learning
 from glem.core.patterns import PatternSet
 from tests.oracles import connect_four as oracle
 
@@ -78,3 +80,17 @@ def test_patterns_cover_every_line_of_four(learning: Learning):
 def test_cells_lie_as_boards_are_drawn(learning: Learning):
     assert [learning.features[cell].name for cell in (0, 6, 35, 41)] == ["a6", "g6", "a1", "g1"]
     assert [learning.features[cell].cell for cell in range(42)] == list(range(42))
+
+
+def test_a_full_board_has_the_last_phase(learning: Learning):
+    full = learning.game.parse_position("XXOXOOOOXXOXXXXOOXOXOOXXOOXOXOXXXOXOOXOOXO X")
+    assert learning.phases.names[learning.phases.phase_of(full)] == "36-41"
+
+
+def test_a_phase_that_there_is_not_is_told_with_its_position(learning: Learning):
+    def phase_of(position):
+        return 7
+
+    phases = Phases(learning.game, learning.phases.names, phase_of)
+    with pytest.raises(PluginError, match=r"phase_of gives 7, expected 0 to 6, for the position -{42} X"):
+        phases.of(columns_of(learning.game, [learning.game.initial_position]))

@@ -7,12 +7,14 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from attrs import define
 
 from glem.core.game import Game
 from glem.core.kernels import compiled
+from glem.core.operations import Operations
 from glem.core.search.evaluators import Evaluator
 from glem.core.search.negascout import negascout, score_by_table, settle
 from glem.core.search.results import Bound, Limits
@@ -299,6 +301,25 @@ def test_plain_and_compiled_agree(case, settings):
             assert compiled_result.nodes == plain_result.nodes
             assert compiled_result.depth == plain_result.depth
             assert compiled_result.selective_depth == plain_result.selective_depth
+
+
+def test_finished_positions_are_not_evaluated():
+    game = DUELS[0]
+
+    def asked_while_it_goes_on(function):
+        def checked(position, *others):
+            assert not game.is_over(position)
+            return function(position, *others)
+
+        return checked
+
+    functions = {name: MEN.operations[name] for name in ("start", "update")}
+    checked = {name: asked_while_it_goes_on(MEN.operations[name]) for name in ("static_score", "search_phase")}
+    evaluator = attrs.evolve(MEN, operations=Operations("duel-men-checked", {**functions, **checked}))
+    settings = SearchSettings(table_mb=1, order_depth=1, probcut=Guessed())  # type: ignore[arg-type]
+    searcher = Searcher(game, evaluator, settings, plain=True)
+    for position in random_positions(game, 10, range(10, 40), seed=2):
+        searcher.search(position, Limits(depth=6))
 
 
 def test_selective_search_cuts(othello):

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.learning import Learning
+from glem.core.game import Game, load_game
+from glem.core.learning import Learning, Phases
+from glem.core.operations import position_at
 from glem.core.search.results import Clock, Limits
 from glem.core.tournament.players import PlayerSpec, parse_player
 from glem.core.tournament.simple_players import legal_moves_of
@@ -66,7 +67,8 @@ def test_text_of_a_player(text: str, expected: PlayerSpec) -> None:
     ("text", "message"),
     [
         ("", "evaluation must be a file"),
-        ("model.npz", "has no limit"),
+        ("default", "has no limit"),
+        ("folder/model.npz,solve=4", "folder/model.npz: no such file$"),
         ("random,dept=3", "unknown option 'dept'; known: .*depth"),
         ("model.npz,depth=3,depth=4", "depth twice"),
         ("model.npz,evaluation=b.npz,depth=4", "evaluation twice"),
@@ -122,6 +124,25 @@ def test_greedy_plays_the_move_with_the_best_value(othello: Game, othello_learni
         assert choice.score == discs[choice.move] == max(discs.values())
         assert choice.nodes == len(discs)
         position = othello.play(position, choice.move)
+
+
+def test_greedy_scores_finished_successors_by_their_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = load_game("connect_four")
+
+    def refuse_finished(phases: Phases, positions: Any) -> Any:
+        for row in range(len(positions[0])):
+            assert not game.is_over(position_at(positions, row))
+        return phases_of(phases, positions)
+
+    phases_of = Phases.of
+    monkeypatch.setattr(Phases, "of", refuse_finished)
+    player = parse_player("greedy,evaluation=default").make(game)
+    for text, move, score in (
+        ("XXOXOO-OXXOXXXXOOXOXOOXXOOXOXOXXXOXOOXOOXO O", "7", 0.0),
+        ("----------------------------OOO----XXX---- X", "4", None),
+    ):
+        choice = player.choose(game.parse_position(text), [], None)
+        assert (game.format_move(choice.move), choice.score) == (move, score)
 
 
 def test_greedy_takes_a_win_at_once() -> None:
