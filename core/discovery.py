@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from glem.core.configurations import ConfigurationSet, symmetry_classes
 from glem.core.discovery_report import Assessment, cell_maps, configuration_items, discovery_report, pattern_items
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
+from glem.core.features import side_and_kind
 from glem.core.files import atomic_path, check_writable, folder_lock
 from glem.core.learning import Learning
 from glem.core.matching import ConfigurationMatcher
@@ -241,7 +242,10 @@ def _assessed(
 
 
 def _cell_moments(learning: Learning, sample: PositionSet, maps: int = 3) -> tuple[NDArray[np.float64], list[str]]:
-    """Label sums by the first two values of cells that are not the least one, over thirds of the phases or each one."""
+    """Label sums by own and opponent's pieces in each cell, over thirds of the phases or each one.
+
+    No maps where the values of cells are not named as either side's: nothing else tells whose they are.
+    """
     layout = learning.game.layout
     if layout is None:
         return np.zeros((0, 0, 4)), []
@@ -251,12 +255,15 @@ def _cell_moments(learning: Learning, sample: PositionSet, maps: int = 3) -> tup
     third = np.minimum(phase * maps // len(learning.phases), maps - 1)
     sums = np.zeros((maps, layout.rows * layout.columns, 4))
     for place, feature in enumerate(learning.features.features):
-        if feature.cell is None or feature.cardinality < 3:
+        if feature.cell is None:
             continue
-        for side in range(2):
-            here = values[:, place] == feature.low + 1 + side
+        sides = [side_and_kind(name)[0] for name in feature.value_names]
+        for side, owner in enumerate(("own", "opponent")):
+            here = np.isin(values[:, place], [feature.low + at for at, found in enumerate(sides) if found == owner])
             sums[:, feature.cell, 2 * side] += np.bincount(third[here], minlength=maps)
             sums[:, feature.cell, 2 * side + 1] += np.bincount(third[here], sample.label[here], maps)
+    if not (sums[..., 0].any() and sums[..., 2].any()):
+        return sums[:0], []
     names = learning.phases.names
     bounds = [[phase for phase in range(len(names)) if phase * maps // len(names) == part] for part in range(maps)]
     return sums, [
@@ -355,7 +362,7 @@ def _discovered(
     sums, names = _cell_moments(learning, sample)
     report = discovery_report(
         learning,
-        facts=_facts(positions, training_set, held_out, sample, candidates, classes, trainings, chosen),
+        facts=_facts(positions, training_set, held_out, sample, candidates, classes, trainings, chosen, maps=names),
         assessment=assessment,
         trainings=trainings,
         configurations=shown,
@@ -399,6 +406,8 @@ def _facts(
     classes: NDArray[np.int32],
     trainings: Mapping[str, Training],
     settings: DiscoverySettings,
+    *,
+    maps: Sequence[str],
 ) -> dict[str, str]:
     plan = settings.mining
     facts = {
@@ -426,6 +435,8 @@ def _facts(
         facts["mining"] = candidates.incomplete
     if candidates.lacking:
         facts["no configurations"] = candidates.lacking
+    if not maps and positions.game.layout is not None:
+        facts["no maps of the board"] = "no feature of a cell has values called own and opponent"
     if not (positions.weight == 1).all():
         facts["weights of positions"] = (
             f"{float(positions.weight.sum(dtype=np.float64)):,.0f} in all: fits, errors and calibration count a "
@@ -444,7 +455,7 @@ def _unimproved(training: Training) -> str:
     """Names of the phases whose held-out error no iteration improved; empty when there are none."""
     results = training.weights.results
     names = training.evaluation.learning.phases.names if len(results) > 1 else ("all phases",)
-    return ", ".join(name for name, result in zip(names, results, strict=True) if not result.improved)
+    return ", ".join(name for name, result in zip(names, results, strict=True) if result and not result.improved)
 
 
 def _summary(

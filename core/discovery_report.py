@@ -76,7 +76,7 @@ def configuration_items(
     significance: NDArray[np.floating] | None,
     count: int,
 ) -> tuple[Item, ...]:
-    """Return the configurations whose weights move evaluations most, one of each symmetry class.
+    """Return the configurations whose weights move evaluations most, of each symmetry class that nearest the top left.
 
     The influence of a weight in a phase is the standard deviation of what it adds, |w| sqrt(p (1 - p)) for a share p
     of positions in which it counts; classes are ranked by the root mean square of that over the phases.
@@ -84,14 +84,18 @@ def configuration_items(
     weights = training.weights.configurations
     matches = training.weights.match_counts[:, training.weights.patterns.shape[1] :]
     influence = _influence(weights, matches, training.phase_weights)
-    first = np.full(weights.shape[1], -1, np.int64)
-    first[classes[::-1]] = np.arange(len(classes) - 1, -1, -1)
+    table = configurations.table
+    cells_of = [feature.cell for feature in features.features]
+
+    def lying(member: np.int64) -> list[tuple[bool, int]]:
+        cells = [cells_of[table.features[relation]] for relation in configurations.relations_of(int(member))]
+        return sorted((cell is None, cell or 0) for cell in cells)
+
     items = []
     for chosen in np.argsort(-influence, kind="stable")[:count]:
         if influence[chosen] == 0:
             break
-        member = int(first[chosen])
-        table = configurations.table
+        member = int(min(np.flatnonzero(classes == chosen), key=lying))
         relations = [
             Relation(int(table.features[relation]), int(table.values[relation]))
             for relation in configurations.relations_of(member)
@@ -186,7 +190,7 @@ def cell_maps(moments: NDArray[np.float64], names: Sequence[str]) -> tuple[CellM
     return tuple(maps)
 
 
-def _curves(learning: Learning, model: str, results: Sequence[FitResult]) -> list[LearningCurve]:
+def _curves(learning: Learning, model: str, results: Sequence[FitResult | None]) -> list[LearningCurve]:
     names = learning.phases.names if len(results) == len(learning.phases) else ("all phases",)
     return [
         LearningCurve(
@@ -196,6 +200,7 @@ def _curves(learning: Learning, model: str, results: Sequence[FitResult]) -> lis
             validation=np.sqrt(result.held_out_errors),
         )
         for name, result in zip(names, results, strict=True)
+        if result is not None
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -14,9 +15,10 @@ from glem.core.game import Game
 from glem.core.kernels import compiled
 from glem.core.operations import Operations, generic_operation, position_at
 
-__all__ = ["AtomicFeature", "AtomicFeatures", "Relation"]
+__all__ = ["AtomicFeature", "AtomicFeatures", "Relation", "side_and_kind"]
 
 _BLOCK = 64
+_PIECE = re.compile(r"(own|opponent)(?:'s)?(?:[ _-]+(.+))?")
 
 
 class Relation(NamedTuple):
@@ -39,7 +41,8 @@ class AtomicFeature:
     description
         One sentence for the report.
     value_names
-        Name of each value from ``low`` to ``high``, or empty.
+        Name of each value from ``low`` to ``high``, or empty. In a cell, ``own`` and ``opponent``, alone or before a
+        kind of piece (``own king``, ``opponent_man``), say whose piece stands there; reports draw and compare by it.
     cell
         Board cell that the feature describes (row-major from the top left), or None.
     group
@@ -70,6 +73,12 @@ class AtomicFeature:
     def value_name(self, value: int) -> str:
         """Name of a value, the number itself where it has none."""
         return self.value_names[value - self.low] if self.value_names else str(value)
+
+
+def side_and_kind(value_name: str) -> tuple[str, str]:
+    """Whose piece a value's name tells of, and its kind: ("own", "king") for ``own king``; no side for other names."""
+    found = _PIECE.fullmatch(value_name)
+    return (found[1], found[2] or "") if found else ("", value_name)
 
 
 @generic_operation

@@ -88,11 +88,11 @@ class Game:
         Largest number of legal moves in any position: the room in every buffer. Compiled code does not look whether
         ``legal_moves`` keeps to it, conformance checks and plain code outside of the search do.
     move_count
-        Moves are integers from 0 to ``move_count - 1``.
+        Moves are integers from 0 to ``move_count - 1``; at most 32,768.
     max_plies
-        Longest game in plies, passes included.
+        Longest game in plies, passes included; at most 32,767.
     score_bounds
-        Least and greatest final score.
+        Least and greatest final score, neither greater than 32,767 in size.
     count_moves
         Optional ``(position) -> int``: number of legal moves without writing them (perft).
     transform

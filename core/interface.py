@@ -145,6 +145,15 @@ def _number_problems(game: Any) -> list[str]:
         problems.append(f"score_bounds are {bounds}, expected the least first")
     if problems:
         return problems
+    problems += [
+        f"{name} is {size}, expected at most {most}: {what} are kept in 16 bits"
+        for name, size, most, what in (
+            ("move_count", game.move_count, 1 << 15, "moves"),
+            ("max_plies", game.max_plies, (1 << 15) - 1, "plies"),
+            ("the greatest size of score_bounds", max(map(abs, bounds)), (1 << 15) - 1, "scores"),
+        )
+        if size > most
+    ]
     if game.pass_move is not None and not (_is_whole(game.pass_move) and 0 <= game.pass_move < game.move_count):
         problems.append(
             f"pass_move is {game.pass_move!r}, expected None or a move below move_count = {game.move_count}"

@@ -279,7 +279,7 @@ def _joined(fit: _Fit, counts: NDArray[np.int64]) -> PhaseWeights:
         linear=np.array([weights.linear[number] for _, weights, number in rows]),
         match_counts=np.array([weights.match_counts[phase] for phase, weights, _ in rows]),
         link=fit.settings.link,
-        results=tuple(weights.results[number] for _, weights, number in rows),
+        results=tuple(weights.results[phase] for phase, weights, _ in rows),
     )
 
 

@@ -18,14 +18,23 @@ _WEIGHTS = ("bias", "patterns", "configurations", "linear", "match_counts")
 def save_weights(weights: PhaseWeights, path: Path) -> None:
     """Write weights and results atomically; the plan of count rules and the link are not kept."""
     arrays = {name: getattr(weights, name) for name in _WEIGHTS}
+    texts, numbers = [], []
     for number, result in enumerate(weights.results):
+        if result is None:
+            texts.append(["", ""])
+            numbers.append([0.0] * 4)
+            continue
         arrays[f"training_errors_{number}"] = result.training_errors
         arrays[f"held_out_errors_{number}"] = result.held_out_errors
-    texts = [[result.fitter, result.reason] for result in weights.results]
-    numbers = [
-        [float(result.converged), float(result.best_iteration), float(result.parameter_count), result.training_weight]
-        for result in weights.results
-    ]
+        texts.append([result.fitter, result.reason])
+        numbers.append(
+            [
+                float(result.converged),
+                float(result.best_iteration),
+                float(result.parameter_count),
+                result.training_weight,
+            ]
+        )
     with atomic_path(path) as temporary:
         np.savez(temporary, allow_pickle=False, texts=np.array(texts, np.str_), numbers=np.array(numbers), **arrays)
 
@@ -45,6 +54,8 @@ def load_weights(path: Path, link: Link) -> PhaseWeights:
                 parameter_count=int(numbers[2]),
                 training_weight=float(numbers[3]),
             )
+            if fitter
+            else None
             for number, ((fitter, reason), numbers) in enumerate(zip(stored["texts"], stored["numbers"], strict=True))
         )
     return PhaseWeights(

@@ -278,9 +278,10 @@ def command(
     shutil.rmtree(work, ignore_errors=True)
     results = training.weights.results
     names = learning.phases.names if len(results) > 1 else ("all phases",)
-    unlearned = [name for name, result in zip(names, results, strict=True) if not result.improved]
+    unlearned = [name for name, result in zip(names, results, strict=True) if result and not result.improved]
     curves = [
-        {
+        result
+        and {
             "training": np.sqrt(result.training_errors),
             "validation": np.sqrt(result.held_out_errors),
             "best": result.best_iteration,
@@ -301,6 +302,9 @@ def command(
         print_json({"output": output, "positions": len(scored), "fits": curves})
         return
     for name, result in zip(names, results, strict=True):
+        if result is None:
+            click.echo(f"{name:>10}: no positions: it has the weights of the nearest phase")
+            continue
         text = str(result).splitlines()[-1].replace("held-out positions", "validation games")
         click.echo(f"{name:>10}: {text}, {result.reason}")
     click.echo(f"wrote {output}")

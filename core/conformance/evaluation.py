@@ -422,7 +422,8 @@ def _check_search(evaluation: LinearEvaluation, sample: Sample, examination: Exa
     evaluator = evaluator_of(evaluation)
     promise = f"the plain and the compiled search of {_SEARCH_DEPTH} plies find the same scores, moves and nodes"
     inner = [row for row, moves in enumerate(sample.legal) if moves]
-    rows = inner[:: max(1, len(inner) // _SEARCHED_POSITIONS)][:_SEARCHED_POSITIONS]
+    generator = random.Random(sample.seed)  # noqa: S311 - no secret depends on it
+    rows = sorted(generator.sample(inner, min(_SEARCHED_POSITIONS, len(inner))))
 
     def body(check: OpenCheck) -> None:
         settings = SearchSettings(table_mb=_SEARCH_TABLE_MB)

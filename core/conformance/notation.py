@@ -54,9 +54,10 @@ def _check_texts_at(game: Game, sample: Sample, check: OpenCheck) -> None:
     """Examine the texts of moves that depend on the position, of every move played and of all moves here and there."""
     if game.format_move_at is None or game.parse_move_at is None:
         return
+    whole = set(sample.some(_WHOLE_LISTS))
     for row in rows_of(game, sample, check):
         position, played = sample.positions[row], sample.played[row]
-        moves = sample.legal[row] if row % _WHOLE_LISTS == 0 else [] if played is None else [played]
+        moves = sample.legal[row] if row in whole else [] if played is None else [played]
         texts: dict[str, int] = {}
         for move in moves:
             text = game.format_move_at(position, move)
@@ -108,7 +109,7 @@ def check_formats(game: Game, examination: Examination) -> None:
 def check_pickling(game: Game, sample: Sample, examination: Examination) -> None:
     """Examine whether positions and rules reach another process."""
     with examination.check("pickling", "positions and rules reach another process unchanged") as check:
-        for row in range(0, len(sample.positions), max(1, len(sample.positions) // 20)):
+        for row in sample.some(20):
             position = sample.positions[row]
             copy = pickle.loads(pickle.dumps(position))  # noqa: S301 - made one call ago
             check.expect(

@@ -16,6 +16,7 @@ from glem.core.game import Game
 from glem.core.operations import store_position
 
 __all__ = [
+    "FIRST_PLIES",
     "GUARD",
     "GUARD_ROWS",
     "MOST_POSITIONS",
@@ -40,6 +41,9 @@ GUARD = -1_234_567
 GUARD_ROWS = 8
 """Number of guards before and behind that room."""
 
+FIRST_PLIES = 6
+"""Plies at the start of games that every sample looks at: rules for openings, such as swaps, hold nowhere else."""
+
 MOST_POSITIONS = 2500
 """Positions after which :func:`sample_of` begins no further game: of games that last for hundreds of plies few do."""
 
@@ -61,6 +65,8 @@ class Sample:
         Whether a broken promise ended the games before their time.
     doubt
         Why checks that play moves from these positions would tell nothing new, or empty.
+    seed
+        Of the games, and of what :meth:`some` draws.
     """
 
     positions: list[Any] = field(factory=list)
@@ -70,6 +76,7 @@ class Sample:
     over: list[bool] = field(factory=list)
     broken_off: bool = False
     doubt: str = ""
+    seed: int = 0
     places: dict[int, str] = field(factory=dict)
     """Texts of rows that were asked for, which every check needs again."""
 
@@ -77,6 +84,21 @@ class Sample:
     def ends(self) -> list[int]:
         """Rows of the positions without moves."""
         return [row for row, moves in enumerate(self.legal) if not moves]
+
+    def some(self, count: int) -> list[int]:
+        """Rows of all different positions of the first plies, and of ``count`` others by lot, ascending.
+
+        Every n-th row would keep step with games of one length, and miss what happens at one ply.
+        """
+        first: dict[tuple[Any, ...], int] = {}
+        others = []
+        for row, position in enumerate(self.positions):
+            if len(self.history[row]) < FIRST_PLIES:
+                first.setdefault(tuple(value.item() for value in position), row)
+            else:
+                others.append(row)
+        generator = random.Random(self.seed)  # noqa: S311 - no secret depends on it
+        return sorted([*first.values(), *generator.sample(others, min(count, len(others)))])
 
     def drop_last(self) -> None:
         """Take the last row away."""
@@ -207,7 +229,7 @@ def play_sample(
     No game begins when there are ``most_positions`` or more.
     What has been played when a promise breaks stays in the sample, without the position that broke it.
     """
-    sample.broken_off = True
+    sample.broken_off, sample.seed = True, seed
     generator = random.Random(seed)  # noqa: S311 - no secret depends on it
     for _ in range(games):
         if most_positions is not None and len(sample.positions) >= most_positions:

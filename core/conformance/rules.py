@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ import numpy as np
 from glem.core.conformance.compiled_rules import AGREEMENT, check_compiled
 from glem.core.conformance.notation import check_formats, check_pickling, check_text
 from glem.core.conformance.playouts import (
+    FIRST_PLIES,
     GUARD_ROWS,
     Sample,
     check_position,
@@ -36,6 +38,7 @@ _SIBLINGS = 4
 _SYMMETRY_SAMPLE = 60
 _HASH_WINDOW_BITS = 16
 _SHOWN_MOVES = 6
+_COUNTED_POSITIONS = 1000
 _REPEATABLE = "the rules depend on the position alone and change nothing"
 _SYMMETRIES = "the symmetries form a group and keep legal moves, play, ends and final scores"
 _CHANCE = "different results for the same position: chance, or a global that changes"
@@ -90,6 +93,7 @@ def check_game(
         lambda: _check_playouts(game, games, seed, sample, examination),
         where_played("repeatable", _REPEATABLE, lambda: _check_repeatable(game, sample, examination)),
         lambda: _check_scores(game, sample, examination),
+        lambda: _note_course(game, sample, examination),
         lambda: _check_hash(game, sample, examination),
         where_played("symmetries", _SYMMETRIES, lambda: _check_symmetries(game, sample, examination)),
         lambda: check_text(game, sample, examination),
@@ -234,6 +238,53 @@ def _check_scores(game: Game, sample: Sample, examination: Examination) -> None:
                 check.expect(negated == -score, f"final_score is {score}, for the other side {negated}, {where}")
 
 
+def _note_course(game: Game, sample: Sample, examination: Examination) -> None:
+    """Note how the games went: no promise tells an illegal move or a wrong sign from the rules, their author does."""
+    if sample.broken_off or sample.doubt:
+        return
+    ends = sample.ends
+    scores = []
+    with contextlib.suppress(Exception):  # what it raises is a failure of the check of scores
+        scores = [int(game.final_score(sample.positions[row])) for row in ends]
+    plies = [len(sample.history[row]) for row in ends]
+    if scores:
+        winners = Counter((count + (score < 0)) % 2 for count, score in zip(plies, scores, strict=True) if score)
+        won, lost = (sum(sign * score > 0 for score in scores) for sign in (-1, 1))
+        examination.note(
+            f"{len(scores)} random games: the first player won {winners[0]}, the second {winners[1]}, "
+            f"{scores.count(0)} were drawn; who moved last won {won} and lost {lost}"
+        )
+    choices = [len(moves) for moves in sample.legal if moves]
+    if choices:
+        counts = ", ".join(map(str, _first_counts(game)))
+        examination.note(
+            f"{_range(plies, 'plies a game')}, {_range(choices, 'moves a position')}"
+            + (f"; perft from the start {counts}" if counts else "")
+        )
+
+
+def _range(counts: Sequence[int], what: str) -> str:
+    return f"{min(counts)} to {max(counts)} {what} (mean {sum(counts) / len(counts):.1f})"
+
+
+def _first_counts(game: Game) -> list[int]:
+    """Count the sequences of 1, 2, ... plies, as far as that is soon done and no game ends."""
+    counts: list[int] = []
+    level = [game.initial_position]
+    with contextlib.suppress(Exception):  # random games do not reach every position
+        while len(counts) < FIRST_PLIES:
+            moves = [game.list_legal_moves(position) for position in level]
+            if not all(moves):
+                break
+            counts.append(sum(map(len, moves)))
+            if counts[-1] > _COUNTED_POSITIONS:
+                break
+            level = [
+                game.play(position, move) for position, listed in zip(level, moves, strict=True) for move in listed
+            ]
+    return counts
+
+
 def _check_hash(game: Game, sample: Sample, examination: Examination) -> None:
     promise = "hash_key is a 64-bit number, equal for equal positions, different and well scattered for others"
     with examination.check("hash", promise) as check:
@@ -299,8 +350,7 @@ def _check_symmetries(game: Game, sample: Sample, examination: Examination) -> N
         examination.skip("symmetries", _SYMMETRIES, "the game has none")
         return
     symmetries = range(game.symmetry_count)
-    step = max(1, len(sample.positions) // _SYMMETRY_SAMPLE)
-    rows = sorted({*range(0, len(sample.positions), step), *sample.ends[:_SYMMETRY_SAMPLE]})
+    rows = sorted({*sample.some(_SYMMETRY_SAMPLE), *sample.ends[:_SYMMETRY_SAMPLE]})
     with examination.check("symmetries", _SYMMETRIES) as check:
         products = {pair: set(symmetries) for pair in itertools.product(symmetries, symmetries)}
         for row in rows_of(game, sample, check, rows):
@@ -342,13 +392,16 @@ def _check_image(game: Game, sample: Sample, row: int, symmetry: int, image: Any
         )
     else:
         check.cases += 1
-    move = sample.played[row]
-    if move is None:
+    played = sample.played[row]
+    if played is None:
         check.expect(
             game.final_score(image) == game.final_score(sample.positions[row]),
             f"under symmetry {symmetry}, the final score changes, {where}",
         )
-    elif moves[move] in image_moves:
+    # A rare move of the opening, such as a swap, is seldom played by lot: all moves of the first game's first plies.
+    for move in sample.legal[row] if row < FIRST_PLIES else () if played is None else (played,):
+        if moves[move] not in image_moves:
+            continue
         expected = game.transform(game.play(sample.positions[row], move), symmetry)
         check.expect(
             same(game.play(image, moves[move]), expected),

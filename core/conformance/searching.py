@@ -130,8 +130,7 @@ def _list_tactical(game: Game, position: Any, legal: list[int], where: str) -> l
 
 def _walk_tactically(game: Game, sample: Sample, seed: int, check: OpenCheck) -> None:
     generator = random.Random(seed)  # noqa: S311 - no secret depends on it
-    rows = range(0, len(sample.positions), max(1, len(sample.positions) // _TACTICAL_WALKS))
-    for row in rows_of(game, sample, check, rows):
+    for row in rows_of(game, sample, check, sample.some(_TACTICAL_WALKS)):
         position, where = sample.positions[row], place_of(game, sample, row)
         for _ in range(game.max_plies + 1):
             moves = _list_tactical(game, position, list_moves(game, position, where), where)
@@ -155,7 +154,7 @@ def _check_numbers(game: Game, sample: Sample, check: OpenCheck) -> None:
     unlimited = float("inf")
     extended = asked = 0
     # Of very many positions, every move of some and the move played of all.
-    step = 1 + len(sample.positions) // _WHOLE_LISTS
+    whole = set(sample.some(_WHOLE_LISTS))
     moves_after, plies_to_equal = _moves_after(game, sample), _plies_to_equal(sample)
     for row in rows_of(game, sample, check):
         position, where = sample.positions[row], place_of(game, sample, row)
@@ -176,7 +175,7 @@ def _check_numbers(game: Game, sample: Sample, check: OpenCheck) -> None:
         if "is_drawn" in functions:
             _check_draw(game, sample, row, where, check)
         played = sample.played[row]
-        moves = sample.legal[row] if row % step == 0 else [] if played is None else [played]
+        moves = sample.legal[row] if row in whole else [] if played is None else [played]
         for move in moves if {"extension", "move_order", "move_hint"} & set(functions) else ():
             after = game.play(position, move)
             if "extension" in functions:

@@ -42,7 +42,8 @@ class PhaseWeights:
     link
         Link function.
     results
-        One per phase, or a single one where all phases were fitted together.
+        One per phase, None for a phase without positions, which has the weights of the nearest one; or a single one
+        where all phases were fitted together.
     plan
         What the count rules gave to every weight, None without them.
     """
@@ -53,7 +54,7 @@ class PhaseWeights:
     linear: NDArray[np.float64]
     match_counts: NDArray[np.float64]
     link: Link
-    results: tuple[FitResult, ...]
+    results: tuple[FitResult | None, ...]
     plan: WeightPlan | None = None
 
     def sums(self, design: Design, jobs: int = 1) -> NDArray[np.float32]:
@@ -168,11 +169,12 @@ def fit_phases(
     if len(known) == 0:
         raise BadInputError("no position to fit has a label")
     fitted: list[NDArray[np.float64]] = []
-    results: list[FitResult] = []
+    results: list[FitResult | None] = []
     files = []
     with progress("fitting phases", len(groups)) as task:
         for number, group in enumerate(groups):
             if plan is None and number not in known:
+                results.append(None)
                 task.advance()
                 continue
             problem = LeastSquares(
@@ -204,7 +206,6 @@ def fit_phases(
         distances = np.abs(np.arange(design.phase_count)[:, None] - known[::-1][None, :])
         nearest = len(known) - 1 - np.argmin(distances, axis=1)
         weights_by_phase = weights_by_phase[nearest]
-        results = [results[place] for place in nearest]
     return _phase_weights(design, weights_by_phase, match_counts, link, tuple(results), plan)
 
 
@@ -223,7 +224,7 @@ def _phase_weights(
     weights: NDArray[np.float64],
     match_counts: NDArray[np.float64],
     link: Link,
-    results: tuple[FitResult, ...],
+    results: tuple[FitResult | None, ...],
     plan: WeightPlan | None,
 ) -> PhaseWeights:
     layout = design.layout

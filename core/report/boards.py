@@ -2,35 +2,62 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from xml.etree.ElementTree import Element
 
+from glem.core.features import side_and_kind
 from glem.core.game import BoardLayout
 from glem.core.report.data import CellMap, Glyph, Item
 from glem.core.report.markup import element, signed
 
-__all__ = ["board_legend", "draw_board", "draw_cell_map", "glyph_of", "greatest_value", "map_legend"]
+__all__ = ["board_legend", "draw_board", "draw_cell_map", "glyphs_for", "greatest_value", "map_legend"]
 
 _CELL = 20.0
 _MARK_NAME = "any value"
 
 
-def glyph_of(value: str, glyphs: Mapping[str, Glyph]) -> Glyph:
-    """Drawing of a value; the first two letters of one that has none."""
-    return glyphs[value] if value in glyphs else Glyph("text", "neutral", value[:2])
+def glyphs_for(values: Iterable[str], glyphs: Mapping[str, Glyph]) -> dict[str, Glyph]:
+    """Drawings of all values, no two alike: the given ones, discs with letters for kinds of pieces, else letters."""
+    others = {value: side_and_kind(value) for value in sorted(set(values) - set(glyphs))}
+    letters = _letters({kind for _, kind in others.values()})
+    return {
+        **glyphs,
+        **{
+            value: Glyph("disc", "own" if side == "own" else "opponent", letters[kind])
+            if side
+            else Glyph("text", text=letters[kind])
+            for value, (side, kind) in others.items()
+        },
+    }
+
+
+def _letters(names: Iterable[str]) -> dict[str, str]:
+    """One or two characters for each name, no two alike: a name's initials, other letters of it, or a number."""
+    found = {"": ""}
+    for name in sorted(set(names) - {""}):
+        words = re.findall(r"[^\W\d_]+|\d+", name[:40])
+        initials = words[0][0] + words[-1][0] if len(words) > 1 else "".join(words)[:1]
+        pairs = map("".join, itertools.combinations("".join(words), 2))
+        choices = itertools.chain((initials,), pairs, map(str, itertools.count(1)))
+        found[name] = next(text for text in choices if text not in found.values())
+    return found
 
 
 def _glyph(glyph: Glyph, left: float, top: float) -> list[Element]:
     middle_x, middle_y = left + _CELL / 2, top + _CELL / 2
     cell = element("rect", x=left, y=top, width=_CELL, height=_CELL, class_="cell")
     if glyph.shape == "disc":
-        return [cell, element("circle", cx=middle_x, cy=middle_y, r=_CELL * 0.39, class_="disc " + glyph.tone)]
+        disc = element("circle", cx=middle_x, cy=middle_y, r=_CELL * 0.39, class_="disc " + glyph.tone)
+        kind = element("text", glyph.text[:3], x=middle_x, y=middle_y, class_="letters on-" + glyph.tone)
+        return [cell, disc, kind] if glyph.text else [cell, disc]
     if glyph.shape == "ring":
         return [cell, element("circle", cx=middle_x, cy=middle_y, r=_CELL * 0.16, class_="ring")]
     if glyph.shape == "text":
-        letters = element("text", glyph.text[:2], x=middle_x, y=middle_y, class_="letters " + glyph.tone)
+        letters = element("text", glyph.text[:3], x=middle_x, y=middle_y, class_="letters " + glyph.tone)
         return [cell, letters]
     return [cell]
 
@@ -70,7 +97,7 @@ def draw_board(
     words = []
     for cell, value in item.cells.items():
         row, column = divmod(cell, layout.columns)
-        drawn += _glyph(glyph_of(value, glyphs), column * _CELL, row * _CELL)
+        drawn += _glyph(glyphs[value], column * _CELL, row * _CELL)
         words.append(f"{_cell_name(cell, layout, names)} {value or _MARK_NAME}")
     description = f"Board, {layout.rows} by {layout.columns} cells: {'; '.join(words) or 'no cell'}"
     return _svg(layout, description, _grid(layout), *drawn)
@@ -81,12 +108,12 @@ def board_legend(items: Iterable[Item], glyphs: Mapping[str, Glyph]) -> Element 
     used = {value for item in items for value in item.cells.values()}
     if not used:
         return None
-    ordered = [value for value in glyphs if value in used] + sorted(used - set(glyphs))
+    ordered = [value for value in glyphs if value in used]
     single = BoardLayout(1, 1)
     entries = [
         element(
             "li",
-            _svg(single, value or _MARK_NAME, *_glyph(glyph_of(value, glyphs), 0, 0)),
+            _svg(single, value or _MARK_NAME, *_glyph(glyphs[value], 0, 0)),
             value or _MARK_NAME,
         )
         for value in ordered

@@ -258,7 +258,7 @@ class Glyph:
     tone
         Whose it is; neutral when nobody's.
     text
-        One or two characters, for the shape ``text``.
+        One or two characters, for the shape ``text`` or on a disc.
     """
 
     shape: Literal["disc", "ring", "mark", "text"]
@@ -272,7 +272,7 @@ DEFAULT_GLYPHS: Mapping[str, Glyph] = {
     "empty": Glyph("ring"),
     "": Glyph("mark"),
 }
-"""Glyphs of the usual values; a value without one is drawn as its first two letters."""
+"""Glyphs of the usual values; one without is drawn as a piece of its side, or as letters that no other value has."""
 
 
 @define(frozen=True)

@@ -7,8 +7,10 @@ import os
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
+from attrs import evolve
+
 from glem.core.files import atomic_path
-from glem.core.report.boards import board_legend, draw_cell_map, greatest_value, map_legend
+from glem.core.report.boards import board_legend, draw_cell_map, glyphs_for, greatest_value, map_legend
 from glem.core.report.charts import calibration_chart, error_chart, learning_chart, line_swatch, model_styles
 from glem.core.report.data import DiscoveryReport, Item, PhaseErrors
 from glem.core.report.frame import details, paragraph, section, whole_page
@@ -29,6 +31,9 @@ def write_report(report: DiscoveryReport, path: str | os.PathLike[str]) -> None:
 
 def render(report: DiscoveryReport) -> str:
     """HTML text of the report; equal reports give equal texts."""
+    items = (*report.configurations, *report.patterns)
+    glyphs = glyphs_for((value for item in items for value in item.cells.values()), report.glyphs)
+    report = evolve(report, glyphs=glyphs)
     sections = [
         part
         for part in (

@@ -84,6 +84,52 @@ def test_games_with_few_phases_have_a_map_for_each(
     assert sums[:, 27, [0, 2]].sum() == 1000
 
 
+def test_maps_go_by_whose_a_value_is_called_and_not_by_its_number(
+    positions: PositionSet, othello_learning: Learning
+) -> None:
+    few = positions.select(np.arange(len(positions)) < 1000)
+
+    def moments(*names: str) -> Any:
+        features = tuple(
+            feature if feature.cell is None else attrs.evolve(feature, value_names=names)
+            for feature in othello_learning.features.features
+        )
+        learning = attrs.evolve(othello_learning, features=attrs.evolve(othello_learning.features, features=features))
+        return _cell_moments(learning, few)[0]
+
+    own_first = moments("empty", "own", "opponent")
+    np.testing.assert_array_equal(moments("empty", "opponent's man", "own man"), own_first[..., [2, 3, 0, 1]])
+    # All pieces of a side count, of whatever kind.
+    both = moments("opponent_man", "own man", "own_king")
+    np.testing.assert_array_equal(both[..., 0], own_first[..., 0] + own_first[..., 2])
+    assert len(moments("empty", "own man", "own king")) == 0
+    assert len(moments("empty", "my_man", "his_man")) == 0
+
+
+def test_of_images_the_one_nearest_the_top_left_is_shown(finished: Path, othello_learning: Learning) -> None:
+    shown = json.loads((finished / "discovery.json").read_text())["configurations"]
+    symmetries = othello_learning.features.symmetries
+    assert symmetries is not None
+    for item in shown:
+        cells = [int(cell) for cell in item["cells"]]
+        assert cells
+        assert sorted(cells) == min(sorted(int(image[cell]) for cell in cells) for image in symmetries)
+
+
+def test_a_phase_without_positions_has_no_learning_curve_and_no_errors(
+    positions: PositionSet, othello_learning: Learning, tmp_path: Path
+) -> None:
+    late = positions.select((positions.ply >= 20) & (positions.record < 200))
+    found = discover(late, othello_learning, tmp_path, SETTINGS)
+    empty = np.flatnonzero(found.assessment.counts == 0)
+    assert len(empty)
+    names = [othello_learning.phases.names[phase] for phase in empty]
+    for training in found.trainings.values():
+        assert [training.weights.results[phase] for phase in empty] == [None] * len(empty)
+    assert len(found.report.curves) == len(othello_learning.phases) - len(empty)
+    assert not [curve.name for curve in found.report.curves if curve.name.split(", ")[1] in names]
+
+
 def test_models_beat_the_baselines_on_held_out_games(finished: Path) -> None:
     report = json.loads((finished / "discovery.json").read_text())
     counts = np.array(report["errors"]["counts"])

@@ -21,6 +21,7 @@ import pytest
 from glem.core.errors import BadInputError
 from glem.core.game import BoardLayout
 from glem.core.report import (
+    DEFAULT_GLYPHS,
     Calibration,
     CellMap,
     DiscoveryReport,
@@ -32,6 +33,7 @@ from glem.core.report import (
     to_json,
     write_report,
 )
+from glem.core.report.boards import glyphs_for
 from glem.core.report.markup import aligned, legible, number, signed
 from tests.core import report_example
 from tests.core.report_example import example_report
@@ -362,6 +364,17 @@ def test_cells_are_called_by_their_names() -> None:
     assert "Board, 2 by 2 cells: row 1 column 2 empty; b1 own" in page
     assert "<title>b1: +2" in page
     assert "<title>row 1 column 2: +1" in page
+
+
+def test_no_two_values_of_a_cell_are_drawn_alike() -> None:
+    names = ["own man", "own_king", "opponent's man", "opponent_king", "his_man", "his_king", "??", "a" * 5000, "aa"]
+    names += [f"plane{place}" for place in range(120)] + list(DEFAULT_GLYPHS)
+    drawn = glyphs_for(names, DEFAULT_GLYPHS)
+    assert len({drawn[name] for name in names}) == len(names)
+    assert all(1 <= len(glyph.text) <= 3 for glyph in drawn.values() if glyph.shape == "text")
+    assert (drawn["own man"].shape, drawn["own man"].tone) == ("disc", "own")
+    assert (drawn["opponent_king"].shape, drawn["opponent_king"].tone) == ("disc", "opponent")
+    assert drawn["own man"].text == drawn["opponent's man"].text != drawn["own_king"].text
 
 
 def test_overall_error_weighs_phases_by_their_positions() -> None:
