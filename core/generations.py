@@ -6,7 +6,6 @@ before are then labelled by searches that look into the phase whose weights were
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,16 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.chunked_work import Workers, claim_folder, left_if_empty
+from glem.core.chunked_work import Workers
 from glem.core.configurations import symmetry_classes
 from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
-from glem.core.files import check_writable, folder_lock
+from glem.core.files import check_writable
 from glem.core.position_files import PositionWriter
 from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress
+from glem.core.run_folder import remove_work, run_folder
 from glem.core.search_labels import SearchLabelling, label_by_search
 from glem.core.training import FitSettings, Terms, train
 
@@ -127,7 +127,6 @@ def improve(
         )
     if not folder.is_dir():
         check_writable(folder)
-        folder.mkdir()
     mark = {
         "positions": arrays_digest(positions.positions),
         "first": arrays_digest((first.bias, first.pattern_weights, first.configuration_weights, first.linear_weights)),
@@ -135,8 +134,7 @@ def improve(
         "fit": repr(settings.fit),
         "settings": [settings.positions_per_phase, settings.validation, settings.seed],
     }
-    claim_folder(folder, mark)
-    with folder_lock(folder), left_if_empty(folder):
+    with run_folder(folder, mark, keep=True):
         return _Improvement(positions, first, settings, folder, workers, jobs, progress).run()
 
 
@@ -190,12 +188,11 @@ class _Improvement:
     def _label(self, phase: int, rows: NDArray[np.int64]) -> PositionSet:
         """Positions of a phase labelled by searches with the weights fitted so far."""
         target = self._folder / f"labelled-{phase:02d}.parquet"
+        newest, work = self._folder / f"newest-{phase:02d}.npz", self._folder / f"labels-{phase:02d}"
         if not target.exists():
-            newest = self._folder / f"newest-{phase:02d}.npz"
             self._evaluation.save(newest)
             labeller = attrs.evolve(self._settings.labelling.labeller, evaluation=str(newest), digest="")
             settings = attrs.evolve(self._settings.labelling, labeller=labeller)
-            work = self._folder / f"labels-{phase:02d}"
             try:
                 with PositionWriter(target, self._positions.game, "search") as writer:
                     for part in label_by_search(
@@ -206,8 +203,8 @@ class _Improvement:
                 if not work.exists():
                     newest.unlink()
                 raise
-            shutil.rmtree(work)
-            newest.unlink()
+        remove_work(work)
+        newest.unlink(missing_ok=True)
         return PositionSet.read(target, self._positions.game)
 
     def _fit(self, phase: int) -> float:

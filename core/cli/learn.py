@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,7 +106,6 @@ def command(
     import numpy as np
 
     from glem.core.errors import BadInputError
-    from glem.core.files import check_writable
     from glem.core.game import load_game
     from glem.core.game_positions import keys_digest, read_game_positions
     from glem.core.grading.learning import DecidingGames, LearningRule, learn, share_of_games
@@ -121,9 +121,7 @@ def command(
         for text in (select, tuning_select)
     )
     learning_rule = LearningRule(level, any_increase, resamples=resamples, seed=seed)
-    for path in (log, output):
-        if path is not None:
-            check_writable(path)
+    check_outputs(log, output, folders=() if log is None else [f"{log}.accepted"])
     first = load_any_player_evaluation(game, baseline)
     tried = [_file_candidate(game, text) for text in candidates]
     progress = display_progress(quiet=as_json)
