@@ -109,6 +109,7 @@ class _Stages:
 
     folder: Path
     work: Path
+    provenance: Mapping[str, str]
 
 
 def _described(positions: PositionSet, settings: DiscoverySettings) -> dict[str, Any]:
@@ -202,6 +203,7 @@ def _fitted(
             "positions": f"{len(training_set):,} from {', '.join(training_set.sources)}"[:2000],
             "labels": training_set.label_kind,
             "seed": str(settings.seed),
+            **stages.provenance,
         },
         jobs=jobs,
         progress=progress,
@@ -281,6 +283,7 @@ def discover(
     folder: Path,
     settings: DiscoverySettings | None = None,
     *,
+    provenance: Mapping[str, str] | None = None,
     jobs: int = 1,
     progress: Progress = SILENT,
 ) -> Discovery:
@@ -301,6 +304,8 @@ def discover(
         Unfinished work lies in its folder ``work``.
     settings
         What to do; defaults if None.
+    provenance
+        Kept in the evaluations beside how they were made.
     jobs
         Threads; they change no result.
     progress
@@ -326,7 +331,7 @@ def discover(
     folder.mkdir(exist_ok=True)
     clear_temporaries(folder)
     with run_folder(folder / "work", _described(positions, chosen)) as work:
-        stages = _Stages(folder, work)
+        stages = _Stages(folder, work, {} if provenance is None else provenance)
         return _discovered(
             positions, training_set, held_out, learning, pattern_set, stages, chosen, jobs=jobs, progress=progress
         )

@@ -6,6 +6,7 @@ before are then labelled by searches that look into the phase whose weights were
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.files import check_writable
+from glem.core.fitted_files import FITTED_FILES
 from glem.core.position_files import PositionWriter
 from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress
@@ -88,6 +90,7 @@ def improve(
     folder: Path,
     *,
     workers: Workers | None = None,
+    provenance: Mapping[str, str] | None = None,
     jobs: int = 1,
     progress: Progress = SILENT,
 ) -> Generation:
@@ -107,6 +110,8 @@ def improve(
         positions of each phase.
     workers
         Where positions are labelled; the result does not depend on it.
+    provenance
+        Kept in the evaluation beside how it was made.
     jobs
         Threads of the fits; they change no result.
     progress
@@ -135,7 +140,31 @@ def improve(
         "settings": [settings.positions_per_phase, settings.validation, settings.seed],
     }
     with run_folder(folder, mark, keep=True):
-        return _Improvement(positions, first, settings, folder, workers, jobs, progress).run()
+        found = _Improvement(positions, first, settings, folder, workers, jobs, progress).run()
+    own = _provenance(positions, first, settings, found) | dict(provenance or {})
+    return attrs.evolve(found, evaluation=attrs.evolve(found.evaluation, provenance=own))
+
+
+def _provenance(
+    positions: PositionSet, first: LinearEvaluation, settings: ImproveSettings, found: Generation
+) -> dict[str, str]:
+    labeller, names = settings.labelling.labeller, first.learning.phases.names
+    kept = [name for name, labelled in zip(names, found.labelled, strict=True) if not labelled]
+    limits = ", ".join(f"{name}={value}" for name, value in attrs.asdict(labeller.limits).items() if value is not None)
+    before = (f"{name}: {text}" for name, text in first.provenance.items() if name != FITTED_FILES)
+    return {
+        "command": "improve",
+        "positions": f"{sum(found.given):,} of {len(positions):,} from {', '.join(positions.sources)}"[:2000],
+        FITTED_FILES: first.provenance.get(FITTED_FILES, ""),
+        "labels": f"search; {sum(found.labelled):,} with those of positions that were added",
+        "labelled by": f"the newest generation, {limits}, solve={labeller.solve_from}",
+        "fitter": repr(settings.fit.fitter),
+        "l2": f"{settings.fit.l2:g}",
+        "smoothing": f"{settings.fit.smoothing:g}",
+        "validation": f"{settings.validation:g} of the games, seed {settings.seed}",
+        "phases kept": ", ".join(kept) or "none",
+        "generation before": "; ".join(before)[:2000] or "unknown",
+    }
 
 
 class _Improvement:

@@ -124,6 +124,7 @@ def command(
     """
     from glem.core.candidates import MiningPlan
     from glem.core.discovery import RESULTS, DiscoverySettings, discover
+    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
     from glem.core.fitting import ConjugateGradient
     from glem.core.learning import load_learning
     from glem.core.positions import PositionSet
@@ -150,5 +151,8 @@ def command(
         seed=seed,
     )
     learning = load_learning(scored.game.name)
-    discovery = discover(scored, learning, folder, settings, jobs=jobs, progress=display_progress())
+    provenance = {FITTED_FILES: fitted_files_text([positions])}
+    discovery = discover(
+        scored, learning, folder, settings, provenance=provenance, jobs=jobs, progress=display_progress()
+    )
     show_discovery(discovery, folder, time.monotonic() - started, as_json=as_json)

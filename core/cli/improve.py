@@ -77,6 +77,7 @@ def command(
 
     from glem.core.chunked_work import Workers
     from glem.core.errors import BadInputError
+    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
     from glem.core.fitting import ConjugateGradient
     from glem.core.generations import ImproveSettings, improve
     from glem.core.positions import PositionSet
@@ -109,6 +110,7 @@ def command(
             settings,
             work,
             workers=Workers(**where),
+            provenance={FITTED_FILES: fitted_files_text(positions, first.provenance.get(FITTED_FILES, ""))},
             jobs=min(workers, os.cpu_count() or 1),
             progress=display_progress(quiet=as_json),
         )

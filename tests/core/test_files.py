@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.files import atomic_path, check_writable, folder_lock
+from glem.core.files import atomic_path, check_writable
+from glem.core.run_folder import folder_lock
 
 
 def test_success_replaces_the_file_and_leaves_nothing_else(tmp_path: Path) -> None:
