@@ -220,8 +220,8 @@ def strength(
     from glem.core.grading.selection import SelectionRule
 
     game = load_game(game_name)
-    rated = read_ratings(ratings)
     check_outputs(report)
+    rated = read_ratings(ratings)
     with opened_executor(workers, dask) as where:
         graded = grade_collection(
             game,

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -41,10 +40,9 @@ def check_outputs(*paths: str | Path | None, folders: Iterable[str | Path] = ())
         for other in outputs[:place]:
             if os.path.realpath(output) == os.path.realpath(other) or _is_same(output, other):
                 raise BadInputError(f"{output} and {other} are one file, and both would be written: name two")
-    context = click.get_current_context(silent=True)
-    own = Counter(str(path) for path in (*outputs, *folders))
-    for text in _texts(context.params if context is not None else ()):
-        if own[str(Path(text))] > 0:
+    own = Counter(str(path) for path in outputs)
+    for text, is_option in _texts():
+        if is_option and own[str(Path(text))] > 0:
             own[str(Path(text))] -= 1
             continue
         for piece in {text, *re.split("[,=:]", text)}:
@@ -52,7 +50,7 @@ def check_outputs(*paths: str | Path | None, folders: Iterable[str | Path] = ())
                 if _is_same(output, Path(piece)):
                     raise BadInputError(f"{output} would be written over the input {piece}; name another output")
             for folder in folders:
-                if Path(piece).is_file() and Path(os.path.realpath(piece)).is_relative_to(os.path.realpath(folder)):
+                if _lies_in(Path(piece), folder):
                     raise BadInputError(f"the input {piece} lies in {folder}, where work is kept; move it elsewhere")
 
 
@@ -63,12 +61,20 @@ def _is_same(one: Path, other: Path) -> bool:
         return False
 
 
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str | Path):
-        yield str(value)
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from _texts(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _texts(each)
+def _lies_in(path: Path, folder: str | Path) -> bool:
+    try:
+        return path.is_file() and path.resolve().is_relative_to(Path(folder).resolve())
+    except (OSError, ValueError):
+        return False
+
+
+def _texts() -> Iterator[tuple[str, bool]]:
+    """Yield the values of the command line that may name files, and whether they are those of options."""
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return
+    for parameter in context.command.params:
+        value = context.params.get(parameter.name or "")
+        for each in value if isinstance(value, tuple) else (value,):
+            if isinstance(each, str | Path):
+                yield str(each), isinstance(parameter, click.Option)

@@ -82,8 +82,8 @@ def command(
         raise BadInputError("--unseen needs --split")
     if spread and not merge:
         raise BadInputError("--spread needs --merge")
-    game = choose_game(game_name, files=files, format=file_format)
     targets = _targets(output, split)
+    game = choose_game(game_name, files=files, format=file_format)
     counts = LabelCounts()
     if label == "score":
         if plies or phases or players or minimum_games or errors or sample:
