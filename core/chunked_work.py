@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,86 +16,17 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.files import LOCK, atomic_path, folder_lock
+from glem.core.files import atomic_path
 from glem.core.progress import SILENT, Progress
-from glem.core.settings import text_differences
+from glem.core.run_folder import claim_folder, folder_lock, run_folder
 from glem.core.tasks import run_tasks
 
-__all__ = ["Arrays", "ChunkedWork", "Workers", "claim_folder", "left_if_empty"]
+__all__ = ["Arrays", "ChunkedWork", "Workers"]
 
 T = TypeVar("T")
 
 Arrays = Mapping[str, NDArray[Any]]
 """Result of a task: arrays by name."""
-
-_MARK = "work.json"
-
-
-def claim_folder(
-    folder: Path,
-    settings: Mapping[str, Any],
-    *,
-    mark: str = _MARK,
-    files: str = "[!.]*",
-    content: str = "unfinished work",
-    remedy: str = "remove it",
-) -> None:
-    """Note in a folder what work it is for.
-
-    Parameters
-    ----------
-    folder
-        The folder.
-    settings
-        All that the results depend on, as JSON values.
-    mark
-        File of the note.
-    files
-        What the results are called there; by default anything counts as one.
-    content, remedy
-        What the folder holds and what is to be done about it, for the error.
-
-    Raises
-    ------
-    BadInputError
-        The folder is for other work, or holds results of nobody knows what.
-    """
-    note = folder / mark
-    text = json.dumps(settings, indent=1, sort_keys=True) + "\n"
-    if note.exists():
-        found = note.read_text(encoding="utf-8", errors="replace")
-        if found != text:
-            changes = text_differences(found, settings) or f"{mark} differs"
-            raise BadInputError(
-                f"{folder} holds {content} of other settings or input ({changes}); {remedy}, "
-                "or repeat the command that began it"
-            )
-        return
-    # A kill while finished work was being removed leaves results without their note.
-    if any(path.name != LOCK for path in folder.glob(files)):
-        raise BadInputError(f"{folder} holds {content}, but no {mark} that tells how it came about; {remedy}")
-    with atomic_path(note) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
-@contextlib.contextmanager
-def left_if_empty(folder: Path, *, mark: str = _MARK, files: str = "[!.]*") -> Iterator[None]:
-    """Take the note out of a folder when work fails before its first result, lest it hinder a corrected command.
-
-    Parameters
-    ----------
-    folder, mark, files
-        As for :func:`claim_folder`. The folder is removed too if nothing else is in it.
-    """
-    try:
-        yield
-    except BaseException:
-        if all(path.name in {mark, LOCK} for path in folder.glob(files)):
-            for name in (mark, LOCK):
-                (folder / name).unlink(missing_ok=True)
-            with contextlib.suppress(OSError):
-                folder.rmdir()
-        raise
 
 
 @define(frozen=True)
@@ -127,7 +57,8 @@ class ChunkedWork:
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         self.folder = folder
         folder.mkdir(exist_ok=True)
-        claim_folder(folder, settings)
+        with folder_lock(folder):
+            claim_folder(folder, settings)
 
     def run(
         self,
@@ -162,7 +93,7 @@ class ChunkedWork:
         if len(missing) == 1:
             # Not worth starting processes for.
             chosen = attrs.evolve(chosen, workers=1)
-        with folder_lock(self.folder), left_if_empty(self.folder), progress(name, sum(units)) as display:
+        with run_folder(self.folder, keep=True), progress(name, sum(units)) as display:
             display.advance(sum(units) - sum(units[number] for number in missing))
             results = run_tasks(function, (tasks[number] for number in missing), **attrs.asdict(chosen, recurse=False))
             with contextlib.closing(results):

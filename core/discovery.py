@@ -8,9 +8,7 @@ continues, and ends with the same files as one that was never interrupted.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,11 +21,12 @@ import glem
 from glem.core.assessment import BaselineFit, calibration_bins, phase_errors
 from glem.core.candidates import Candidates, MiningPlan, draw_sample, find_candidates
 from glem.core.configurations import ConfigurationSet, symmetry_classes
+from glem.core.digests import arrays_digest
 from glem.core.discovery_report import Assessment, cell_maps, configuration_items, discovery_report, pattern_items
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features import side_and_kind
-from glem.core.files import atomic_path, check_writable, folder_lock
+from glem.core.files import atomic_path, check_writable, clear_temporaries
 from glem.core.learning import Learning
 from glem.core.matching import ConfigurationMatcher
 from glem.core.mining import label_statistics
@@ -35,10 +34,11 @@ from glem.core.patterns import PatternSet
 from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress
 from glem.core.report import DiscoveryReport, Item, to_json, write_report
+from glem.core.run_folder import remove_work, run_folder
 from glem.core.training import FitSettings, Terms, Training, train, value_chunks
 from glem.core.training_files import load_weights, save_weights
 
-__all__ = ["Discovery", "DiscoverySettings", "discover"]
+__all__ = ["RESULTS", "Discovery", "DiscoverySettings", "discover"]
 
 CONFIGURATIONS = "configurations"
 PATTERNS = "patterns"
@@ -100,32 +100,38 @@ class Discovery:
     report: DiscoveryReport
 
 
+RESULTS = ("report.html", "discovery.json", "mined.npz", f"{CONFIGURATIONS}.npz", f"{PATTERNS}.npz")
+"""Files that a discovery writes into its folder."""
+
+
+@define(frozen=True)
 class _Stages:
-    """Output folder that knows which results in it belong to this discovery."""
+    """Folders of the results and of the unfinished stages."""
 
-    def __init__(self, folder: Path, positions: PositionSet, settings: DiscoverySettings) -> None:
-        self.folder = folder
-        self.work = folder / "work"
-        digest = hashlib.sha256(repr((asdict(settings, recurse=False), glem.__version__)).encode())
-        for name, column in positions.columns().items():
-            digest.update(f"{name} {column.dtype} {column.shape};".encode())
-            digest.update(np.ascontiguousarray(column).data)
-        self.mark = digest.hexdigest()
-        folder.mkdir(parents=True, exist_ok=True)
-        if self._mark_file.exists() and self._mark_file.read_text().strip() != self.mark:
-            with folder_lock(self.work):
-                # Unfinished work of another discovery: of no use to this one.
-                shutil.rmtree(self.work)
-        self.work.mkdir(exist_ok=True)
-        with atomic_path(self._mark_file) as temporary:
-            temporary.write_text(self.mark + "\n")
+    folder: Path
+    work: Path
+    provenance: Mapping[str, str]
 
-    @property
-    def _mark_file(self) -> Path:
-        return self.work / "discovery.mark"
 
-    def finish(self) -> None:
-        shutil.rmtree(self.work)
+def _described(positions: PositionSet, settings: DiscoverySettings) -> dict[str, Any]:
+    """All that the results depend on, as JSON values."""
+    digest = arrays_digest(positions.columns().values())
+    facts = {"work": "discover", "glem": glem.__version__, "positions": digest, **asdict(settings)}
+    described: dict[str, Any] = json.loads(json.dumps(facts, default=repr))
+    return described
+
+
+def _check_results(folder: Path) -> None:
+    """Refuse to overwrite what no discovery has written: nobody has named these files."""
+    found = [name for name in RESULTS if (folder / name).exists()]
+    try:
+        earlier = "glem" in json.loads((folder / "discovery.json").read_bytes())["facts"]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        earlier = False
+    if found and not earlier and not (folder / "work" / "work.json").exists():
+        raise BadInputError(
+            f"{folder} holds {found[0]}, but no discovery.json of glem: it would be overwritten; name another folder"
+        )
 
 
 def _candidates(
@@ -141,9 +147,14 @@ def _candidates(
     if counts.exists():
         found = json.loads(counts.read_text())
         return Candidates(ConfigurationSet.load(arrays), **found)
-    candidates = find_candidates(
-        sample, learning, settings.mining, seed=settings.seed, work=stages.work, jobs=jobs, progress=progress
-    )
+    try:
+        candidates = find_candidates(
+            sample, learning, settings.mining, seed=settings.seed, work=stages.work, jobs=jobs, progress=progress
+        )
+    except BadInputError:
+        # The same settings would end here again, and others cannot go on with these parts.
+        remove_work(stages.work)
+        raise
     candidates.configurations.save(arrays)
     with atomic_path(counts) as temporary:
         facts = {name: getattr(candidates, name) for name in ("mined", "significant", "incomplete", "lacking")}
@@ -193,6 +204,7 @@ def _fitted(
             "positions": f"{len(training_set):,} from {', '.join(training_set.sources)}"[:2000],
             "labels": training_set.label_kind,
             "seed": str(settings.seed),
+            **stages.provenance,
         },
         jobs=jobs,
         progress=progress,
@@ -278,6 +290,7 @@ def discover(
     folder: Path,
     settings: DiscoverySettings | None = None,
     *,
+    provenance: Mapping[str, str] | None = None,
     jobs: int = 1,
     progress: Progress = SILENT,
 ) -> Discovery:
@@ -298,6 +311,8 @@ def discover(
         Unfinished work lies in its folder ``work``.
     settings
         What to do; defaults if None.
+    provenance
+        Kept in the evaluations beside how they were made.
     jobs
         Threads; they change no result.
     progress
@@ -306,7 +321,8 @@ def discover(
     Raises
     ------
     BadInputError
-        Too few positions or games, an unknown pattern set, all labels equal.
+        Too few positions or games, an unknown pattern set, all labels equal, or the folder holds unfinished work of
+        other settings, or files of such names that no discovery has written.
     """
     chosen = settings if settings is not None else DiscoverySettings()
     pattern_set = _pattern_set(learning, chosen.pattern_set)
@@ -318,8 +334,11 @@ def discover(
         )
     if not folder.is_dir():
         check_writable(folder)
-    stages = _Stages(folder, positions, chosen)
-    with folder_lock(stages.work):
+    _check_results(folder)
+    folder.mkdir(exist_ok=True)
+    clear_temporaries(folder)
+    with run_folder(folder / "work", _described(positions, chosen)) as work:
+        stages = _Stages(folder, work, {} if provenance is None else provenance)
         return _discovered(
             positions, training_set, held_out, learning, pattern_set, stages, chosen, jobs=jobs, progress=progress
         )
@@ -376,13 +395,12 @@ def _discovered(
     if CONFIGURATIONS in trainings:
         configurations.save(folder / "mined.npz")
     else:
-        # Of an earlier discovery in this folder: the report would not be theirs.
+        # Of an earlier discovery in this folder, as _check_results has seen: the report would not be theirs.
         for name in ("mined.npz", f"{CONFIGURATIONS}.npz"):
             (folder / name).unlink(missing_ok=True)
     write_report(report, folder / "report.html")
     with atomic_path(folder / "discovery.json") as temporary:
         temporary.write_text(json.dumps(to_json(report), indent=1, sort_keys=True))
-    stages.finish()
     return Discovery(candidates, trainings, assessment, report)
 
 

@@ -1,20 +1,27 @@
-"""Writing output files so that a reader never sees half of one."""
+"""Writing output files so that a reader never sees half of one, and a killed writer's half is cleared by the next."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import os
+import re
 import secrets
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from glem.core.errors import BadInputError
 
-__all__ = ["LOCK", "atomic_path", "check_writable", "folder_lock"]
+__all__ = ["TEMPORARY", "atomic_path", "check_writable", "clear_temporaries", "temporary_folder", "temporary_name"]
 
-LOCK = "lock"
-"""Name of the file by which :func:`folder_lock` keeps others out."""
+TEMPORARY = re.compile(r"\..*\.glem-[0-9a-f]{16}(\.[^.]*)?")
+"""Names of temporary files and folders; nothing else is called so."""
+
+
+def temporary_name(target: Path) -> Path:
+    """Make up a name beside a path, hidden and with its suffix, by which :func:`clear_temporaries` knows it."""
+    return target.with_name(f".{target.stem}.glem-{secrets.token_hex(8)}{target.suffix}")
 
 
 @contextlib.contextmanager
@@ -22,7 +29,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary path beside ``path`` that replaces it when the block ends without an error.
 
     The suffix of ``path`` is kept, since writers look at it. On an error, Ctrl-C included, the temporary
-    file is removed and an older file at ``path`` stays as it was.
+    file is removed and an older file at ``path`` stays as it was. What killed writers left in the folder is cleared.
 
     Raises
     ------
@@ -31,7 +38,8 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = Path(path)
     _check_regular(target)
-    temporary = target.with_name(f".{target.stem}-{secrets.token_hex(4)}{target.suffix}")
+    clear_temporaries(target.parent)
+    temporary, descriptor = _locked_temporary(target, os.O_RDWR | os.O_CREAT | os.O_EXCL)
     try:
         yield temporary
         with temporary.open("rb+") as written:
@@ -40,6 +48,63 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def temporary_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give an empty folder beside ``path``, removed with all that is in it when the block ends.
+
+    What killed writers left beside it is cleared.
+    """
+    target = Path(path)
+    clear_temporaries(target.parent)
+    folder, descriptor = _locked_temporary(target, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(descriptor)
+
+
+def _locked_temporary(target: Path, flags: int) -> tuple[Path, int]:
+    """Make a temporary file or folder; the lock on it tells others that its process lives."""
+    while True:
+        temporary = temporary_name(target)
+        if flags & os.O_DIRECTORY:
+            temporary.mkdir()
+        try:
+            descriptor = os.open(temporary, flags | os.O_CLOEXEC, 0o666)
+        except FileNotFoundError:
+            if target.parent.is_dir() and flags & os.O_DIRECTORY:
+                continue
+            raise
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        # Another process may have cleared it before it was locked.
+        if temporary.exists():
+            return temporary, descriptor
+        os.close(descriptor)
+
+
+def clear_temporaries(folder: Path) -> None:
+    """Remove the temporary files and folders that killed processes left in a folder; those of others stay."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for path in [folder / entry.name for entry in entries if TEMPORARY.fullmatch(entry.name)]:
+            with contextlib.suppress(OSError):
+                _clear(path)
+
+
+def _clear(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    finally:
+        os.close(descriptor)
 
 
 def _check_regular(path: Path) -> None:
@@ -61,20 +126,3 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     if not os.access(folder, os.W_OK):
         raise BadInputError(f"{os.fspath(path)}: the folder {os.fspath(folder)} cannot be written")
     _check_regular(Path(path))
-
-
-@contextlib.contextmanager
-def folder_lock(folder: Path) -> Iterator[None]:
-    """Keep other processes out of a folder of unfinished work; the lock ends with the process, however it ends.
-
-    Raises
-    ------
-    BadInputError
-        Another process has the folder.
-    """
-    with (folder / LOCK).open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise BadInputError(f"another glem is at work in {folder}") from None
-        yield

@@ -16,15 +16,23 @@ FITTED_FILES = "files"
 _MOST_FILES = 1000
 
 
-def fitted_files_text(paths: Iterable[str | os.PathLike[str]]) -> str:
+def fitted_files_text(paths: Iterable[str | os.PathLike[str]], before: str = "") -> str:
     """Text for the provenance of an evaluation fitted to some files; of a thousand at most.
+
+    Parameters
+    ----------
+    paths
+        The files.
+    before
+        The text of the evaluation that the fit began with: its weights still tell of these files.
 
     Raises
     ------
     OSError
         A file cannot be read.
     """
-    return "\n".join(f"{file_digest(path)} {Path(path).name}" for path in list(paths)[:_MOST_FILES])
+    now = (f"{file_digest(path)} {Path(path).name}" for path in list(paths)[:_MOST_FILES])
+    return "\n".join(list(dict.fromkeys([*now, *before.splitlines()]))[:_MOST_FILES])
 
 
 def fitted_among(

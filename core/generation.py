@@ -20,15 +20,15 @@ import attrs
 import numpy as np
 from attrs import define
 
-from glem.core.chunked_work import claim_folder, left_if_empty
 from glem.core.errors import BadInputError
-from glem.core.files import check_writable, folder_lock
+from glem.core.files import check_writable
 from glem.core.game import Game
 from glem.core.game_lines import SUFFIX, write_games
 from glem.core.opening_plans import OpeningPlan, random_opening
 from glem.core.progress import SILENT, Progress
 from glem.core.records import GameRecords, read_records
 from glem.core.replay import replay
+from glem.core.run_folder import run_folder
 from glem.core.search.results import Clock
 from glem.core.tasks import run_tasks
 from glem.core.tournament.games import GameTask, PlayedGame, play_game
@@ -251,9 +251,6 @@ class _Folder:
     def __init__(self, game: Game, folder: Path) -> None:
         self._game = game
         self._folder = folder
-        # What a kill left half written.
-        for unfinished in folder.glob(f".games-*{SUFFIX}"):
-            unfinished.unlink()
         self.games: dict[int, int] = {}
         self.positions: dict[int, int] = {}
 
@@ -320,24 +317,23 @@ def generate(
     openings = settings.openings.listed(game)
     if not folder.is_dir():
         check_writable(folder)
-        folder.mkdir()
-    with folder_lock(folder):
-        described, files = _described(game, settings, openings), f"games-*{SUFFIX}"
-        claim_folder(folder, described, mark=_MARK, files=files, content="games", remedy="name another folder")
-        with left_if_empty(folder, mark=_MARK, files=files):
-            plan = _Plan(game, settings, openings, _Folder(game, folder), games, positions)
-            made = 0
-            run = run_tasks(_play_file, plan.tasks(), workers=workers, executor=executor, in_flight=in_flight)
-            with progress("Playing games", plan.goal) as display, contextlib.closing(run) as results:
-                display.advance(plan.reached())
-                for place, records in results:
-                    before = plan.reached()
-                    plan.add(place, records)
-                    made += len(records)
-                    display.advance(plan.reached() - before)
-                    if plan.reached() >= plan.goal:
-                        break
-            return plan.finish(made)
+    described, files = _described(game, settings, openings), f"games-*{SUFFIX}"
+    with run_folder(
+        folder, described, keep=True, mark=_MARK, files=files, content="games", remedy="name another folder"
+    ):
+        plan = _Plan(game, settings, openings, _Folder(game, folder), games, positions)
+        made = 0
+        run = run_tasks(_play_file, plan.tasks(), workers=workers, executor=executor, in_flight=in_flight)
+        with progress("Playing games", plan.goal) as display, contextlib.closing(run) as results:
+            display.advance(plan.reached())
+            for place, records in results:
+                before = plan.reached()
+                plan.add(place, records)
+                made += len(records)
+                display.advance(plan.reached() - before)
+                if plan.reached() >= plan.goal:
+                    break
+        return plan.finish(made)
 
 
 class _Plan:

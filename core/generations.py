@@ -6,7 +6,7 @@ before are then labelled by searches that look into the phase whose weights were
 
 from __future__ import annotations
 
-import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,17 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.chunked_work import Workers, claim_folder, left_if_empty
+from glem.core.chunked_work import Workers
 from glem.core.configurations import symmetry_classes
 from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
-from glem.core.files import check_writable, folder_lock
+from glem.core.files import check_writable
+from glem.core.fitted_files import FITTED_FILES
 from glem.core.position_files import PositionWriter
 from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress
+from glem.core.run_folder import remove_work, run_folder
 from glem.core.search_labels import SearchLabelling, label_by_search
 from glem.core.training import FitSettings, Terms, train
 
@@ -88,6 +90,7 @@ def improve(
     folder: Path,
     *,
     workers: Workers | None = None,
+    provenance: Mapping[str, str] | None = None,
     jobs: int = 1,
     progress: Progress = SILENT,
 ) -> Generation:
@@ -107,6 +110,8 @@ def improve(
         positions of each phase.
     workers
         Where positions are labelled; the result does not depend on it.
+    provenance
+        Kept in the evaluation beside how it was made.
     jobs
         Threads of the fits; they change no result.
     progress
@@ -127,7 +132,6 @@ def improve(
         )
     if not folder.is_dir():
         check_writable(folder)
-        folder.mkdir()
     mark = {
         "positions": arrays_digest(positions.positions),
         "first": arrays_digest((first.bias, first.pattern_weights, first.configuration_weights, first.linear_weights)),
@@ -135,9 +139,32 @@ def improve(
         "fit": repr(settings.fit),
         "settings": [settings.positions_per_phase, settings.validation, settings.seed],
     }
-    claim_folder(folder, mark)
-    with folder_lock(folder), left_if_empty(folder):
-        return _Improvement(positions, first, settings, folder, workers, jobs, progress).run()
+    with run_folder(folder, mark, keep=True):
+        found = _Improvement(positions, first, settings, folder, workers, jobs, progress).run()
+    own = _provenance(positions, first, settings, found) | dict(provenance or {})
+    return attrs.evolve(found, evaluation=attrs.evolve(found.evaluation, provenance=own))
+
+
+def _provenance(
+    positions: PositionSet, first: LinearEvaluation, settings: ImproveSettings, found: Generation
+) -> dict[str, str]:
+    labeller, names = settings.labelling.labeller, first.learning.phases.names
+    kept = [name for name, labelled in zip(names, found.labelled, strict=True) if not labelled]
+    limits = ", ".join(f"{name}={value}" for name, value in attrs.asdict(labeller.limits).items() if value is not None)
+    before = (f"{name}: {text}" for name, text in first.provenance.items() if name != FITTED_FILES)
+    return {
+        "command": "improve",
+        "positions": f"{sum(found.given):,} of {len(positions):,} from {', '.join(positions.sources)}"[:2000],
+        FITTED_FILES: first.provenance.get(FITTED_FILES, ""),
+        "labels": f"search; {sum(found.labelled):,} with those of positions that were added",
+        "labelled by": f"the newest generation, {limits}, solve={labeller.solve_from}",
+        "fitter": repr(settings.fit.fitter),
+        "l2": f"{settings.fit.l2:g}",
+        "smoothing": f"{settings.fit.smoothing:g}",
+        "validation": f"{settings.validation:g} of the games, seed {settings.seed}",
+        "phases kept": ", ".join(kept) or "none",
+        "generation before": "; ".join(before)[:2000] or "unknown",
+    }
 
 
 class _Improvement:
@@ -190,12 +217,11 @@ class _Improvement:
     def _label(self, phase: int, rows: NDArray[np.int64]) -> PositionSet:
         """Positions of a phase labelled by searches with the weights fitted so far."""
         target = self._folder / f"labelled-{phase:02d}.parquet"
+        newest, work = self._folder / f"newest-{phase:02d}.npz", self._folder / f"labels-{phase:02d}"
         if not target.exists():
-            newest = self._folder / f"newest-{phase:02d}.npz"
             self._evaluation.save(newest)
             labeller = attrs.evolve(self._settings.labelling.labeller, evaluation=str(newest), digest="")
             settings = attrs.evolve(self._settings.labelling, labeller=labeller)
-            work = self._folder / f"labels-{phase:02d}"
             try:
                 with PositionWriter(target, self._positions.game, "search") as writer:
                     for part in label_by_search(
@@ -206,8 +232,8 @@ class _Improvement:
                 if not work.exists():
                     newest.unlink()
                 raise
-            shutil.rmtree(work)
-            newest.unlink()
+        remove_work(work)
+        newest.unlink(missing_ok=True)
         return PositionSet.read(target, self._positions.game)
 
     def _fit(self, phase: int) -> float:

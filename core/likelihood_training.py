@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -206,7 +205,7 @@ def fit_likelihood(
     seed
         Chooses them.
     work
-        Folder for the state of an unfinished fit; the same call continues there after a kill.
+        Folder for the state of an unfinished fit; the same call continues there after a kill. Its files stay.
     on_disk
         Keep the active terms of the positions in files of that folder instead of in memory.
     provenance
@@ -268,8 +267,6 @@ def fit_likelihood(
     parameters = minimum.parameters * problem.units
     weights = problem.weights_of(parameters)
     errors = likelihood_errors(problem, parameters)
-    if work is not None:
-        shutil.rmtree(work, ignore_errors=True)
     held_out_games = round(problem.held_weight)
     return LikelihoodTraining(
         evaluation=_evaluation(basic, drawn, weights, provenance),

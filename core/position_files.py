@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from glem.core.duplicates import position_keys, scatter
 from glem.core.errors import BadInputError
-from glem.core.files import atomic_path
+from glem.core.files import atomic_path, temporary_folder
 from glem.core.game import Game, load_game
 from glem.core.positions import PositionSet
 
@@ -389,8 +389,8 @@ def merge_file(
         if parts == 1:
             writer.append(read_positions(source, game).merge_duplicates(symmetries, keep_spread=keep_spread))
             return writer.count
-        with contextlib.ExitStack() as stack:
-            paths = [stack.enter_context(_scratch_file(target, part)) for part in range(parts)]
+        with temporary_folder(target) as folder:
+            paths = [folder / f"{part}.parquet" for part in range(parts)]
             _deal(source, game, paths, symmetries)
             for path in paths:
                 writer.append(read_positions(path, game).merge_duplicates(symmetries, keep_spread=keep_spread))
@@ -417,16 +417,6 @@ def keep_unseen(
             seen = known[places] == keys if len(known) else np.zeros(len(keys), np.bool_)
             writer.append(part.select(~seen))
     return writer.count
-
-
-@contextlib.contextmanager
-def _scratch_file(target: str | os.PathLike[str], part: int) -> Iterator[Path]:
-    path = Path(target)
-    scratch = path.with_name(f".{path.stem}-part{part}-{os.getpid()}{path.suffix}")
-    try:
-        yield scratch
-    finally:
-        scratch.unlink(missing_ok=True)
 
 
 def _deal(source: str | os.PathLike[str], game: Game, paths: list[Path], symmetries: bool) -> None:

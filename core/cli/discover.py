@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.outputs import check_outputs
 
 __all__ = ["command", "show_discovery"]
 
@@ -122,13 +123,16 @@ def command(
     Interrupted or killed, the same command continues.
     """
     from glem.core.candidates import MiningPlan
-    from glem.core.discovery import DiscoverySettings, discover
+    from glem.core.discovery import RESULTS, DiscoverySettings, discover
+    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
     from glem.core.fitting import ConjugateGradient
     from glem.core.learning import load_learning
     from glem.core.positions import PositionSet
     from glem.core.training import FitSettings
 
     started = time.monotonic()
+    folder = Path(output)
+    check_outputs(*(folder / name for name in RESULTS if folder.is_dir()), folders=[folder / "work"])
     scored = PositionSet.read(positions)
     settings = DiscoverySettings(
         mining=MiningPlan(
@@ -147,6 +151,8 @@ def command(
         seed=seed,
     )
     learning = load_learning(scored.game.name)
-    folder = Path(output)
-    discovery = discover(scored, learning, folder, settings, jobs=jobs, progress=display_progress())
+    provenance = {FITTED_FILES: fitted_files_text([positions])}
+    discovery = discover(
+        scored, learning, folder, settings, provenance=provenance, jobs=jobs, progress=display_progress()
+    )
     show_discovery(discovery, folder, time.monotonic() - started, as_json=as_json)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.outputs import check_outputs
 
 __all__ = ["command"]
 
@@ -27,13 +28,12 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
     from glem.core.assessment import phase_errors
     from glem.core.errors import BadInputError
     from glem.core.evaluation import LinearEvaluation
-    from glem.core.files import atomic_path, check_writable
+    from glem.core.files import atomic_path
     from glem.core.positions import PositionSet
 
     if output is not None and len(models) > 1:
         raise BadInputError("-o takes the values of one model; name one")
-    if output is not None:
-        check_writable(output)
+    check_outputs(output)
     evaluations = {model: LinearEvaluation.load(model) for model in models}
     games = {evaluation.learning.game.name for evaluation in evaluations.values()}
     if len(games) > 1:

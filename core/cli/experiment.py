@@ -10,6 +10,7 @@ import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
+from glem.core.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
     from glem.core.experiments.lines import LineFit
@@ -99,7 +100,6 @@ def power(
     from glem.core.chunked_work import Workers
     from glem.core.experiments.power import check_limits, measure_power
     from glem.core.experiments.sampled_positions import sample_positions
-    from glem.core.files import check_writable
     from glem.core.game import load_game
     from glem.core.grading.grading import GradingSettings
     from glem.core.grading.scorers import Scorer, scorer_of
@@ -108,8 +108,7 @@ def power(
     game = load_game(game_name)
     kind, sizes = _limits(limits)
     check_limits(kind, sizes)
-    if report is not None:
-        check_writable(report)
+    check_outputs(report, journal)
     progress = display_progress(quiet=as_json)
     rule = SelectionRule(RANDOM, skip_moves, skip_end, 1, seed)
     with opened_executor(workers, dask) as where:
@@ -167,12 +166,10 @@ def players(
 ) -> None:
     """Grade the players of GAMES by the scores in their comments, beside their ratings (Ban 2012, figure 2)."""
     from glem.core.experiments.strength import strength_of_players
-    from glem.core.files import check_writable
     from glem.core.game import load_game
 
     game = load_game(game_name)
-    if report is not None:
-        check_writable(report)
+    check_outputs(report)
     found = strength_of_players(
         game,
         files,
@@ -216,7 +213,6 @@ def strength(
     """Grade evaluations of GAME on the same positions, beside their ratings from a tournament (Ban 2012, figure 2)."""
     from glem.core.chunked_work import Workers
     from glem.core.experiments.strength import read_ratings, strength_of_evaluations
-    from glem.core.files import check_writable
     from glem.core.game import load_game
     from glem.core.grading.collection import grade_collection
     from glem.core.grading.grading import GradingSettings
@@ -224,9 +220,8 @@ def strength(
     from glem.core.grading.selection import SelectionRule
 
     game = load_game(game_name)
+    check_outputs(report)
     rated = read_ratings(ratings)
-    if report is not None:
-        check_writable(report)
     with opened_executor(workers, dask) as where:
         graded = grade_collection(
             game,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
 import click
 
 from glem.core.cli.display import display_progress, print_json
+from glem.core.cli.outputs import check_outputs
 
 __all__ = ["command"]
 
@@ -168,13 +168,13 @@ def command(
 
     from glem.core.configurations import ConfigurationSet
     from glem.core.errors import BadInputError
-    from glem.core.files import check_writable
     from glem.core.fitted_files import FITTED_FILES, fitted_files_text
     from glem.core.fitting import ConjugateGradient, CountRules, GradientDescent
     from glem.core.fitting.links import link_of, result_labels
     from glem.core.learning import load_learning
     from glem.core.patterns import PatternSet
     from glem.core.positions import PositionSet
+    from glem.core.run_folder import run_folder
     from glem.core.training import FitSettings, Terms, train
 
     if method == "likelihood":
@@ -213,7 +213,8 @@ def command(
             as_json=as_json,
         )
         return
-    check_writable(output)
+    work = Path(f"{output}.work")
+    check_outputs(output, folders=[work])
     progress = display_progress()
     scored = PositionSet.concatenate([PositionSet.read(file) for file in files])
     penalty = 25.0 if l2 is None else l2
@@ -253,29 +254,33 @@ def command(
         count_rules=CountRules() if count_rules else None,
     )
     held_out = scored.held_out_mask(validation, seed) if validation else None
-    work = Path(f"{output}.work")
-    training = train(
-        scored,
-        learning,
-        terms,
-        settings,
-        held_out=held_out,
-        work=work,
-        provenance={
-            "positions": f"{len(scored):,} from {', '.join(scored.sources)}"[:2000],
-            FITTED_FILES: fitted_files_text(files),
-            "labels": scored.label_kind,
-            "fitter": repr(settings.fitter),
-            "l2": f"{penalty:g}",
-            "smoothing": f"{smoothing:g}",
-            "count rules": str(count_rules),
-            "validation": f"{validation:g} of the games, seed {seed}",
-        },
-        jobs=jobs,
-        progress=progress,
-    )
-    training.evaluation.save(output)
-    shutil.rmtree(work, ignore_errors=True)
+    provenance = {
+        "positions": f"{len(scored):,} from {', '.join(scored.sources)}"[:2000],
+        FITTED_FILES: fitted_files_text(files),
+        "labels": scored.label_kind,
+        "fitter": repr(settings.fitter),
+        "l2": f"{penalty:g}",
+        "smoothing": f"{smoothing:g}",
+        "count rules": str(count_rules),
+        "validation": f"{validation:g} of the games, seed {seed}",
+    }
+    described = {
+        "work": "fit", **provenance, "link": link, "patterns": patterns, "configurations": configurations,
+        "all active": all_active, "linear": terms.linear,
+    }  # fmt: skip
+    with run_folder(work, described):
+        training = train(
+            scored,
+            learning,
+            terms,
+            settings,
+            held_out=held_out,
+            work=work,
+            provenance=provenance,
+            jobs=jobs,
+            progress=progress,
+        )
+        training.evaluation.save(output)
     results = training.weights.results
     names = learning.phases.names if len(results) > 1 else ("all phases",)
     unlearned = [name for name, result in zip(names, results, strict=True) if result and not result.improved]

@@ -12,6 +12,7 @@ import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
+from glem.core.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
     from glem.core.grading.collection import CollectionGrading
@@ -127,7 +128,6 @@ def command(
     """
     from glem.core.chunked_work import Workers
     from glem.core.compiling_ahead import FEATURES, compile_ahead
-    from glem.core.files import check_writable
     from glem.core.game import load_game
     from glem.core.grading.collection import grade_collection
     from glem.core.grading.grading import GradingSettings
@@ -142,9 +142,7 @@ def command(
         for text in (select, tuning_select)
     )
     settings = GradingSettings(floor=floor, confidence=confidence, resamples=resamples, seed=seed, bins=bins)
-    for path in (report, write_positions):
-        if path is not None:
-            check_writable(path)
+    check_outputs(report, write_positions)
     written = PositionTable(game) if write_positions is not None else None
     kept = Path(keep) if keep is not None else None
     with opened_executor(workers, dask) as where:

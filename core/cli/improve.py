@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
+from glem.core.cli.outputs import check_outputs
 from glem.core.cli.search_labels import labelling_options, search_labelling
 from glem.core.cli.thinking import named_evaluation
 
@@ -77,13 +77,15 @@ def command(
 
     from glem.core.chunked_work import Workers
     from glem.core.errors import BadInputError
-    from glem.core.files import check_writable
+    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
     from glem.core.fitting import ConjugateGradient
     from glem.core.generations import ImproveSettings, improve
     from glem.core.positions import PositionSet
+    from glem.core.run_folder import run_folder
     from glem.core.training import FitSettings
 
-    check_writable(output)
+    work = Path(f"{output}.work")
+    check_outputs(output, folders=[work])
     if "evaluation=" in labeller or not labeller.split(",")[0].count("="):
         raise BadInputError(f"--by {labeller!r} must not name an evaluation: the newest one labels")
     first = named_evaluation(evaluation, positions[0])
@@ -101,20 +103,18 @@ def command(
         validation=validation,
         seed=seed,
     )
-    work = Path(f"{output}.work")
-    with opened_executor(workers, dask) as where:
+    with run_folder(work, keep=keep), opened_executor(workers, dask) as where:
         found = improve(
             given,
             first,
             settings,
             work,
             workers=Workers(**where),
+            provenance={FITTED_FILES: fitted_files_text(positions, first.provenance.get(FITTED_FILES, ""))},
             jobs=min(workers, os.cpu_count() or 1),
             progress=display_progress(quiet=as_json),
         )
-    found.evaluation.save(output)
-    if not keep:
-        shutil.rmtree(work)
+        found.evaluation.save(output)
     rows = list(zip(first.learning.phases.names, found.given, found.labelled, found.errors, strict=True))
     if as_json:
         names = ("phase", "given", "labelled", "error")

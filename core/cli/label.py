@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
+from glem.core.cli.outputs import check_outputs
 from glem.core.cli.search_labels import labelling_options, search_labelling
 
 if TYPE_CHECKING:
@@ -68,23 +68,27 @@ def command(
     beside the output in a folder that ends in .work.
     """
     from glem.core.chunked_work import Workers
-    from glem.core.files import check_writable
+    from glem.core.files import temporary_folder
     from glem.core.position_files import PositionWriter, merge_file
+    from glem.core.run_folder import run_folder
     from glem.core.search_labels import SearchCounts, label_by_search
 
-    check_writable(output)
+    work = Path(f"{output}.work")
+    check_outputs(output, folders=[work])
     settings = search_labelling(labeller, given=given, seed=seed, **added)
     game, positions = _given_positions(files, game_name, file_format, plies, per_game, skip_bad, seed)
-    work = Path(f"{output}.work")
     counts = SearchCounts()
-    with opened_executor(workers, dask) as where, PositionWriter(output, game, "search") as writer:
-        progress = display_progress(quiet=as_json)
-        for part in label_by_search(positions, settings, work, workers=Workers(**where), progress=progress):
-            writer.append(part)
-            counts.add(part)
-    if merge:
-        merge_file(output, output)
-    shutil.rmtree(work)
+    with run_folder(work), temporary_folder(output) as folder:
+        # Nothing appears under the output's name before it is merged.
+        whole = folder / "labelled.parquet"
+        with opened_executor(workers, dask) as where, PositionWriter(whole, game, "search") as writer:
+            progress = display_progress(quiet=as_json)
+            for part in label_by_search(positions, settings, work, workers=Workers(**where), progress=progress):
+                writer.append(part)
+                counts.add(part)
+        if merge:
+            merge_file(whole, whole)
+        whole.replace(output)
     if as_json:
         names = ("side", "positions", "mean", "with_successors", "mean_with_successors")
         means = [dict(zip(names, row, strict=True)) for row in counts.mean_labels()]

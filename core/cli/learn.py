@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from glem.core.game import Game
     from glem.core.game_positions import GamePositions
     from glem.core.grading.changes import Refit
-    from glem.core.grading.learning import Candidate, LearningRun, Verdict
+    from glem.core.grading.learning import Candidate, Evaluation, LearningRun, Verdict
     from glem.core.grading.reading import FileSummary
     from glem.core.result_evaluation import ResultEvaluation
 
@@ -105,7 +107,6 @@ def command(
     import numpy as np
 
     from glem.core.errors import BadInputError
-    from glem.core.files import check_writable
     from glem.core.game import load_game
     from glem.core.game_positions import keys_digest, read_game_positions
     from glem.core.grading.learning import DecidingGames, LearningRule, learn, share_of_games
@@ -121,9 +122,7 @@ def command(
         for text in (select, tuning_select)
     )
     learning_rule = LearningRule(level, any_increase, resamples=resamples, seed=seed)
-    for path in (log, output):
-        if path is not None:
-            check_writable(path)
+    check_outputs(log, output, folders=() if log is None else [f"{log}.accepted"])
     first = load_any_player_evaluation(game, baseline)
     tried = [_file_candidate(game, text) for text in candidates]
     progress = display_progress(quiet=as_json)
@@ -146,7 +145,7 @@ def command(
         tuning_parts = list(read if split is None else share_of_games(read, split, seed, deciding=False))
         tuned = np.unique(np.concatenate([np.zeros(0, np.uint64), *(part.game_key for part in tuning_parts)]))
         refit = _refit(tuning_parts, l2, jobs)
-    tried += _changes(changes, refit) if changes is not None else []
+    tried += _changes(changes, refit, tuning or files) if changes is not None else []
     if split is not None:
         parts = share_of_games(parts, split, seed, deciding=True)
     deciding = DecidingGames.gather(parts, tuned=tuned, leave_out=leave_out_tuned)
@@ -200,9 +199,12 @@ def _file_candidate(game: Game, text: str) -> Candidate:
     return Candidate(Path(text).stem, text, lambda _: loaded, digest)
 
 
-def _changes(path: str, refit: Refit | None) -> list[Candidate]:
+def _changes(path: str, refit: Refit | None, tuning: Sequence[str]) -> list[Candidate]:
     """Candidates of a file of changes; all of them are read before the first is tried."""
+    import attrs
+
     from glem.core.errors import BadInputError
+    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
     from glem.core.grading.changes import CandidateChange, apply_changes, read_candidates
     from glem.core.grading.learning import Candidate
     from glem.core.likelihood_training import prior_of
@@ -214,7 +216,14 @@ def _changes(path: str, refit: Refit | None) -> list[Candidate]:
 
     def candidate(change: CandidateChange) -> Candidate:
         # An evaluation without a drawishness gets one on the way; b is fitted in any case.
-        return Candidate(change.name, change.text, lambda best: apply_changes(change, prior_of(best), refit))
+        def make(best: Evaluation) -> ResultEvaluation:
+            told = dict(best.provenance)
+            told["changed by learn"] = "; ".join([told.get("changed by learn", ""), change.text])[-2000:].strip("; ")
+            if change.is_fitted:
+                told[FITTED_FILES] = fitted_files_text(tuning, told.get(FITTED_FILES, ""))
+            return attrs.evolve(apply_changes(change, prior_of(best), refit), provenance=told)
+
+        return Candidate(change.name, change.text, make)
 
     return [candidate(change) for change in found]
 

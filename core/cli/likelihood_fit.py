@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
     from glem.core.grading.reading import FileSummary
@@ -78,7 +79,6 @@ def fit_results(
     """
     from glem.core.configurations import ConfigurationSet
     from glem.core.errors import BadInputError
-    from glem.core.files import check_writable
     from glem.core.fitted_files import FITTED_FILES, fitted_files_text
     from glem.core.game_choice import choose_game
     from glem.core.game_positions import read_game_positions
@@ -87,9 +87,11 @@ def fit_results(
     from glem.core.learning import load_learning
     from glem.core.likelihood_training import fit_likelihood, load_prior
     from glem.core.patterns import PatternSet
+    from glem.core.run_folder import run_folder
     from glem.core.tournament.players import NO_EVALUATION
 
-    check_writable(output)
+    work = Path(f"{output}.work")
+    check_outputs(output, folders=[work])
     game = choose_game(game_name, files=files)
     learning = load_learning(game.name)
     rule = SelectionRule.parse(select, skip_moves=skip_moves, skip_end=skip_end, seed=seed)
@@ -104,39 +106,44 @@ def fit_results(
     progress = display_progress(quiet=as_json)
     begin = load_prior(learning, prior)
     summaries: list[FileSummary] = []
-    training = fit_likelihood(
-        read_game_positions(
-            game,
-            files,
-            rule,
-            quiet=quiet and not settle,
-            settle=begin.value if settle else None,
-            skip_bad=skip_bad,
-            observe=summaries.append,
+    provenance = {
+        "fitted to": f"results of the games in {', '.join(Path(file).name for file in files)}"[:2000],
+        "positions": str(rule) + (", settled" if settle else ", quiet ones" if quiet else ""),
+        FITTED_FILES: fitted_files_text(files),
+        "prior": prior,
+        "settings": repr(settings),
+        "validation": f"{validation:g} of the games, seed {seed}",
+    }
+    described = {
+        "work": "fit", **provenance, "patterns": patterns, "configurations": configurations, "linear": linear,
+    }  # fmt: skip
+    with run_folder(work, described):
+        training = fit_likelihood(
+            read_game_positions(
+                game,
+                files,
+                rule,
+                quiet=quiet and not settle,
+                settle=begin.value if settle else None,
+                skip_bad=skip_bad,
+                observe=summaries.append,
+                progress=progress,
+            ),
+            begin,
+            settings,
+            linear=learning.linear if linear else (),
+            drawishness=learning.drawishness,
+            patterns=chosen,
+            configurations=None if configurations is None else ConfigurationSet.load(configurations),
+            held_out=validation,
+            seed=seed,
+            work=work,
+            on_disk=on_disk,
+            provenance=provenance,
+            jobs=jobs,
             progress=progress,
-        ),
-        begin,
-        settings,
-        linear=learning.linear if linear else (),
-        drawishness=learning.drawishness,
-        patterns=chosen,
-        configurations=None if configurations is None else ConfigurationSet.load(configurations),
-        held_out=validation,
-        seed=seed,
-        work=Path(f"{output}.work"),
-        on_disk=on_disk,
-        provenance={
-            "fitted to": f"results of the games in {', '.join(Path(file).name for file in files)}"[:2000],
-            "positions": str(rule) + (", settled" if settle else ", quiet ones" if quiet else ""),
-            FITTED_FILES: fitted_files_text(files),
-            "prior": prior,
-            "settings": repr(settings),
-            "validation": f"{validation:g} of the games, seed {seed}",
-        },
-        jobs=jobs,
-        progress=progress,
-    )
-    training.evaluation.save(output)
+        )
+        training.evaluation.save(output)
     if as_json:
         print_json({**_as_json(training, output), "remarks": reading_remarks(summaries)})
         return

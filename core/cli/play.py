@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from glem.core.cli.outputs import check_outputs
 from glem.core.cli.thinking import opponent_of, opponent_options
 
 if TYPE_CHECKING:
@@ -251,11 +252,11 @@ def _stopping(stop: threading.Event) -> Iterator[None]:
 def save_game(engine: Engine, path: Path) -> None:
     """Write the game, with the first player's score if it is over, so that ``glem positions`` reads it."""
     from glem.core.errors import BadInputError
-    from glem.core.files import atomic_path, check_writable
+    from glem.core.files import atomic_path
     from glem.core.game_lines import SUFFIX, reads_transcripts, write_single_games
     from glem.core.record_files import bare_suffix
 
-    check_writable(path)
+    check_outputs(path)
     try:
         if bare_suffix(path) == SUFFIX or not reads_transcripts(engine.game):
             write_single_games(engine.game, path, [_single(engine)])
@@ -304,7 +305,6 @@ def command(
     thinks makes it move at once.
     """
     from glem.core.engine import Engine
-    from glem.core.files import check_writable
     from glem.core.game import load_game
     from glem.core.search.results import Limits
 
@@ -312,8 +312,7 @@ def command(
         # What is no text is no move either, and no reason to end a game.
         sys.stdin.reconfigure(errors="replace")
     game = load_game(game_name)
-    if save_path is not None:
-        check_writable(save_path)
+    check_outputs(save_path)
     engine = Engine(game, opponent_of(game, default=Limits(seconds=_USUAL_SECONDS), **player))
 
     def start() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from glem.core.cli.display import display_progress, print_json
+from glem.core.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
     from glem.core.game import Game
@@ -82,8 +82,8 @@ def command(
         raise BadInputError("--unseen needs --split")
     if spread and not merge:
         raise BadInputError("--spread needs --merge")
-    game = choose_game(game_name, files=files, format=file_format)
     targets = _targets(output, split)
+    game = choose_game(game_name, files=files, format=file_format)
     counts = LabelCounts()
     if label == "score":
         if plies or phases or players or minimum_games or errors or sample:
@@ -167,13 +167,10 @@ def _scored_positions(
 
 
 def _targets(output: str, split: float | None) -> list[Path]:
-    from glem.core.files import check_writable
-
     path = Path(output)
     sides = ("",) if split is None else (".train", ".heldout")
     targets = [path.with_name(f"{path.stem}{side}{path.suffix}") for side in sides]
-    for target in targets:
-        check_writable(target)
+    check_outputs(*targets)
     return targets
 
 
@@ -192,10 +189,11 @@ def _write(
 ) -> dict[Path, int]:
     """Write the parts to scratch files first, so that all targets appear together and only when all went well."""
     from glem.core.errors import BadInputError
+    from glem.core.files import temporary_folder
     from glem.core.position_files import PositionWriter, keep_unseen, merge_file, read_header
 
-    with tempfile.TemporaryDirectory(prefix=".glem-positions-", dir=targets[0].resolve().parent) as folder:
-        scratch = [Path(folder) / f"{place}.parquet" for place in range(len(targets))]
+    with temporary_folder(targets[0]) as folder:
+        scratch = [folder / f"{place}.parquet" for place in range(len(targets))]
         with contextlib.ExitStack() as stack:
             writers = [stack.enter_context(PositionWriter(path, game, label)) for path in scratch]
             for part in parts:

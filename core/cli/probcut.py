@@ -6,6 +6,7 @@ import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
+from glem.core.cli.outputs import check_outputs
 from glem.core.cli.thinking import named_evaluation
 
 __all__ = ["command"]
@@ -52,19 +53,18 @@ def command(
 
     A killed run continues where it was when the same command is given again.
     """
-    import shutil
     from pathlib import Path
 
     from glem.core.chunked_work import Workers
-    from glem.core.files import check_writable
     from glem.core.positions import PositionSet
+    from glem.core.run_folder import run_folder
     from glem.core.search.probcut_fitting import ProbCutSample, fit_probcut
 
-    check_writable(output)
+    folder = Path(f"{output}.work")
+    check_outputs(output, folders=[folder])
     sample = ProbCutSample(depth=depth, per_phase=per_phase, deepest=deepest, seed=seed)
     evaluation = named_evaluation(model, positions)
-    folder = Path(f"{output}.work")
-    with opened_executor(workers, dask) as where:
+    with run_folder(folder), opened_executor(workers, dask) as where:
         probcut = fit_probcut(
             evaluation,
             PositionSet.stream(positions, game=evaluation.learning.game),
@@ -73,10 +73,9 @@ def command(
             workers=Workers(**where),
             progress=display_progress(quiet=as_json),
         )
-    if threshold is not None:
-        probcut = probcut.with_threshold(threshold)
-    probcut.save(output)
-    shutil.rmtree(folder)
+        if threshold is not None:
+            probcut = probcut.with_threshold(threshold)
+        probcut.save(output)
     if as_json:
         names = ("check_depths", "slopes", "offsets", "deviations", "counts")
         print_json({"phases": probcut.phases, "unit": probcut.unit, **{name: getattr(probcut, name) for name in names}})

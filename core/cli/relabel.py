@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
+from glem.core.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,11 +92,11 @@ def command(
     from glem.core.chunked_work import Workers
     from glem.core.cli.positions import ply_range
     from glem.core.errors import BadInputError
-    from glem.core.files import check_writable
     from glem.core.game_choice import choose_game
     from glem.core.propagation import GameTree
     from glem.core.records import read_records
     from glem.core.relabelling import RelabelSettings, relabel
+    from glem.core.run_folder import run_folder
     from glem.core.tournament.players import parse_player
 
     for name, number in (("--threshold", threshold), ("--loss", loss)):
@@ -107,8 +108,8 @@ def command(
         )
     if quick is not None and output is None:
         raise BadInputError("corrections need -o, beside which unfinished work is kept")
-    if output is not None:
-        check_writable(output)
+    work = Path(f"{output}.work")
+    check_outputs(output, folders=() if quick is None else [work])
     game = choose_game(game_name, files=files, format=file_format)
     records = (part for file in files for part in read_records(game, file, format=file_format, skip_bad=skip_bad))
     tree = GameTree.from_records(game, records)
@@ -116,26 +117,26 @@ def command(
         raise BadInputError("the files hold no games to label the positions of")
     if not exact:
         tree = attrs.evolve(tree, exact=np.full(len(tree), np.nan, np.float32))
-    value, correction, work = tree.propagate(), None, Path(f"{output}.work")
-    if quick is not None and thorough is not None:
-        settings = RelabelSettings(
-            parse_player(quick),
-            parse_player(thorough),
-            threshold=threshold,
-            loss=loss,
-            outcome_from=outcomes,
-            plies=None if plies is None else ply_range(plies, "--plies"),
-            rounds=rounds,
-        )
-        with opened_executor(workers, dask) as where:
-            correction = relabel(
-                tree, settings, work, workers=Workers(**where), progress=display_progress(quiet=as_json)
+    value, correction = tree.propagate(), None
+    with contextlib.ExitStack() as stack:
+        if quick is not None and thorough is not None:
+            stack.enter_context(run_folder(work))
+            settings = RelabelSettings(
+                parse_player(quick),
+                parse_player(thorough),
+                threshold=threshold,
+                loss=loss,
+                outcome_from=outcomes,
+                plies=None if plies is None else ply_range(plies, "--plies"),
+                rounds=rounds,
             )
-        value = correction.after
-    if output is not None:
-        tree.labelled(value, distinct=distinct).write(output)
-    if correction is not None:
-        shutil.rmtree(work)
+            with opened_executor(workers, dask) as where:
+                correction = relabel(
+                    tree, settings, work, workers=Workers(**where), progress=display_progress(quiet=as_json)
+                )
+            value = correction.after
+        if output is not None:
+            tree.labelled(value, distinct=distinct).write(output)
     _report(tree, against, value, correction, output, as_json=as_json)
 
 

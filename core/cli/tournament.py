@@ -10,6 +10,7 @@ import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
+from glem.core.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
     from glem.core.cli.executors import WhereToRun
@@ -103,7 +104,6 @@ def play_tournament(
     **openings: Any,
 ) -> None:
     """Play a tournament as the options say and print what it has shown."""
-    from glem.core.files import check_writable
     from glem.core.game_choice import choose_game
     from glem.core.tournament.games import Adjudication
     from glem.core.tournament.openings import write_openings
@@ -111,9 +111,7 @@ def play_tournament(
     from glem.core.tournament.tournament import Tournament, read_games, run_tournament
     from glem.core.tournament.transcripts import write_transcripts
 
-    for path in (record, save_openings, transcripts):
-        if path is not None:
-            check_writable(path)
+    check_outputs(record, save_openings, transcripts, None if record is None else f"{record}.openings")
     if transcripts is not None and record is None:
         from glem.core.errors import BadInputError
 

@@ -135,7 +135,7 @@ def fit_phases(
         tie all phases together.
     checkpoint
         Folder for the state of an unfinished fit. After a kill, the same call continues with it and gives the same
-        result as without the interruption; after the last phase its files are removed.
+        result as without the interruption. The files stay.
     jobs
         Threads; they change no result.
     progress
@@ -170,7 +170,6 @@ def fit_phases(
         raise BadInputError("no position to fit has a label")
     fitted: list[NDArray[np.float64]] = []
     results: list[FitResult | None] = []
-    files = []
     with progress("fitting phases", len(groups)) as task:
         for number, group in enumerate(groups):
             if plan is None and number not in known:
@@ -193,13 +192,10 @@ def fit_phases(
                 checkpoint.mkdir(parents=True, exist_ok=True)
                 mark = hashlib.sha256(f"{problem.fingerprint} {chosen!r}".encode()).hexdigest()[:16]
                 keeper = FileCheckpoint(checkpoint / f"fit-{number:02d}.npz", mark)
-                files.append(keeper.path)
             one = copy.copy(chosen).fit(problem, checkpoint=keeper, progress=progress)
             fitted.append(problem.weights_of(one.parameters_))
             results.append(one.result_)
             task.advance()
-    for path in files:
-        path.unlink(missing_ok=True)
     weights_by_phase = np.concatenate(fitted)
     if plan is None:
         # A phase without positions plays with the weights of the nearest one that has some, the later of two.

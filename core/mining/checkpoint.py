@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import zipfile
 from collections.abc import Mapping
@@ -12,13 +11,11 @@ from typing import Any
 import numpy as np
 
 from glem.core.digests import arrays_digest
-from glem.core.errors import BadInputError
 from glem.core.files import atomic_path
 from glem.core.mining.mined import Part
+from glem.core.run_folder import claim_folder, remove_work
 
 __all__ = ["MiningCheckpoint"]
-
-_HEADER = "run.json"
 
 
 class MiningCheckpoint:
@@ -41,29 +38,10 @@ class MiningCheckpoint:
 
     def __init__(self, folder: str | os.PathLike[str], settings: Mapping[str, Any], data: tuple[Any, ...]) -> None:
         self.folder = Path(folder)
-        # Through JSON once, so that a tuple equals the list that comes back from the file.
-        wanted = json.loads(json.dumps({**settings, "data": arrays_digest(data)}))
-        header = self.folder / _HEADER
-        if header.exists():
-            self._compare(header, wanted)
-            return
-        if self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
-            raise BadInputError(f"{self.folder} is neither empty nor the checkpoint of a search; choose another folder")
         self.folder.mkdir(parents=True, exist_ok=True)
-        with atomic_path(header) as temporary:
-            temporary.write_text(json.dumps(wanted, indent=1))
-
-    def _compare(self, header: Path, wanted: Mapping[str, Any]) -> None:
-        try:
-            found = json.loads(header.read_text())
-            different = sorted(name for name in {*wanted, *found} if wanted.get(name) != found.get(name))
-        except (OSError, ValueError, TypeError) as error:
-            raise BadInputError(f"{header} is damaged ({error}); remove the folder {self.folder}") from error
-        if different:
-            changes = ", ".join(f"{name} {found.get(name)} instead of {wanted.get(name)}" for name in different)
-            raise BadInputError(
-                f"{self.folder} holds the parts of another run: {changes}; remove it or choose another folder"
-            )
+        claim_folder(
+            self.folder, {**settings, "data": arrays_digest(data)}, mark="run.json", content="parts of a search"
+        )
 
     def _file(self, first: int) -> Path:
         return self.folder / f"part-{first:05d}.npz"
@@ -94,7 +72,4 @@ class MiningCheckpoint:
 
     def remove(self) -> None:
         """Remove the folder's files and the folder, when the result is safe elsewhere."""
-        for file in self.folder.glob("part-*.npz"):
-            file.unlink(missing_ok=True)
-        (self.folder / _HEADER).unlink(missing_ok=True)
-        self.folder.rmdir()
+        remove_work(self.folder)

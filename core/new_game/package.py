@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-import shutil
 from importlib import resources
 from pathlib import Path
 from string import Template
 
 import glem
 from glem.core.errors import BadInputError
-from glem.core.files import check_writable
+from glem.core.files import check_writable, temporary_folder
 from glem.core.game import INTERFACE_VERSION
 from glem.core.new_game.names import check_name, check_title
 
@@ -101,8 +99,8 @@ def _rendered(name: str, title: str) -> dict[str, str]:
 
 def _write(target: Path, texts: dict[str, str]) -> None:
     """Write all files beside the folder first, so that it gets all of them or none."""
-    scratch = target.resolve().with_name(f".{target.resolve().name}-{secrets.token_hex(4)}")
-    try:
+    with temporary_folder(target.resolve()) as folder:
+        scratch = folder / target.resolve().name
         for path, text in texts.items():
             file = scratch / path
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -111,8 +109,6 @@ def _write(target: Path, texts: dict[str, str]) -> None:
             _move_into(scratch, target)
         else:
             scratch.rename(target)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _move_into(scratch: Path, target: Path) -> None:

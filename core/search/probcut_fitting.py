@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -164,8 +165,9 @@ def sampled_scores(
         for rows in (slice(start, start + _POSITIONS_PER_TASK) for start in range(0, count, _POSITIONS_PER_TASK))
     ]
     settings = {"work": "probcut", **attrs.asdict(sample), "input": _digest(evaluation, columns)}
-    with tempfile.TemporaryDirectory() as temporary:
-        work = ChunkedWork(Path(temporary) if folder is None else folder, settings)
+    where = tempfile.TemporaryDirectory() if folder is None else contextlib.nullcontext(folder)
+    with where as chosen:
+        work = ChunkedWork(Path(chosen), settings)
         parts = work.run(
             search_scores,
             tasks,

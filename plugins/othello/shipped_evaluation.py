@@ -11,6 +11,9 @@ It learned from glem's own play alone, in two generations after the embedded sam
     glem improve second.npz positions.parquet --by depth=6,solve=14,table=4 --positions-per-phase 100000 -o third.npz
     python -m glem.plugins.othello.shipped_evaluation third.npz default.npz
 
+When it was made, ``glem improve`` still kept the first generation's provenance. Its header was corrected by the last
+command, given ``default.npz`` itself: rounded weights stay as they are, and so does their checksum.
+
 The parameters of its selective search, ``probcut.npz``, are those that ``glem probcut`` finds for it on positions of
 the WTHOR games.
 """
@@ -24,11 +27,22 @@ import numpy as np
 from attrs import evolve
 from numpy.typing import NDArray
 
+from glem.core.cli.outputs import check_outputs
 from glem.core.evaluation import LinearEvaluation
 
 __all__ = ["default_evaluation", "rounded"]
 
 _STEPS_PER_DISC = 64
+_MADE = {
+    "command": "improve",
+    "positions": "glem's own games, labelled by search and solver; see glem.plugins.othello.shipped_evaluation",
+    "labels": "search",
+    "labelled by": "the newest generation, depth=6, solve=14",
+    "generation before": "second.npz of glem.plugins.othello.shipped_evaluation",
+}
+"""What the commands above say."""
+_KEPT = ("fitter", "l2", "smoothing", "validation", "phases kept")
+"""Equal for fit and improve, or written by improve alone."""
 _PATH = Path(__file__).with_name("default.npz")
 
 
@@ -47,10 +61,7 @@ def rounded(evaluation: LinearEvaluation) -> LinearEvaluation:
         evaluation,
         bias=to_steps(evaluation.bias),
         pattern_weights=to_steps(evaluation.pattern_weights),
-        provenance={
-            **evaluation.provenance,
-            "positions": "glem's own games, labelled by search and solver; see glem.plugins.othello.shipped_evaluation",
-        },
+        provenance={name: evaluation.provenance[name] for name in _KEPT if name in evaluation.provenance} | _MADE,
     )
 
 
@@ -59,6 +70,7 @@ def rounded(evaluation: LinearEvaluation) -> LinearEvaluation:
 @click.argument("path", type=click.Path(dir_okay=False))
 def _command(model: str, path: str) -> None:
     """Write MODEL to PATH with rounded weights."""
+    check_outputs(path)
     rounded(LinearEvaluation.load(model)).save(path)
 
 

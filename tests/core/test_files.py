@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.files import atomic_path, check_writable, folder_lock
+from glem.core.files import atomic_path, check_writable, clear_temporaries, temporary_folder
 
 
 def test_success_replaces_the_file_and_leaves_nothing_else(tmp_path: Path) -> None:
@@ -41,8 +43,46 @@ def test_only_files_are_replaced(tmp_path: Path) -> None:
     check_writable(tmp_path / "file")
 
 
-def test_a_locked_folder_is_refused_until_it_is_free(tmp_path: Path) -> None:
-    with folder_lock(tmp_path), pytest.raises(BadInputError, match=f"at work in {tmp_path}$"), folder_lock(tmp_path):
-        pass
-    with folder_lock(tmp_path):
-        pass
+_WRITE = """
+import sys, time
+from pathlib import Path
+from glem.core.files import atomic_path, temporary_folder
+target = Path(sys.argv[1])
+with atomic_path(target) as temporary, temporary_folder(target) as folder:
+    temporary.write_text("half")
+    (folder / "copy").write_text("all data")
+    print("ready", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_temporaries_of_dead_processes_are_cleared_and_no_others(tmp_path: Path) -> None:
+    target = tmp_path / "positions.parquet"
+    foreign = {
+        ".positions-0123abcd.parquet",
+        ".positions.glem-draft.parquet",
+        "positions.glem-0123456789abcdef.parquet",
+    }
+    for name in foreign:
+        (tmp_path / name).write_text("precious")
+    process = subprocess.Popen([sys.executable, "-c", _WRITE, str(target)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        live = {path.name for path in tmp_path.iterdir()} - foreign
+        assert len(live) == 2
+        clear_temporaries(tmp_path)
+        assert {path.name for path in tmp_path.iterdir()} == live | foreign
+    finally:
+        process.kill()
+        process.communicate()
+    with atomic_path(tmp_path / "another.txt") as temporary:
+        temporary.write_text("whole")
+    assert {path.name for path in tmp_path.iterdir()} == {"another.txt", *foreign}
+
+
+def test_a_temporary_folder_goes_with_its_block(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="bad"), temporary_folder(tmp_path / "positions.parquet") as folder:
+        (folder / "copy").write_text("all data")
+        raise ValueError("bad")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,160 @@
+"""No command writes over what it reads, and none writes two outputs into one file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from glem.core.cli import command_group
+from glem.core.errors import BadInputError
+
+# IN is an input, OUT the same file as an output, OTHER a file that is only read.
+COMMANDS = [
+    "positions IN --game othello -o OUT",
+    "fit OTHER IN -o OUT",
+    "fit OTHER --configurations IN -o OUT",
+    "fit OTHER --method likelihood --game othello --prior IN -o OUT",
+    "label IN --game othello -o OUT",
+    "label OTHER --game othello --by IN,depth=1 -o OUT",
+    "relabel OTHER IN --game othello -o OUT",
+    "relabel OTHER --game othello --by default,depth=1 --again evaluation=IN,depth=2 -o OUT",
+    "improve IN OTHER -o OUT",
+    "improve default OTHER IN -o OUT",
+    "probcut IN OTHER -o OUT",
+    "probcut default IN -o OUT",
+    "evaluate IN OTHER -o OUT",
+    "evaluate OTHER IN -o OUT",
+    "grade othello IN --evaluation default --report OUT",
+    "grade othello OTHER --evaluation default --tuning IN --write-positions OUT",
+    "grade othello OTHER --evaluation IN --report OUT",
+    "learn othello IN -o OUT",
+    "learn othello OTHER --baseline IN -o OUT",
+    "learn othello OTHER --changes IN --log OUT",
+    "experiment power othello IN --evaluation default --limits nodes=10,20 --report OUT",
+    "experiment power othello IN --evaluation default --limits nodes=10,20 --journal OUT",
+    "experiment players othello IN --report OUT",
+    "experiment strength othello OTHER --evaluation default --ratings IN --report OUT",
+    "match IN,depth=1 random -o OUT",
+    "match random random --game othello --openings IN --save-openings OUT",
+    "tournament random random --game othello -o r.jsonl --openings IN --transcripts OUT",
+    "play othello --evaluation IN --save OUT",
+]
+
+
+def _spelt(folder: Path, spelling: str) -> str:
+    if spelling == "symlink":
+        (folder / "there").symlink_to("given")
+        return "there"
+    if spelling == "hard link":
+        os.link(folder / "given", folder / "there")
+        return "there"
+    return {"same": "given", "dots": "./down/../given", "absolute": str(folder / "given")}[spelling]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "down").mkdir()
+    (tmp_path / "given").write_text("dear")
+    (tmp_path / "other").write_text("other")
+    return tmp_path
+
+
+def _refused(command: str, words: str) -> None:
+    result = CliRunner().invoke(command_group, command.split())
+    assert isinstance(result.exception, BadInputError), (result.output, result.exception)
+    assert words in str(result.exception)
+
+
+def _filled(command: str, output: str) -> str:
+    words = (word.replace("IN", "given").replace("OTHER", "other").replace("OUT", output) for word in command.split())
+    return " ".join(words)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_output_that_is_an_input_is_refused(folder: Path, command: str) -> None:
+    _refused(_filled(command, "given"), "given would be written over the input given")
+    assert (folder / "given").read_text() == "dear"
+    assert {path.name for path in folder.iterdir()} == {"down", "given", "other"}
+
+
+@pytest.mark.parametrize("spelling", ["symlink", "hard link", "dots", "absolute"])
+def test_another_name_of_an_input_is_refused(folder: Path, spelling: str) -> None:
+    _refused(_filled("fit IN -o OUT", _spelt(folder, spelling)), "would be written over the input given")
+    assert (folder / "given").read_text() == "dear"
+
+
+def test_the_halves_of_a_split_are_outputs_too(folder: Path) -> None:
+    (folder / "games.train.parquet").write_text("dear")
+    _refused(
+        "positions games.train.parquet --game othello --split 0.1 -o games.parquet", "games.train.parquet would be"
+    )
+
+
+def test_inputs_where_work_is_kept_are_refused(folder: Path) -> None:
+    for work, command in [
+        ("f.npz.work", "improve default f.npz.work/in.parquet -o f.npz"),
+        ("f.npz.work", "fit f.npz.work/in.parquet -o f.npz"),
+        ("found/work", "discover found/work/in.parquet -o found"),
+        ("l.log.accepted", "learn othello given --baseline l.log.accepted/in.parquet --log l.log"),
+    ]:
+        (folder / work).mkdir(parents=True, exist_ok=True)
+        (folder / work / "in.parquet").write_text("dear")
+        _refused(command, "in.parquet lies in")
+    (folder / "found" / "report.html").write_text("dear")
+    _refused("discover found/report.html -o found", "would be written over")
+
+
+def test_two_outputs_in_one_file_are_refused(folder: Path) -> None:
+    _refused("grade othello given --evaluation default --report r --write-positions ./r", "are one file")
+    _refused("match random random --game othello -o r --transcripts r", "are one file")
+    _refused("learn othello given --log r -o r", "are one file")
+
+
+def test_a_folder_is_no_output_file(folder: Path) -> None:
+    for command in COMMANDS:
+        result = CliRunner().invoke(command_group, _filled(command, "down").split())
+        assert result.exit_code != 0
+        assert isinstance(result.exception, SystemExit | BadInputError), result.exception
+    assert (folder / "down").is_dir()
+
+
+def test_every_option_that_names_an_output_is_among_these() -> None:
+    def options(group: click.Group, names: tuple[str, ...] = ()) -> set[str]:
+        found = set()
+        for name in group.list_commands(click.Context(group)):
+            command = group.get_command(click.Context(group), name)
+            if isinstance(command, click.Group):
+                found |= options(command, (*names, name))
+            elif command is not None:
+                found |= {
+                    " ".join((*names, name, option.opts[0]))
+                    for option in command.params
+                    if isinstance(option, click.Option) and isinstance(option.type, click.Path)
+                }
+        return found
+
+    tried = {
+        f"{name} {word}"
+        for command in COMMANDS
+        for name in (" ".join(command.split()[: 2 if command.startswith("experiment") else 1]),)
+        for word, value in zip(command.split(), command.split()[1:], strict=False)
+        if value == "OUT"
+    }
+    both = {
+        f"{name} {option}" for name in ("match", "tournament") for option in ("-o", "--save-openings", "--transcripts")
+    }
+    folders = {"discover -o", "demo -o", "generate -o", "new-game -o", "grade --keep"}
+    read = {
+        "fit --configurations",
+        "grade --tuning",
+        "learn --changes",
+        "learn --tuning",
+        "experiment strength --ratings",
+    }
+    read |= {"match --openings", "tournament --openings"}
+    assert options(command_group) - tried - both - folders - read == set()

@@ -1,0 +1,136 @@
+"""Unfinished work is one process's at a time, and nothing is removed that glem did not make."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from glem.core.errors import BadInputError
+from glem.core.files import TEMPORARY
+from glem.core.run_folder import claim_folder, folder_lock, remove_work, run_folder
+
+SETTINGS = {"work": "some", "depth": 4}
+
+_WORK = """
+import sys, time
+from pathlib import Path
+from glem.core.files import atomic_path
+from glem.core.run_folder import run_folder
+with run_folder(Path(sys.argv[1]), {"work": "some", "depth": 4}) as folder:
+    (folder / "labels-000000.npz").touch()
+    with atomic_path(folder / "labels-000001.npz"):
+        print("ready", flush=True)
+        time.sleep(600)
+"""
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def at_work(folder: Path) -> subprocess.Popen[str]:
+    """Start a process that has the folder, and is in the middle of writing a file there."""
+    process = subprocess.Popen([sys.executable, "-c", _WORK, str(folder)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def test_finished_work_is_removed_and_unfinished_work_stays(tmp_path: Path) -> None:
+    work = tmp_path / "f.npz.work"
+    with pytest.raises(KeyboardInterrupt), run_folder(work, SETTINGS):
+        (work / "fit-00.npz").touch()
+        raise KeyboardInterrupt
+    assert names(work) == {"work.json", "fit-00.npz"}
+    with run_folder(work, SETTINGS, keep=True):
+        pass
+    assert names(work) == {"work.json", "fit-00.npz"}
+    with pytest.raises(BadInputError, match=r"unfinished work of other settings or input \(depth: 4, not 5\)"):
+        claim_folder(work, {**SETTINGS, "depth": 5})
+    with run_folder(work, SETTINGS):
+        assert (work / "fit-00.npz").exists()
+    assert names(tmp_path) == set()
+
+
+def test_work_that_fails_before_its_first_result_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="bad"), run_folder(tmp_path / "work", SETTINGS):
+        raise ValueError("bad")
+    assert names(tmp_path) == set()
+
+
+def test_a_folder_without_a_mark_is_refused_and_left_alone(tmp_path: Path) -> None:
+    work = tmp_path / "f.npz.work"
+    work.mkdir()
+    for name in ("thesis.txt", "lock"):
+        (work / name).write_text("precious")
+        with pytest.raises(BadInputError, match="it may not be glem's"), run_folder(work, SETTINGS):
+            pass
+    assert names(work) == {"thesis.txt", "lock"}
+    assert (work / "lock").read_text() == "precious"
+    (tmp_path / "file.work").write_text("precious")
+    with pytest.raises(BadInputError, match="is no folder"), run_folder(tmp_path / "file.work", SETTINGS):
+        pass
+
+
+def test_what_others_put_into_the_folder_stays(tmp_path: Path) -> None:
+    work = tmp_path / "f.npz.work"
+    with run_folder(work, SETTINGS):
+        (work / "labels-03").mkdir()
+        for name in ("labels-000000.npz", "labels-03/labels-000000.npz", "thesis.txt", ".hidden", "model-01.npz"):
+            (work / name).touch()
+    assert names(work) == {"thesis.txt", ".hidden", "model-01.npz"}
+
+
+def test_a_second_process_is_refused_until_the_first_has_ended(tmp_path: Path) -> None:
+    work = tmp_path / "f.npz.work"
+    process = at_work(work)
+    try:
+        with pytest.raises(BadInputError, match=f"another glem is at work in {work}"), run_folder(work, SETTINGS):
+            pass
+        assert {"work.json", "labels-000000.npz"} < names(work)
+        assert any(TEMPORARY.fullmatch(name) for name in names(work))
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    with run_folder(work, SETTINGS, keep=True):
+        assert names(work) == {"work.json", "labels-000000.npz", "lock"}
+    assert names(work) == {"work.json", "labels-000000.npz"}
+
+
+def test_another_thread_is_refused_and_the_same_one_is_not(tmp_path: Path) -> None:
+    refused = []
+
+    def other() -> None:
+        try:
+            with folder_lock(tmp_path):
+                pass
+        except BadInputError as error:
+            refused.append(error)
+
+    with folder_lock(tmp_path), folder_lock(tmp_path):
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+    assert len(refused) == 1
+    assert names(tmp_path) == set()
+
+
+def test_a_kill_while_finished_work_is_removed_hinders_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = tmp_path / "f.npz.work"
+    with run_folder(work, SETTINGS, keep=True):
+        (work / "fit-00.npz").touch()
+    with monkeypatch.context() as patched:
+        patched.setattr("shutil.rmtree", lambda *_, **__: None)
+        remove_work(work)
+    assert not work.exists()
+    assert len(names(tmp_path)) == 1
+    with run_folder(work, {**SETTINGS, "depth": 5}):
+        pass
+    assert len(names(tmp_path)) == 1
+    with folder_lock(tmp_path):
+        assert names(tmp_path) == {"lock"}
