@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,12 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError, GlemError
+from glem.core.errors import BadInputError, reading
 from glem.core.files import atomic_path
 
-__all__ = ["ArchiveFormat"]
+__all__ = ["ArchiveFormat", "read_arrays"]
 
+_LARGEST = 4 << 30
 _LARGEST_HEADER = 16 << 20
 
 
@@ -39,19 +40,22 @@ class ArchiveFormat:
     required
         Arrays that a file must hold.
     optional
-        Arrays that it may hold.
+        Arrays that it may hold; None for any.
     largest
         Most bytes of all members when unpacked.
     foreign
         Members of other kinds of files that are often mistaken for this kind, and what is said of them.
+    packed
+        Whether written files are compressed.
     """
 
     name: str
     version: int
     required: tuple[str, ...]
-    optional: tuple[str, ...] = ()
-    largest: int = 4 << 30
+    optional: tuple[str, ...] | None = ()
+    largest: int = _LARGEST
     foreign: Mapping[str, str] = field(factory=dict)
+    packed: bool = True
 
     def write(
         self, path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
@@ -69,8 +73,9 @@ class ArchiveFormat:
         """
         marked = {"format": self.name, "version": self.version, **header, "sha256": _checksum(arrays)}
         text = np.frombuffer(json.dumps(marked).encode(), np.uint8)
+        save = np.savez_compressed if self.packed else np.savez
         with atomic_path(path) as temporary, temporary.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, header=text, **arrays)
+            save(file, allow_pickle=False, header=text, **arrays)
 
     def read(self, path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Read the header and the arrays of a file.
@@ -80,20 +85,9 @@ class ArchiveFormat:
         BadInputError
             The file is missing, damaged, too large, of another kind or version; the text names it.
         """
-        try:
-            with zipfile.ZipFile(path) as archive:
-                self._check_members(path, {info.filename: info.file_size for info in archive.infolist()})
-            # Opened here: numpy leaves a file open that it cannot read.
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-                arrays = {name: stored[name] for name in stored.files}
+        arrays = read_arrays(path, f"{self.name} file", largest=self.largest, check=self._check_members)
+        with reading(path, f"{self.name} file"):
             header = json.loads(arrays.pop("header").tobytes())
-        except GlemError:
-            raise
-        except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
-            raise BadInputError(f"{path}: {error.strerror}") from None
-        except Exception as error:
-            # Damaged archives raise what zipfile, zlib, numpy and json each think fit.
-            raise BadInputError(f"{path}: no {self.name} file ({type(error).__name__}: {error})") from error
         if not isinstance(header, dict) or header.get("format") != self.name:
             raise BadInputError(f"{path}: its header is not that of a {self.name} file")
         if header.get("version") != self.version:
@@ -102,20 +96,63 @@ class ArchiveFormat:
             raise BadInputError(f"{path}: damaged, its checksum does not agree")
         return header, arrays
 
-    def _check_members(self, path: Path, sizes: Mapping[str, int]) -> None:
+    def _check_members(self, sizes: Mapping[str, int]) -> None:
         for name, words in self.foreign.items():
-            if f"{name}.npy" in sizes:
-                raise BadInputError(f"{path}: {words}")
+            if name in sizes:
+                raise BadInputError(words)
         for name in ("header", *self.required):
-            if f"{name}.npy" not in sizes:
-                raise BadInputError(f"{path}: no {self.name} file (it holds no {name})")
-        unknown = sorted(set(sizes) - {f"{name}.npy" for name in ("header", *self.required, *self.optional)})
+            if name not in sizes:
+                raise BadInputError(f"no {self.name} file (it holds no {name})")
+        unknown = [] if self.optional is None else sorted(set(sizes) - {"header", *self.required, *self.optional})
         if unknown:
-            raise BadInputError(f"{path}: no {self.name} file (it holds {unknown[0]})")
-        if sizes["header.npy"] > _LARGEST_HEADER:
-            raise BadInputError(f"{path}: the header is larger than {_LARGEST_HEADER} bytes")
-        if sum(sizes.values()) > self.largest:
-            raise BadInputError(f"{path}: more than {self.largest} bytes when unpacked")
+            raise BadInputError(f"no {self.name} file (it holds {unknown[0]})")
+        if sizes["header"] > _LARGEST_HEADER:
+            raise BadInputError(f"the header is larger than {_LARGEST_HEADER} bytes")
+
+
+def read_arrays(
+    path: str | os.PathLike[str],
+    what: str,
+    *,
+    largest: int = _LARGEST,
+    check: Callable[[Mapping[str, int]], None] = lambda _: None,
+) -> dict[str, NDArray[Any]]:
+    """Read the plain arrays of an ``.npz`` file, which may be anyone's.
+
+    Parameters
+    ----------
+    path
+        The file.
+    what
+        What it should be, for errors.
+    largest
+        Most bytes of all members when unpacked.
+    check
+        Called with the size of each array before one is read; raises :class:`BadInputError`.
+
+    Raises
+    ------
+    BadInputError
+        The file is missing, damaged or too large, or holds anything else than arrays of numbers, truth values or text.
+    """
+    with reading(path, what), zipfile.ZipFile(path) as archive:
+        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        if sum(info.file_size for info in members.values()) > largest:
+            raise BadInputError(f"more than {largest} bytes when unpacked")
+        check({name: info.file_size for name, info in members.items()})
+        return {name: _read_array(archive, info) for name, info in members.items()}
+
+
+def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
+    # The other ways of packing take gigabytes for their dictionaries where a file asks for them.
+    if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        raise BadInputError(f"{info.filename} is packed in a way that numpy does not write")
+    with archive.open(info) as member:
+        array: NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
+        # Reading to the end checks the sum; items of no size could be any number.
+        if member.read(1) or array.dtype.kind not in "biufU" or array.size > info.file_size:
+            raise BadInputError(f"{info.filename} is no plain array ({array.dtype}, {array.shape})")
+    return array
 
 
 def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:

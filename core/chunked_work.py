@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, TypeVar
 
 import attrs
-import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.archives import ArchiveFormat
 from glem.core.errors import BadInputError
 from glem.core.files import atomic_path
 from glem.core.progress import SILENT, Progress
@@ -27,6 +25,8 @@ T = TypeVar("T")
 
 Arrays = Mapping[str, NDArray[Any]]
 """Result of a task: arrays by name."""
+
+_RESULTS = ArchiveFormat("glem results", version=1, required=(), optional=None, largest=1 << 40, packed=False)
 
 
 @define(frozen=True)
@@ -98,8 +98,7 @@ class ChunkedWork:
             results = run_tasks(function, (tasks[number] for number in missing), **attrs.asdict(chosen, recurse=False))
             with contextlib.closing(results):
                 for place, arrays in results:
-                    with atomic_path(self._path(name, missing[place])) as temporary:
-                        np.savez(temporary, allow_pickle=False, **arrays)
+                    _RESULTS.write(self._path(name, missing[place]), {}, arrays)
                     display.advance(units[missing[place]])
         return (self._load(name, number) for number in range(len(tasks)))
 
@@ -107,9 +106,7 @@ class ChunkedWork:
         return self.folder / f"{name}-{number:06d}.npz"
 
     def _load(self, name: str, number: int) -> Arrays:
-        path = self._path(name, number)
         try:
-            with path.open("rb") as content, np.load(content, allow_pickle=False) as file:
-                return {key: file[key] for key in file.files}
-        except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
-            raise BadInputError(f"{path}: damaged ({error}); remove it, and the same command makes it anew") from error
+            return _RESULTS.read(self._path(name, number))[1]
+        except BadInputError as error:
+            raise BadInputError(f"{error}; remove it, and the same command makes it anew") from error

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from attrs import define, field
 from numpy.typing import ArrayLike, NDArray
 
-from glem.core.errors import BadInputError
+from glem.core.archives import read_arrays
+from glem.core.errors import BadInputError, reading
 from glem.core.features import AtomicFeatures, Relation
 from glem.core.files import atomic_path
 from glem.core.kernels import kernel, mix
@@ -21,7 +20,14 @@ from glem.core.kernels import kernel, mix
 __all__ = ["ConfigurationSet", "RelationTable", "close_under_symmetry", "symmetry_classes"]
 
 _FORMAT = "glem configurations 1"
-_MEMBERS = ("header", "table_features", "table_values", "relations", "sizes", "match_counts")
+_MEMBERS: dict[str, Any] = {
+    "header": np.uint8,
+    "table_features": np.int32,
+    "table_values": np.int16,
+    "relations": np.uint16,
+    "sizes": np.uint16,
+    "match_counts": np.int64,
+}
 _MAXIMUM_BYTES = 1 << 36
 """Largest unpacked file that :meth:`ConfigurationSet.load` reads: two billion relations."""
 
@@ -196,37 +202,26 @@ class ConfigurationSet:
         BadInputError
             The file is missing, damaged, of another kind, or larger than any machine holds.
         """
-        try:
-            arrays = _read_members(path)
+        arrays = read_arrays(path, "file of configurations", largest=_MAXIMUM_BYTES, check=_check_members)
+        with reading(path, "file of configurations"):
+            for name, kind in _MEMBERS.items():
+                if arrays[name].ndim != 1 or arrays[name].dtype != kind:
+                    raise BadInputError(f"{name} is {arrays[name].dtype} {arrays[name].shape}, not a column of {kind}")
             header = json.loads(arrays["header"].tobytes())
             if header["format"] != _FORMAT:
-                raise BadInputError(f"{path}: the format is {header['format']!r}, this glem reads {_FORMAT!r}")
+                raise BadInputError(f"the format is {header['format']!r}, this glem reads {_FORMAT!r}")
             offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(arrays["sizes"], dtype=np.int64)])
             table = RelationTable(arrays["table_features"], arrays["table_values"])
             count = int(header["position_count"])
             loaded = cls(table, arrays["relations"], offsets, arrays["match_counts"], count, str(header["incomplete"]))
-        except BadInputError as error:
-            text = str(error)
-            raise error if text.startswith(str(path)) else BadInputError(f"{path}: {text}") from None
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-            raise BadInputError(f"{path} is no file of configurations: {error}") from error
-        if len(loaded) and (loaded.match_counts.min() < 0 or loaded.match_counts.max() > count):
-            raise BadInputError(f"{path}: a match count is outside 0..{count}, the number of positions")
-        return loaded
+            if len(loaded) and (loaded.match_counts.min() < 0 or loaded.match_counts.max() > count):
+                raise BadInputError(f"a match count is outside 0..{count}, the number of positions")
+            return loaded
 
 
-def _read_members(path: str | os.PathLike[str]) -> Mapping[str, NDArray[Any]]:
-    with zipfile.ZipFile(path) as archive:
-        if sorted(archive.namelist()) != sorted(f"{name}.npy" for name in _MEMBERS):
-            raise BadInputError(f"{path} is no file of configurations: it holds {archive.namelist()[:8]}")
-        if sum(member.file_size for member in archive.infolist()) > _MAXIMUM_BYTES:
-            raise BadInputError(f"{path} unpacks to more than {_MAXIMUM_BYTES} bytes")
-    with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as members:
-        arrays = {name: members[name] for name in _MEMBERS}
-    for name, array in arrays.items():
-        if array.ndim != 1 or array.dtype.kind not in "iu":
-            raise BadInputError(f"{path}: {name} must be one column of integers, not {array.dtype} {array.shape}")
-    return arrays
+def _check_members(sizes: Mapping[str, int]) -> None:
+    if sizes.keys() != _MEMBERS.keys():
+        raise BadInputError(f"no file of configurations: it holds {list(sizes)[:8]}")
 
 
 @kernel

@@ -18,12 +18,13 @@ from attrs import asdict, define, field
 from numpy.typing import NDArray
 
 import glem
+from glem.core.archives import ArchiveFormat
 from glem.core.assessment import BaselineFit, calibration_bins, phase_errors
 from glem.core.candidates import Candidates, MiningPlan, draw_sample, find_candidates
 from glem.core.configurations import ConfigurationSet, symmetry_classes
 from glem.core.digests import arrays_digest
 from glem.core.discovery_report import Assessment, cell_maps, configuration_items, discovery_report, pattern_items
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, reading
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features import side_and_kind
 from glem.core.files import atomic_path, check_writable, clear_temporaries
@@ -45,6 +46,7 @@ PATTERNS = "patterns"
 
 _LARGEST_DESIGN = 3 << 30
 """Bytes of active configurations that are kept in memory; beyond that each phase is fitted by itself."""
+_SIZES = ArchiveFormat("glem sizes of phases", version=1, required=("phase_weights",))
 
 
 @define(frozen=True)
@@ -145,8 +147,8 @@ def _candidates(
     arrays = stages.work / "candidates.npz"
     counts = stages.work / "candidates.json"
     if counts.exists():
-        found = json.loads(counts.read_text())
-        return Candidates(ConfigurationSet.load(arrays), **found)
+        with reading(counts, "facts about candidates"):
+            return Candidates(ConfigurationSet.load(arrays), **json.loads(counts.read_text("utf-8")))
     try:
         candidates = find_candidates(
             sample, learning, settings.mining, seed=settings.seed, work=stages.work, jobs=jobs, progress=progress
@@ -183,11 +185,12 @@ def _fitted(
     progress: Progress,
 ) -> Training:
     path = stages.work / f"training-{name}.npz"
-    sizes_path = stages.work / f"sizes-{name}.npy"
+    sizes_path = stages.work / f"sizes-{name}.npz"
     evaluation_path = stages.folder / f"{name}.npz"
     if path.exists():
         evaluation = LinearEvaluation.load(evaluation_path)
-        return Training(evaluation, load_weights(path, evaluation.link), np.load(sizes_path, allow_pickle=False))
+        sizes = _SIZES.read(sizes_path)[1]
+        return Training(evaluation, load_weights(path, evaluation.link), **sizes)
     validation = None
     if settings.validation:
         validation = training_set.held_out_mask(settings.validation, settings.seed + 1)
@@ -210,7 +213,7 @@ def _fitted(
         progress=progress,
     )
     training.evaluation.save(evaluation_path)
-    np.save(sizes_path, training.phase_weights, allow_pickle=False)
+    _SIZES.write(sizes_path, {}, {"phase_weights": training.phase_weights})
     save_weights(training.weights, path)
     return training
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from glem.core.archives import ArchiveFormat
 from glem.core.configurations import ConfigurationSet, RelationTable
-from glem.core.errors import BadInputError, GlemError
+from glem.core.errors import BadInputError, reading
 from glem.core.evaluation import LinearEvaluation
 from glem.core.fitting.links import Link
 from glem.core.learning import Learning, load_learning
@@ -143,7 +143,7 @@ def restored_evaluation(source: Path, header: Any, arrays: Mapping[str, NDArray[
     BadInputError
         They fit no evaluation, or one of other features or phases.
     """
-    try:
+    with reading(source, "glem evaluation file"):
         learning = load_learning(header["game"])
         _check_learning(source, header, learning)
         patterns = None
@@ -172,10 +172,6 @@ def restored_evaluation(source: Path, header: Any, arrays: Mapping[str, NDArray[
             linear_weights=arrays["linear_weights"],
             provenance={str(name): str(text) for name, text in header["provenance"].items()},
         )
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise BadInputError(f"{source}: its header is not that of a glem evaluation file ({error})") from error
-    except GlemError as error:
-        raise BadInputError(f"{source}: {error}" if str(source) not in str(error) else str(error)) from error
 
 
 @define(frozen=True)

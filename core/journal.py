@@ -11,17 +11,21 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, reading
 from glem.core.settings import described_differences
 
 __all__ = ["Journal", "read_journal"]
 
 VERSION = 1
 _LONGEST_LINE = 1 << 28
+
+
+def _as_it_is(record: Any) -> Any:
+    return record
 
 
 class Journal:
@@ -74,9 +78,9 @@ class Journal:
         _compare(self.path, found, self._settings)
         self._file.truncate(max((end for _, end in _lines(self.path, self._file)), default=self._file.tell()))
 
-    def records(self) -> Iterator[Any]:
-        """Pieces of work that were finished before, in the order of the file."""
-        _, found = read_journal(self.path, self._kind)
+    def records(self, parse: Callable[[Any], Any] = _as_it_is) -> Iterator[Any]:
+        """Pieces of work that were finished before, in the order of the file; see :func:`read_journal`."""
+        _, found = read_journal(self.path, self._kind, parse)
         return found
 
     def append(self, record: Mapping[str, Any]) -> None:
@@ -102,7 +106,9 @@ class Journal:
         self.close()
 
 
-def read_journal(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], Iterator[Any]]:
+def read_journal(
+    path: str | os.PathLike[str], kind: str, parse: Callable[[Any], Any] = _as_it_is
+) -> tuple[dict[str, Any], Iterator[Any]]:
     """Read a journal.
 
     Parameters
@@ -111,6 +117,8 @@ def read_journal(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any
         The file.
     kind
         What kind of work it must be.
+    parse
+        Makes a piece of work of a line's JSON value; what it raises is told with file and line. Default is the value.
 
     Returns
     -------
@@ -125,17 +133,16 @@ def read_journal(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any
         The file is missing, belongs to other work, or is damaged before its last line; the text names the line.
     """
     source = Path(path)
-    try:
-        with source.open("rb") as file:
-            settings = _read_header(source, kind, file)
-    except OSError as error:
-        raise BadInputError(f"{source}: cannot be read: {error.strerror or error}") from error
+    with reading(source, f"glem {kind}"), source.open("rb") as file:
+        settings = _read_header(source, kind, file)
 
     def records() -> Iterator[Any]:
-        with source.open("rb") as file:
+        with reading(source), source.open("rb") as file:
             file.readline(_LONGEST_LINE)
-            for record, _ in _lines(source, file):
-                yield record
+            for number, (record, _) in enumerate(_lines(source, file), start=2):
+                with reading(f"{source}:{number}", f"line of a glem {kind}"):
+                    piece = parse(record)
+                yield piece
 
     return settings, records()
 
@@ -155,12 +162,10 @@ def _header_line(kind: str, settings: Any) -> bytes:
 
 def _read_header(path: Path, kind: str, file: IO[bytes]) -> dict[str, Any]:
     line = file.readline(_LONGEST_LINE)
-    try:
+    with reading(path, f"header of a glem {kind}"):
         header = json.loads(line)
         written_as, version = header["format"], header["version"]
         digest, settings = header["sha256"], dict(header["settings"])
-    except (ValueError, TypeError, KeyError, RecursionError):
-        raise BadInputError(f"{path}: its first line is not the header of a glem {kind}") from None
     if written_as != f"glem {kind}":
         raise BadInputError(f"{path}: belongs to a {written_as}, not to a glem {kind}")
     if version != VERSION:

@@ -26,7 +26,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.duplicates import position_keys, scatter
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, reading
 from glem.core.files import atomic_path, temporary_folder
 from glem.core.game import Game, load_game
 from glem.core.positions import PositionSet
@@ -174,25 +174,12 @@ class PositionWriter:
 
 
 @contextlib.contextmanager
-def _explained(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn what pyarrow raises on damaged files into one line that names the file."""
-    try:
-        yield
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        text = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise BadInputError(f"{path}: not a readable Parquet file of positions: {text}") from error
-
-
-@contextlib.contextmanager
 def _opened(path: str | os.PathLike[str], game: Game | None) -> Iterator[tuple[Any, PositionHeader, Game]]:
     with contextlib.ExitStack() as stack:
-        # Opened here, so that a missing file is the usual OSError and all that pyarrow says later is about content.
+        stack.enter_context(reading(path, "Parquet file of positions"))
         content = stack.enter_context(Path(path).open("rb"))
-        with _explained(path):
-            file = stack.enter_context(pq.ParquetFile(content, page_checksum_verification=True))
-            metadata = file.metadata.metadata or {}
+        file = stack.enter_context(pq.ParquetFile(content, page_checksum_verification=True))
+        metadata = file.metadata.metadata or {}
         header = _checked_header(path, metadata.get(_KEY), file.metadata.num_rows)
         if game is not None and game.name != header.game:
             raise BadInputError(f"{path} holds positions of {header.game}, not of {game.name}")
@@ -209,7 +196,7 @@ def _opened(path: str | os.PathLike[str], game: Game | None) -> Iterator[tuple[A
 def _checked_header(path: str | os.PathLike[str], text: bytes | None, count: int) -> PositionHeader:
     if text is None:
         raise BadInputError(f"{path} is a Parquet file without the header {_KEY.decode()!r}: glem did not write it")
-    try:
+    with reading(f"{os.fspath(path)}: the header {_KEY.decode()!r}", "header of positions"):
         if len(text) > _LONGEST_HEADER:
             raise ValueError(f"it has {len(text)} bytes")
         header = json.loads(text)
@@ -222,8 +209,6 @@ def _checked_header(path: str | os.PathLike[str], text: bytes | None, count: int
         if not all(isinstance(name, str) for name in names):
             raise TypeError("a name is no text")
         return PositionHeader(names[0], names[1], (int(low), int(high)), names[2:], count)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise BadInputError(f"{path}: bad header {_KEY.decode()!r}: {type(error).__name__}: {error}") from error
 
 
 def _check_schema(path: str | os.PathLike[str], schema: Any, game: Game) -> None:
@@ -272,7 +257,7 @@ def stream_positions(
         raise BadInputError(f"chunks must have at least one position, got {chunk}")
     with _opened(path, game) as (file, header, owner):
         done = 0
-        for columns in _batches(path, file, chunk):
+        for columns in _batches(file, chunk):
             try:
                 part = PositionSet.from_columns(owner, columns, header.sources, header.label_kind)
             except BadInputError as error:
@@ -302,31 +287,17 @@ def stream_provenance(
     The arguments and errors are those of :func:`stream_positions`.
     """
     with _opened(path, game) as (file, _header, _game):
-        for columns in _batches(path, file, chunk, list(Provenance._fields)):
+        for columns in _batches(file, chunk, list(Provenance._fields)):
             yield Provenance(*(columns[name] for name in Provenance._fields))
 
 
-def _batches(
-    path: str | os.PathLike[str], file: Any, chunk: int, names: list[str] | None = None
-) -> Iterator[dict[str, NDArray[Any]]]:
-    batches = file.iter_batches(batch_size=chunk, columns=names)
-    while True:
-        with _explained(path):
-            batch = next(batches, None)
-            if batch is None:
-                return
-            columns = _numpy_columns(batch)
-        yield columns
-
-
-def _numpy_columns(batch: Any) -> dict[str, NDArray[Any]]:
-    for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        if column.null_count:
-            raise ValueError(f"column {name!r} has missing values")
-    return {
-        name: column.to_numpy(zero_copy_only=False)
-        for name, column in zip(batch.schema.names, batch.columns, strict=True)
-    }
+def _batches(file: Any, chunk: int, names: list[str] | None = None) -> Iterator[dict[str, NDArray[Any]]]:
+    for batch in file.iter_batches(batch_size=chunk, columns=names):
+        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+        for name, column in columns.items():
+            if column.null_count:
+                raise ValueError(f"column {name!r} has missing values")
+        yield {name: column.to_numpy(zero_copy_only=False) for name, column in columns.items()}
 
 
 def read_positions(path: str | os.PathLike[str], game: Game | None = None) -> PositionSet:

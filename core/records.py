@@ -12,7 +12,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, reading
 from glem.core.record_columns import added_remarks, columns_or_missing, united_names, united_starts
 from glem.core.record_files import MAX_BYTES, bare_suffix, open_bounded
 
@@ -423,11 +423,12 @@ def _records(
     from glem.core.game_lines import GAME_LINES
 
     try:
-        if name is None and _begins_as(GAME_LINES, path):
-            # Whatever the file is called: other formats of the game may have its suffix.
-            name = GAME_LINES.name
-        chosen: RecordFormat = _choose(record_formats(game), path, name, game.name, "record")
-        yield from chosen.read(game, path, skip_bad=skip_bad, chunk_games=chunk_games, max_bytes=max_bytes)
+        with reading(path, "game records"):
+            if name is None and _begins_as(GAME_LINES, path):
+                # Whatever the file is called: other formats of the game may have its suffix.
+                name = GAME_LINES.name
+            chosen: RecordFormat = _choose(record_formats(game), path, name, game.name, "record")
+            yield from chosen.read(game, path, skip_bad=skip_bad, chunk_games=chunk_games, max_bytes=max_bytes)
     except BadInputError as error:
         if not skip_bad:
             raise
@@ -457,9 +458,10 @@ def _positions(
     game: Game, path: Path, name: str | None, skip_bad: bool, unscored: bool, chunk_positions: int, max_bytes: int
 ) -> Iterator[ScoredPositions]:
     try:
-        chosen: PositionFormat = _choose(game.position_formats, path, name, game.name, "position")
-        read = chosen.read_unscored if unscored and chosen.read_unscored is not None else chosen.read
-        yield from read(game, path, skip_bad=skip_bad, chunk_positions=chunk_positions, max_bytes=max_bytes)
+        with reading(path, "scored positions"):
+            chosen: PositionFormat = _choose(game.position_formats, path, name, game.name, "position")
+            read = chosen.read_unscored if unscored and chosen.read_unscored is not None else chosen.read
+            yield from read(game, path, skip_bad=skip_bad, chunk_positions=chunk_positions, max_bytes=max_bytes)
     except BadInputError as error:
         if not skip_bad:
             raise

@@ -7,6 +7,7 @@ game; search and players use the value alone, grading uses both.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import zipfile
@@ -20,7 +21,7 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.archives import ArchiveFormat
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, reading
 from glem.core.evaluation import LinearEvaluation
 from glem.core.evaluation_files import (
     EVALUATION_ARRAYS,
@@ -204,15 +205,9 @@ class ResultEvaluation:
             return restored_evaluation(source, header.get(prefix.rstrip("_")), own)
 
         value, drawishness = part(_VALUE), part(_DRAWISHNESS)
-        try:
-            scale = float(header["scale"])
+        with reading(source, "glem result evaluation"):
             provenance = {str(name): str(text) for name, text in header["provenance"].items()}
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BadInputError(f"{source}: its header is not that of a glem result evaluation ({error})") from error
-        try:
-            return cls(value, drawishness, scale, provenance)
-        except BadInputError as error:
-            raise BadInputError(f"{source}: {error}") from error
+            return cls(value, drawishness, float(header["scale"]), provenance)
 
 
 def load_any_evaluation(path: str | os.PathLike[str]) -> LinearEvaluation | ResultEvaluation:
@@ -233,8 +228,7 @@ def value_part(evaluation: LinearEvaluation | ResultEvaluation) -> LinearEvaluat
 
 def has_drawishness(path: str | os.PathLike[str]) -> bool:
     """Whether a file is an archive with the arrays of a drawishness; False for anything else."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return f"{_DRAWISHNESS}bias.npy" in archive.namelist()
-    except (OSError, zipfile.BadZipFile):
-        return False
+    # Whoever reads it next tells what is wrong with a damaged file.
+    with contextlib.suppress(BadInputError), reading(path), zipfile.ZipFile(path) as archive:
+        return f"{_DRAWISHNESS}bias.npy" in archive.namelist()
+    return False

@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.files import atomic_path
+from glem.core.archives import ArchiveFormat
+from glem.core.errors import reading
 from glem.core.fitting import FitResult, Link, PhaseWeights
 
 __all__ = ["load_weights", "save_weights"]
 
 _WEIGHTS = ("bias", "patterns", "configurations", "linear", "match_counts")
+_FORMAT = ArchiveFormat("glem fit", version=1, required=_WEIGHTS, optional=None, largest=1 << 40, packed=False)
 
 
 def save_weights(weights: PhaseWeights, path: Path) -> None:
@@ -35,13 +37,13 @@ def save_weights(weights: PhaseWeights, path: Path) -> None:
                 result.training_weight,
             ]
         )
-    with atomic_path(path) as temporary:
-        np.savez(temporary, allow_pickle=False, texts=np.array(texts, np.str_), numbers=np.array(numbers), **arrays)
+    _FORMAT.write(path, {}, {"texts": np.array(texts, np.str_), "numbers": np.array(numbers), **arrays})
 
 
 def load_weights(path: Path, link: Link) -> PhaseWeights:
     """Read what :func:`save_weights` wrote."""
-    with np.load(path, allow_pickle=False) as stored:
+    stored = _FORMAT.read(path)[1]
+    with reading(path, "fitted weights"):
         arrays: dict[str, NDArray[np.float64]] = {name: stored[name] for name in _WEIGHTS}
         results = tuple(
             FitResult(

@@ -181,8 +181,8 @@ def measure_power(
     values: dict[tuple[str, float | None], _Values] = {}
     kept = nullcontext(None) if journal is None else Journal(journal, "power experiment", described)
     with kept as file, progress("Searching", len(asked)) as bar:
-        for record in () if file is None else file.records():
-            values[record["name"], record["limit"]] = _Values.from_record(record)
+        if file is not None:
+            values.update(file.records(lambda found: ((found["name"], found["limit"]), _Values.from_record(found))))
         for name, limit in asked:
             bar.note(f"{name} {'' if limit is None else f'{kind}={limit:g}'}")
             if (name, limit) not in values:

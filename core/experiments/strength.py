@@ -24,7 +24,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, reading
 from glem.core.experiments.lines import Correlation, LineFit, correlate, fit_line
 from glem.core.game import Game
 from glem.core.grading.comments import CommentScorer
@@ -154,14 +154,11 @@ def read_ratings(path: str | os.PathLike[str]) -> dict[str, float]:
     BadInputError
         The file is no such JSON, or has no joint ratings.
     """
-    try:
-        with Path(path).open("rb") as file:
-            found = json.loads(file.read(_LARGEST_RATINGS))
+    with reading(path, "JSON that glem tournament --json prints for three players or more"), Path(path).open("rb") as file:
+        found = json.loads(file.read(_LARGEST_RATINGS))
         ratings = {str(entry["name"]): float(entry["elo"]) for entry in found["ratings"]}
-    except OSError as error:
-        raise BadInputError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (ValueError, TypeError, KeyError, RecursionError):
-        raise BadInputError(f"{path}: is not what glem tournament --json prints for three players or more") from None
+        if not np.isfinite(list(ratings.values())).all():
+            raise ValueError("a rating is not finite")
     if not ratings:
         raise BadInputError(f"{path}: the tournament has no joint ratings; it needs three players that have met")
     return ratings

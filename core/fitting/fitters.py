@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import abc
 import inspect
-import os
-import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -15,8 +12,8 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
+from glem.core.archives import ArchiveFormat
 from glem.core.errors import BadInputError
-from glem.core.files import atomic_path
 from glem.core.fitting.problem import Errors, LeastSquares
 from glem.core.progress import SILENT, Progress
 
@@ -90,6 +87,9 @@ class Checkpoint(Protocol):
         """State last saved, or None."""
 
 
+_STATE = ArchiveFormat("glem checkpoint", version=1, required=(), optional=None, largest=1 << 40, packed=False)
+
+
 @define(frozen=True)
 class FileCheckpoint:
     """A checkpoint in an ``.npz`` file that is replaced as a whole.
@@ -107,8 +107,7 @@ class FileCheckpoint:
 
     def save(self, state: Mapping[str, Any]) -> None:
         """Write the state; a reader sees the old file or the new one."""
-        with atomic_path(self.path) as temporary:
-            np.savez(temporary, fingerprint=np.array(self.fingerprint), **state)
+        _STATE.write(self.path, {"fingerprint": self.fingerprint}, {name: np.asarray(state[name]) for name in state})
 
     def load(self) -> dict[str, Any] | None:
         """Read the state.
@@ -121,15 +120,11 @@ class FileCheckpoint:
         if not self.path.exists():
             return None
         try:
-            # numpy would leave a damaged file open if it opened it itself.
-            with self.path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-                state = {name: file[name] for name in file.files}
-        except (OSError, ValueError, EOFError, KeyError, TypeError, zipfile.BadZipFile, zlib.error) as error:
-            raise BadInputError(f"{os.fspath(self.path)} is no checkpoint ({error}); remove it to start anew") from None
-        if str(state.pop("fingerprint", "")) != self.fingerprint:
-            raise BadInputError(
-                f"{os.fspath(self.path)} belongs to a fit of other positions or settings; remove it to start anew"
-            )
+            header, state = _STATE.read(self.path)
+        except BadInputError as error:
+            raise BadInputError(f"{error}; remove it to start anew") from error
+        if header.get("fingerprint") != self.fingerprint:
+            raise BadInputError(f"{self.path} belongs to a fit of other positions or settings; remove it to start anew")
         return state
 
 

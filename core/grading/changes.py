@@ -29,7 +29,7 @@ import numpy as np
 from attrs import define, evolve
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, reading
 from glem.core.evaluation import LinearEvaluation
 from glem.core.learning import Learning
 from glem.core.likelihood_training import BIAS
@@ -107,14 +107,10 @@ def read_candidates(path: str | os.PathLike[str]) -> tuple[CandidateChange, ...]
         The file cannot be read, holds no candidate, or a line is none; the text names file and line.
     """
     source = Path(path)
-    try:
+    with reading(source, "changes in UTF-8"):
         if source.stat().st_size > _LARGEST_FILE:
-            raise BadInputError(f"{source}: larger than {_LARGEST_FILE} bytes, no file of changes")
+            raise BadInputError(f"larger than {_LARGEST_FILE} bytes, no file of changes")
         lines = source.read_text("utf-8").splitlines()
-    except OSError as error:
-        raise BadInputError(f"{source}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise BadInputError(f"{source}: no UTF-8 text ({error})") from None
     found = []
     for number, line in enumerate(lines, start=1):
         text = line.partition("#")[0].strip()

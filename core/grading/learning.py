@@ -188,6 +188,15 @@ class Candidate:
     digest: str = ""
 
 
+_KINDS: dict[str, Any] = {
+    "int": int,
+    "float": int | float,
+    "float | None": int | float | None,
+    "str": str,
+    "bool": bool,
+}
+
+
 @define(frozen=True)
 class Verdict:
     """What became of a candidate.
@@ -238,6 +247,16 @@ class Verdict:
     games: int
     seconds: float
     digest: str = ""
+
+    @classmethod
+    def from_json(cls, value: Any) -> Verdict:
+        """Verdict as a log has it; :class:`TypeError` where a value is of another kind."""
+        verdict = cls(**value)
+        for column in attrs.fields(cls):
+            found = getattr(verdict, column.name)
+            if not isinstance(found, _KINDS[str(column.type)]):
+                raise TypeError(f"{column.name} is {found!r}")
+        return verdict
 
     @property
     def verdict(self) -> str:
@@ -434,11 +453,7 @@ def _resume(
 ) -> _Graded:
     """Take over the verdicts of an earlier run."""
     latest: Verdict | None = None
-    for record in journal.records():
-        try:
-            verdict = Verdict(**record)
-        except TypeError as error:
-            raise BadInputError(f"{log}: a line is no verdict ({error})") from None
+    for verdict in journal.records(Verdict.from_json):
         place = len(run.verdicts)
         if place >= len(tried) or tried[place].text != verdict.text:
             now = f"{tried[place].text!r}" if place < len(tried) else "nothing"

@@ -14,7 +14,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.duplicates import position_keys
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, reading
 from glem.core.game import Game
 from glem.core.grading.external_scorer import value_and_drawishness
 from glem.core.grading.grading import Prediction
@@ -83,15 +83,14 @@ class ScoreFileScorer:
         with open_bounded(self._path, max_bytes=_MOST_BYTES) as file:
             data = b"".join(iter(lambda: file.read(1 << 20), b""))
         lines = csv.reader(io.StringIO(data.decode("utf-8-sig", "replace"), newline=""))
-        try:
+        with reading(self._path, "scores in a CSV file"):
             header = [name.strip().lower() for name in next(lines, [])]
             self._columns = {name: header.index(name) for name in _KNOWN if name in header}
             self._check_header(header)
             for fields in lines:
                 if any(field.strip() for field in fields):
-                    self._add(lines.line_num, fields)
-        except csv.Error as error:
-            raise BadInputError(f"{self._path}:{lines.line_num}: no line of a CSV file: {error}") from error
+                    with reading(f"{self._path}:{lines.line_num}", "line of scores"):
+                        self._add(lines.line_num, fields)
 
     def _check_header(self, header: Sequence[str]) -> None:
         columns = self._columns
@@ -121,10 +120,7 @@ class ScoreFileScorer:
 
         key: Any
         if self._by_text is not None:
-            try:
-                key = int(self._game.hash_key(self._game.parse_position(text(self._by_text))))
-            except BadInputError as error:
-                raise BadInputError(f"{self._path}:{line}: {error}") from error
+            key = int(self._game.hash_key(self._game.parse_position(text(self._by_text))))
         else:
             where = [text(name) for name in ("game", "ply")]
             if not all(word.isascii() and word.isdecimal() for word in where):

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from glem.core.archives import ArchiveFormat
 from glem.core.digests import arrays_digest
 from glem.core.files import atomic_path
 from glem.core.mining.mined import Part
 from glem.core.run_folder import claim_folder, remove_work
 
 __all__ = ["MiningCheckpoint"]
+
+_COLUMNS = ("relation", "depth", "matches")
+_PART = ArchiveFormat("glem part of a search", version=1, required=_COLUMNS, largest=1 << 40, packed=False)
 
 
 class MiningCheckpoint:
@@ -52,23 +53,14 @@ class MiningCheckpoint:
         A damaged file counts as none: the part is searched again.
         """
         try:
-            # Opened here: numpy leaves a file open that it cannot read.
-            with self._file(first).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                part = Part(arrays["relation"], arrays["depth"], arrays["matches"])
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            columns = _PART.read(self._file(first))[1]
+        except BadInputError:
             return None
-        kinds = (part.relation.dtype, part.depth.dtype, part.matches.dtype)
-        shapes = {part.relation.shape, part.depth.shape, part.matches.shape}
-        return (
-            part
-            if kinds == (np.dtype(np.uint16), np.dtype(np.uint8), np.dtype(np.uint32)) and shapes == {(len(part),)}
-            else None
-        )
+        return Part(**columns)
 
     def store(self, first: int, part: Part) -> None:
         """Write a finished part, whole or not at all."""
-        with atomic_path(self._file(first)) as temporary, temporary.open("wb") as file:
-            np.savez(file, relation=part.relation, depth=part.depth, matches=part.matches)
+        _PART.write(self._file(first), {}, {name: getattr(part, name) for name in _COLUMNS})
 
     def remove(self) -> None:
         """Remove the folder's files and the folder, when the result is safe elsewhere."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from glem.core.archives import ArchiveFormat
-from glem.core.errors import BadInputError, GlemError
+from glem.core.errors import reading
 from glem.core.search.probcut import ProbCut
 
 __all__ = ["load_probcut", "save_probcut"]
@@ -50,8 +50,8 @@ def load_probcut(path: str | os.PathLike[str]) -> ProbCut:
     """
     source = Path(path)
     header, arrays = _FORMAT.read(source)
-    checked: dict[str, Any] = {name: np.ascontiguousarray(arrays[name], kind) for name, kind in _ARRAYS.items()}
-    try:
+    with reading(source, "glem probcut file"):
+        checked: dict[str, Any] = {name: np.ascontiguousarray(arrays[name], kind) for name, kind in _ARRAYS.items()}
         return ProbCut(
             game=str(header["game"]),
             phases=tuple(str(name) for name in header["phases"]),
@@ -60,7 +60,3 @@ def load_probcut(path: str | os.PathLike[str]) -> ProbCut:
             provenance={str(name): str(text) for name, text in header["provenance"].items()},
             **checked,
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadInputError(f"{source}: its header is not that of a glem probcut file ({error})") from error
-    except GlemError as error:
-        raise BadInputError(f"{source}: {error}") from error

@@ -12,7 +12,7 @@ import attrs
 from attrs import define, field
 
 from glem.core.draws import Draw, drawn_by
-from glem.core.errors import BadInputError, GlemError
+from glem.core.errors import GlemError, reading
 from glem.core.external_players import PlayerFailureError
 from glem.core.game import Game
 from glem.core.search.results import Clock
@@ -158,7 +158,7 @@ class PlayedGame:
     @classmethod
     def from_json(cls, game: Game, value: Any) -> PlayedGame:
         """Read what :meth:`to_json` gave; :class:`BadInputError` when it is anything else."""
-        try:
+        with reading("a game", "record of a game"):
             first, second = value["players"]
             failures = value.get("failures", (0, 0))
             return cls(
@@ -172,8 +172,6 @@ class PlayedGame:
                 overruns=(int(value["overruns"][0]), int(value["overruns"][1])),
                 failures=(int(failures[0]), int(failures[1])),
             )
-        except (TypeError, KeyError, ValueError, IndexError, AttributeError, OverflowError) as error:
-            raise BadInputError(f"no record of a game ({error!r})") from error
 
 
 def _choice_from_json(

@@ -10,6 +10,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
+from typing import Any
 
 import attrs
 import numpy as np
@@ -123,7 +124,7 @@ def choose_openings(
         choice = _Choice(game, count)
         if record is not None:
             journal = stack.enter_context(Journal(record, "choice of openings", settings))
-            choice.values.update((line["opening"], line["value"]) for line in journal.records())
+            choice.values.update(journal.records(_opening_and_value))
         task = stack.enter_context(progress("choose openings", count))
         tasks = (_Judgement(game, opening, judge) for opening in choice.unknown(drawn))
         values = run_tasks(
@@ -150,6 +151,11 @@ def choose_openings(
     if len(choice.openings) < count:
         raise BadInputError(_too_few(game, plies, len(choice.openings), count))
     return choice.openings
+
+
+def _opening_and_value(line: Any) -> tuple[str, float | None]:
+    value = line["value"]
+    return str(line["opening"]), None if value is None else float(value)
 
 
 def _too_few(game: Game, plies: int, found: int, wanted: int) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, reading
 from glem.core.files import atomic_path
 from glem.core.game import Game
 from glem.core.game_lines import GAME_LINES
@@ -139,14 +139,15 @@ def read_openings(
     source = Path(path)
     if not source.is_file():
         raise BadInputError(f"{source}: no such file")
-    kind, name = _format_of(game, source, format)
-    if kind == "record":
-        found = _from_records(game, source, name, plies)
-    elif kind == "position":
-        found = _from_positions(game, source, name)
-    else:
-        found = _from_lines(game, source, plies)
-    everything = list(found)
+    with reading(source, "openings"):
+        kind, name = _format_of(game, source, format)
+        if kind == "record":
+            found = _from_records(game, source, name, plies)
+        elif kind == "position":
+            found = _from_positions(game, source, name)
+        else:
+            found = _from_lines(game, source, plies)
+        everything = list(found)
     if not everything:
         raise BadInputError(f"{source}: no openings")
     if count is None:

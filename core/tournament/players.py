@@ -25,7 +25,7 @@ from typing import Any, Protocol
 import attrs
 from attrs import define, field
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, reading
 from glem.core.external_players import external_players_of, split_program
 from glem.core.game import Game
 from glem.core.search.results import Clock, Limits
@@ -255,13 +255,11 @@ class PlayerSpec:
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> PlayerSpec:
         """Read what :meth:`to_json` gave; :class:`BadInputError` when it is anything else."""
-        try:
+        with reading("a player", "description of a player"):
             limits = dict(value["limits"])
             if limits["clock"] is not None:
                 limits["clock"] = Clock(**limits["clock"])
             return cls(**{**value, "limits": Limits(**limits)})
-        except (TypeError, KeyError, ValueError) as error:
-            raise BadInputError(f"no description of a player: {value!r}") from error
 
 
 def _data_digest(spec: PlayerSpec, game: Game) -> str:

@@ -38,9 +38,6 @@ __all__ = ["RECORD_KIND", "Tournament", "TournamentResult", "read_games", "run_t
 RECORD_KIND = "tournament"
 """Kind of the journal that holds a tournament's games."""
 
-_FIRST_GAME = 2
-"""Line of a record with its first game; the header stands before it."""
-
 
 @define(frozen=True)
 class Tournament:
@@ -185,11 +182,8 @@ def run_tournament(
         journal = None
         if record is not None:
             journal = stack.enter_context(Journal(record, RECORD_KIND, tournament.settings()))
-            for line, game in enumerate(_games(tournament.game, journal.records(), os.fspath(record)), _FIRST_GAME):
-                try:
-                    tally.add(game)
-                except BadInputError as error:
-                    raise BadInputError(f"{os.fspath(record)}:{line}: {error}") from None
+            for _ in journal.records(lambda found: tally.add(PlayedGame.from_json(tournament.game, found))):
+                pass
         task = stack.enter_context(progress("play", len(tournament)))
         task.advance(tally.played)
         task.note(tally.note())
@@ -222,17 +216,9 @@ def read_games(path: str | os.PathLike[str]) -> tuple[Game, dict[str, Any], Iter
     BadInputError
         The file is missing, damaged, or no record of a tournament.
     """
-    settings, records = read_journal(path, RECORD_KIND)
+    settings, games = read_journal(path, RECORD_KIND, lambda found: PlayedGame.from_json(game, found))
     game = load_game(str(settings.get("game")))
-    return game, settings, _games(game, records, os.fspath(path))
-
-
-def _games(game: Game, records: Iterator[Any], path: str) -> Iterator[PlayedGame]:
-    for line, record in enumerate(records, _FIRST_GAME):
-        try:
-            yield PlayedGame.from_json(game, record)
-        except BadInputError as error:
-            raise BadInputError(f"{path}:{line}: {error}") from None
+    return game, settings, games
 
 
 class _Tally:

@@ -216,7 +216,7 @@ def test_a_header_that_does_not_fit_is_explained(
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     missing = tmp_path / "missing.npz"
-    with pytest.raises(BadInputError, match=r"missing\.npz: No such file"):
+    with pytest.raises(BadInputError, match=r"missing\.npz: cannot be read: No such file"):
         LinearEvaluation.load(missing)
     picture = tmp_path / "picture.npz"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))

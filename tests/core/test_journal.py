@@ -72,9 +72,9 @@ def test_damage_before_the_last_line_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"other text\n", "not the header of a glem test"),
-        (b"[1]\n", "not the header"),
-        (b"\xff\xfe\n", "not the header"),
+        (b"other text\n", "no header of a glem test"),
+        (b"[1]\n", "no header"),
+        (b"\xff\xfe\n", "no header"),
         (b'{"format":"glem other","version":1,"sha256":"","settings":{}}\n', "belongs to a glem other"),
         (b'{"format":"glem test","version":9,"sha256":"","settings":{}}\n', "format version 9"),
         (b'{"format":"glem test","version":1,"sha256":"","settings":{}}\n', "header is damaged"),

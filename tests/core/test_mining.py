@@ -256,7 +256,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
     values = _values(500, 6, 9)
     folder = tmp_path / "parts"
     generate_configurations(values, minimum_matches=10, checkpoint=folder)
-    with pytest.raises(BadInputError, match="minimum_matches 10 instead of 11"):
+    with pytest.raises(BadInputError, match="minimum_matches: 10, not 11"):
         generate_configurations(values, minimum_matches=11, checkpoint=folder)
     with pytest.raises(BadInputError, match="another run: data"):
         generate_configurations(values[::-1], minimum_matches=10, checkpoint=folder)

@@ -131,11 +131,11 @@ def _with_header(path: Path, change: dict[str, Any]) -> None:
     ("change", "words"),
     [
         ({"format": "another"}, "not that of a glem result evaluation"),
-        ({"value": None}, "header"),
-        ({"drawishness": {}}, "header"),
+        ({"value": None}, "no glem evaluation file"),
+        ({"drawishness": {}}, "no glem evaluation file"),
         ({"scale": -1}, "positive"),
-        ({"scale": None}, "header"),
-        ({"provenance": 3}, "header"),
+        ({"scale": None}, "no glem result evaluation"),
+        ({"provenance": 3}, "no glem result evaluation"),
         ({"sha256": ""}, "checksum"),
     ],
 )
