@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from glem.core.archives import ArchiveFormat
 from glem.core.errors import BadInputError
-from glem.core.files import atomic_path
 from glem.core.progress import SILENT, Progress
 from glem.core.run_folder import claim_folder, folder_lock, run_folder
 from glem.core.tasks import run_tasks

@@ -140,25 +140,12 @@ class Engine:
     def set_position_text(self, text: str) -> None:
         """Begin a new game in a position given as the game writes it.
 
-        Who is to move there is the second word of such texts. Rules may not tell the players apart; with the first
-        player's word in its place the same position comes out if the first player is the one to move.
-
         Raises
         ------
         BadInputError
             The text is no position.
         """
-        position = self.game.parse_position(text)
-        words, initial = text.split(), self.game.format_position(self.game.initial_position).split()
-        first_to_move = True
-        if len(words) > 1 and len(initial) > 1:
-            as_first = " ".join((words[0], initial[1], *words[2:]))
-            try:
-                first_to_move = bool(self.game.parse_position(as_first) == position)
-            except BadInputError:
-                # The board alone may tell whose turn it is, and another word be refused.
-                first_to_move = False
-        self.set_position(position, first_to_move=first_to_move)
+        self.set_position(self.game.parse_position(text), first_to_move=self.game.first_moves_in(text))
 
     def legal_moves(self) -> list[int]:
         """List the legal moves, in the game's order."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from attrs import define, field
 
-from glem.core.errors import PluginError
+from glem.core.errors import BadInputError, PluginError
 from glem.core.external_players import ExternalPlayers
 from glem.core.families import GAME_FAMILIES_GROUP, family_names, family_of, load_member
 from glem.core.interface import INTERFACE_VERSION, explain_arguments, game_problems, refuse, versions
@@ -252,6 +252,21 @@ class Game:
             if self.format_move_at is not None:
                 position = self.play(position, move)
         return texts
+
+    def first_moves_in(self, text: str) -> bool:
+        """Tell whether the first player is to move in a position that is written as the game writes it.
+
+        Who is to move is the second word of such texts. Rules may not tell the players apart; with the first player's
+        word in its place the same position comes out if the first player is the one to move.
+        """
+        words, initial = text.split(), self.format_position(self.initial_position).split()
+        if len(words) < 2 or len(initial) < 2:
+            return True
+        try:
+            return bool(self.parse_position(" ".join((words[0], initial[1], *words[2:]))) == self.parse_position(text))
+        except BadInputError:
+            # The board alone may tell whose turn it is, and another word be refused.
+            return False
 
     def __reduce__(self) -> Any:
         # Games are registered values: another process finds its own by name.

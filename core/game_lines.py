@@ -9,39 +9,27 @@ claim (:mod:`glem.core.draws`), resigned or adjudicated. Where none is left it m
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import attrs
 import numpy as np
-from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.files import atomic_path
 from glem.core.game import Game
-from glem.core.record_files import LineBlock, line_blocks, open_packed
+from glem.core.record_files import LineBlock, line_blocks
 from glem.core.record_validation import BadRecords, validated
 from glem.core.records import GameRecords, RecordFormat
 from glem.core.replay import FINISHED, outcomes
 
-__all__ = [
-    "GAME_LINES",
-    "SUFFIX",
-    "SingleGame",
-    "game_in_header",
-    "reads_transcripts",
-    "write_games",
-    "write_single_games",
-]
+__all__ = ["GAME_LINES", "SUFFIX", "game_in_header"]
 
 SUFFIX = ".games"
 
 _HEADER = "# glem games 1"
 _FIELDS = 4
-_SAMPLE_MOVES = 6
 
 
 def _header(game: Game) -> str:
@@ -55,79 +43,17 @@ def game_in_header(head: bytes) -> str | None:
     return text.removeprefix(f"{_HEADER} ") if text.startswith(f"{_HEADER} ") else None
 
 
-def write_games(game: Game, path: str | os.PathLike[str], records: GameRecords) -> None:
-    """Write a file of games; equal games give equal files.
-
-    Parameters
-    ----------
-    game
-        The game.
-    path
-        Replaced only when all is written; packed if it ends in ``.gz`` or ``.xz``.
-    records
-        The games; of their further columns nothing is kept.
-    """
+def _written(game: Game, records: GameRecords, /) -> Iterator[bytes]:
+    """Yield lines; a game that begins elsewhere is a remark, which readers skip: there is no field for its start."""
     names = {move: game.format_move(move) for move in np.unique(records.moves).tolist() if move != game.pass_move}
-    lines = [_header(game)]
+    yield f"{_header(game)}\n".encode()
     for number in range(len(records)):
         moves = " ".join(names[move] for move in records.moves_of(number).tolist() if move in names)
         score, exact = (_number(float(column[number])) for column in (records.score, records.theoretical_score))
-        lines.append(f"{moves}\t{score}\t{exact}\t{int(records.theoretical_ply[number]) if exact else ''}")
-    with atomic_path(path) as temporary, open_packed(temporary) as file:
-        file.write("".join(f"{line}\n" for line in lines).encode())
-
-
-@define(frozen=True)
-class SingleGame:
-    """A game that was just played, to be written.
-
-    Parameters
-    ----------
-    moves
-        Its moves, passes included.
-    score
-        Score from the first player's view; None where it is unknown.
-    is_final
-        Whether the game ended so, by its moves or a draw that was claimed; else the score is the exact one of the
-        position that they lead to.
-    start
-        Text of its first position; "" where that is the game's own.
-    """
-
-    moves: tuple[int, ...]
-    score: int | None = None
-    is_final: bool = True
-    start: str = ""
-
-
-def write_single_games(game: Game, path: str | os.PathLike[str], games: Iterable[SingleGame]) -> None:
-    """Write games that were just played, in their order; arguments as in :func:`write_games`.
-
-    Files of games have no field for a first position: a game that begins elsewhere becomes a remark, which readers
-    skip.
-    """
-    lines = [_header(game)]
-    initial = game.format_position(game.initial_position)
-    for single in games:
-        names = [game.format_move(move) for move in single.moves if move != game.pass_move]
-        score = "" if single.score is None else str(single.score)
-        fields = f"{score}\t\t" if single.is_final or not score else f"\t{score}\t{len(names)}"
-        line = f"{' '.join(names)}\t{fields}"
-        lines.append(line if single.start in {"", initial} else f"# begins at {single.start}: {line}")
-    with atomic_path(path) as temporary, open_packed(temporary) as file:
-        file.write("".join(f"{line}\n" for line in lines).encode())
-
-
-def reads_transcripts(game: Game) -> bool:
-    """Whether a record format of the game itself reads bare lines of moves, as people write games down."""
-    position = game.initial_position
-    names: list[str] = []
-    while len(names) < _SAMPLE_MOVES and not game.is_over(position):
-        move = game.list_legal_moves(position)[0]
-        names.append(game.format_move(move))
-        position = game.play(position, move)
-    line = f"{' '.join(names)}\n".encode()
-    return any(known.recognizes(line) for known in game.record_formats.values())
+        line = f"{moves}\t{score}\t{exact}\t{int(records.theoretical_ply[number]) if exact else ''}\n"
+        start = records.start_of(number)
+        is_elsewhere = start is not None and tuple(start) != tuple(game.initial_position)
+        yield (f"# begins at {game.format_position(start)}: {line}" if is_elsewhere else line).encode()
 
 
 def _number(value: float) -> str:
@@ -212,5 +138,6 @@ GAME_LINES = RecordFormat(
     suffixes=(SUFFIX,),
     read=_read,
     recognizes=_recognizes,
+    write=_written,
 )
 """The format as :func:`glem.core.records.read_records` knows it."""

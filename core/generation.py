@@ -23,20 +23,22 @@ from attrs import define
 from glem.core.errors import BadInputError
 from glem.core.files import check_writable
 from glem.core.game import Game
-from glem.core.game_lines import SUFFIX, write_games
+from glem.core.game_lines import GAME_LINES
 from glem.core.opening_plans import OpeningPlan, random_opening
 from glem.core.progress import SILENT, Progress
-from glem.core.records import GameRecords, read_records
+from glem.core.record_writing import check_format_holds, write_games
+from glem.core.records import GameRecords, read_records, record_formats
 from glem.core.replay import replay
 from glem.core.run_folder import run_folder
 from glem.core.search.results import Clock
 from glem.core.tasks import run_tasks
-from glem.core.tournament.games import GameTask, PlayedGame, play_game
+from glem.core.tournament.games import GameTask, play_game
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.players import SEARCH, MoveChoice, Player, PlayerSpec
 from glem.core.tournament.simple_players import legal_moves_of
+from glem.core.tournament.transcripts import records_of_openings, records_of_transcripts, transcript_of
 
-__all__ = ["ExploringSpec", "Generated", "GenerationSettings", "generate", "records_of_games"]
+__all__ = ["ExploringSpec", "Generated", "GenerationSettings", "generate"]
 
 _MARK = "generation.json"
 _VERSION = 1
@@ -105,6 +107,8 @@ class GenerationSettings:
         Of openings and random moves.
     games_per_file
         Games of one file, which is also one task.
+    format
+        Name of the record format of the files.
     """
 
     players: tuple[PlayerSpec, ...]
@@ -112,6 +116,7 @@ class GenerationSettings:
     exploration: float = 0.0
     seed: int = 0
     games_per_file: int = 200
+    format: str = GAME_LINES.name
 
     def __attrs_post_init__(self) -> None:
         if len(self.players) not in {1, 2}:
@@ -175,8 +180,11 @@ def _play_file(task: _FileTask) -> GameRecords:
         # Two players change sides from game to game, or when all openings were played.
         changed = number // task.listed % 2 if task.listed else number % 2
         first, second = players[-changed], players[changed - 1]
-        games.append(play_game(GameTask(task.game, number, opening, first, second)))
-    return records_of_games(task.game, games)
+        played = transcript_of(task.game, play_game(GameTask(task.game, number, opening, first, second)))
+        # Files depend on the options alone, and the time that a move took does not.
+        timeless = [None if choice is None else attrs.evolve(choice, seconds=0.0) for choice in played.choices]
+        games.append(attrs.evolve(played, choices=timeless))
+    return records_of_transcripts(task.game, games)
 
 
 def _seeded(player: PlayerSpec, settings: GenerationSettings) -> PlayerSpec:
@@ -185,42 +193,6 @@ def _seeded(player: PlayerSpec, settings: GenerationSettings) -> PlayerSpec:
     if settings.exploration == 0:
         return seeded
     return ExploringSpec(**attrs.asdict(seeded, recurse=False), exploration=settings.exploration)
-
-
-def records_of_games(game: Game, played: Sequence[PlayedGame]) -> GameRecords:
-    """Make records of played games: moves without forced passes, score, and where the exact score was known first.
-
-    Raises
-    ------
-    BadInputError
-        A game did not begin in the initial position.
-    """
-    moves: list[int] = []
-    offsets = [0]
-    exact: list[tuple[float, int]] = []
-    for one in played:
-        if one.opening.start:
-            raise BadInputError(
-                f"game {one.number} does not begin in the initial position; records need the moves to it"
-            )
-        begin = len(moves)
-        moves.extend(move for move in one.opening.moves if move != game.pass_move)
-        known = (np.nan, -1)
-        for place, made in enumerate(one.moves):
-            if known[1] < 0 and made.exact and made.score is not None:
-                known = (made.score if one.side_of(place) == 0 else -made.score, len(moves) - begin)
-            if made.move != game.pass_move:
-                moves.append(made.move)
-        offsets.append(len(moves))
-        exact.append(known)
-    dtype: Any = np.uint8 if game.move_count <= 1 << 8 else np.int16
-    return GameRecords(
-        moves=np.array(moves, dtype),
-        offsets=np.array(offsets, np.int64),
-        score=np.array([np.nan if one.score is None else one.score for one in played], np.float32),
-        theoretical_score=np.array([score for score, _ in exact], np.float32),
-        theoretical_ply=np.array([ply for _, ply in exact], np.int16),
-    )
 
 
 def _described(game: Game, settings: GenerationSettings, openings: list[Opening] | None) -> dict[str, Any]:
@@ -242,20 +214,22 @@ def _described(game: Game, settings: GenerationSettings, openings: list[Opening]
         "exploration": settings.exploration,
         "seed": settings.seed,
         "games_per_file": settings.games_per_file,
+        **({} if settings.format == GAME_LINES.name else {"format": settings.format}),
     }
 
 
 class _Folder:
     """Files of games in a folder: which there are, and what is in them."""
 
-    def __init__(self, game: Game, folder: Path) -> None:
+    def __init__(self, game: Game, folder: Path, suffix: str) -> None:
         self._game = game
         self._folder = folder
+        self._suffix = suffix
         self.games: dict[int, int] = {}
         self.positions: dict[int, int] = {}
 
     def path(self, file: int) -> Path:
-        return self._folder / f"games-{file:06d}{SUFFIX}"
+        return self._folder / f"games-{file:06d}{self._suffix}"
 
     def has(self, file: int, games: int) -> bool:
         """Whether a file is there with at least so many games; counts it."""
@@ -315,13 +289,16 @@ def generate(
             raise BadInputError(f"the number of {name} must be at least 1, got {value}")
     settings = attrs.evolve(settings, players=tuple(player.resolved(game) for player in settings.players))
     openings = settings.openings.listed(game)
+    suffix = _suffix(game, settings.format)
+    if openings is not None:
+        _check_openings(game, openings, suffix)
     if not folder.is_dir():
         check_writable(folder)
-    described, files = _described(game, settings, openings), f"games-*{SUFFIX}"
+    described, files = _described(game, settings, openings), f"games-*{suffix}"
     with run_folder(
         folder, described, keep=True, mark=_MARK, files=files, content="games", remedy="name another folder"
     ):
-        plan = _Plan(game, settings, openings, _Folder(game, folder), games, positions)
+        plan = _Plan(game, settings, openings, _Folder(game, folder, suffix), games, positions)
         made = 0
         run = run_tasks(_play_file, plan.tasks(), workers=workers, executor=executor, in_flight=in_flight)
         with progress("Playing games", plan.goal) as display, contextlib.closing(run) as results:
@@ -334,6 +311,23 @@ def generate(
                 if plan.reached() >= plan.goal:
                     break
         return plan.finish(made)
+
+
+def _suffix(game: Game, name: str) -> str:
+    """Suffix of files in a format."""
+    formats = {each.name: each for each in record_formats(game).values() if each.write is not None and each.suffixes}
+    if name not in formats:
+        raise BadInputError(f"games of {game.title} are not generated as {name!r}; known: {', '.join(formats)}")
+    return formats[name].suffixes[0]
+
+
+def _check_openings(game: Game, openings: Sequence[Opening], suffix: str) -> None:
+    if suffix in GAME_LINES.suffixes and any(opening.start for opening in openings):
+        raise BadInputError(
+            "an opening does not begin in the initial position, and glem's own files of games have no room for that; "
+            "give moves, or another --format"
+        )
+    check_format_holds(game, f"games{suffix}", records_of_openings(game, openings))
 
 
 class _Plan:

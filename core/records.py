@@ -27,6 +27,7 @@ __all__ = [
     "ReadRecords",
     "RecordFormat",
     "ScoredPositions",
+    "WriteRecords",
     "read_records",
     "read_scored_positions",
     "record_formats",
@@ -275,6 +276,22 @@ class ReadRecords(Protocol):
         ...
 
 
+class WriteRecords(Protocol):
+    """Writer of one format of game records."""
+
+    def __call__(self, game: Game, records: GameRecords, /) -> Iterator[bytes]:
+        """Yield the bytes of a file of some games, all of whose moves are legal.
+
+        Of what the records hold a format writes what it has room for. Games that were played
+        (:mod:`glem.core.tournament.transcripts`) have, beside what all have, the columns ``first_player`` and
+        ``second_player`` (into names), ``result`` (float32: 1, 0, -1 for the first player, nan unknown) and ``end``
+        (into names: why it ended), and the columns of moves ``comment_score`` (float32: what the mover expected, nan
+        unknown), ``known_result`` (float32: 1, 0, -1 where the mover knew it), ``depth``, ``seconds`` and ``book`` (the
+        move was given). Raises :class:`~glem.core.errors.BadInputError` where it has no room for a game.
+        """
+        ...
+
+
 class ReadPositions(Protocol):
     """Reader of one format of scored positions."""
 
@@ -301,6 +318,8 @@ class RecordFormat:
         The reader.
     recognizes
         Whether the first bytes of an unpacked file look like this format; decides where suffixes do not.
+    write
+        The writer (:mod:`glem.core.record_writing`); None where the format is only read.
     """
 
     name: str
@@ -308,11 +327,12 @@ class RecordFormat:
     suffixes: tuple[str, ...]
     read: ReadRecords
     recognizes: Callable[[bytes], bool]
+    write: WriteRecords | None = None
 
 
 @define(frozen=True)
 class PositionFormat:
-    """A file format of scored positions; the fields are those of :class:`RecordFormat`, and one more.
+    """A file format of scored positions; the fields are those of :class:`RecordFormat`, but for the last one.
 
     Parameters
     ----------

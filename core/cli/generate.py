@@ -42,6 +42,9 @@ __all__ = ["command"]
 @click.option(
     "--games-per-file", type=click.IntRange(1, 100_000), default=200, show_default=True, help="Also games per task."
 )
+@click.option(
+    "--format", "format_name", default="games", show_default=True, metavar="NAME", help="Of the files: pgn, ggf, ..."
+)
 @executor_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
@@ -54,6 +57,7 @@ def command(
     explore: float,
     seed: int,
     games_per_file: int,
+    format_name: str,
     workers: int,
     dask: str | None,
     as_json: bool,
@@ -75,6 +79,7 @@ def command(
         exploration=explore,
         seed=seed,
         games_per_file=games_per_file,
+        format=format_name,
     )
     with opened_executor(workers, dask) as where:
         found = generate(

@@ -6,7 +6,7 @@ import io
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,13 +19,16 @@ from glem.core.cli.thinking import opponent_of, opponent_options
 if TYPE_CHECKING:
     from glem.core.drawing import Drawing
     from glem.core.engine import Engine
-    from glem.core.game_lines import SingleGame
+    from glem.core.tournament.players import MoveChoice
+    from glem.core.tournament.transcripts import Transcript
 
 __all__ = ["command"]
 
 _USUAL_SECONDS = 1.0
 _USUAL_HINTS = 3
 _LONGEST_LINE = 10_000
+_PERSON, _GLEM = "human", "glem"
+"""Names of the players in files."""
 _HELP = """\
 a move       play it, as the game writes moves; several at once too
 hint [N]     the best N moves, 3 by default, with their values
@@ -50,6 +53,8 @@ class _Table:
         self._resigned = False
         self._open = True
         self._drawn: tuple[int, ...] | None = None
+        self._choices: dict[tuple[int, ...], MoveChoice] = {}
+        """glem's choices, by the moves of the game that they end."""
         self._commands: dict[str, Callable[[str], None]] = {
             "hint": self._hint,
             "undo": self._undo,
@@ -178,6 +183,7 @@ class _Table:
         name = engine.game.move_text(engine.position, choice.move)
         click.echo(f"glem plays {name}{f'  ({comment})' if comment else ''}")
         engine.play(choice.move)
+        self._choices[engine.moves] = choice
 
     def _hint(self, rest: str) -> None:
         from glem.core.analysis import depth_texts
@@ -209,6 +215,7 @@ class _Table:
 
     def _new(self, _rest: str) -> None:
         self._start()
+        self._choices.clear()
         self._resigned = False
         self._drawn = None
 
@@ -221,8 +228,33 @@ class _Table:
 
         if not rest:
             raise BadInputError("save where? Write save and the name of a file")
-        save_game(self._engine, Path(rest))
+        self.save(Path(rest))
         click.echo(f"saved in {rest}")
+
+    def save(self, path: Path) -> None:
+        """Write the game, with its result if that is known, in the format that the name tells."""
+        import attrs
+
+        from glem.core.errors import BadInputError
+        from glem.core.record_writing import write_games
+        from glem.core.tournament.transcripts import records_of_transcripts
+
+        check_outputs(path)
+        transcript = _transcript(self._engine, self._choices, first_is_yours=self._yours)
+        if self._resigned:
+            transcript = attrs.evolve(transcript, result=-1 if self._yours else 1, end="resigned")
+        try:
+            write_games(self._engine.game, path, records_of_transcripts(self._engine.game, [transcript]))
+        except OSError as error:
+            raise BadInputError(f"{path} cannot be written: {error.strerror}") from error
+
+    def check_savable(self, path: Path) -> None:
+        """Make sure that the format of a name has room for a game that begins like this one."""
+        from glem.core.record_writing import check_format_holds
+        from glem.core.tournament.transcripts import records_of_transcripts
+
+        transcript = _transcript(self._engine, {}, first_is_yours=self._yours)
+        check_format_holds(self._engine.game, path, records_of_transcripts(self._engine.game, [transcript]))
 
     def _quit(self, _rest: str) -> None:
         self._open = False
@@ -249,31 +281,22 @@ def _stopping(stop: threading.Event) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def save_game(engine: Engine, path: Path) -> None:
-    """Write the game, with the first player's score if it is over, so that ``glem positions`` reads it."""
-    from glem.core.errors import BadInputError
-    from glem.core.files import atomic_path
-    from glem.core.game_lines import SUFFIX, reads_transcripts, write_single_games
-    from glem.core.record_files import bare_suffix
+def _transcript(engine: Engine, choices: Mapping[tuple[int, ...], MoveChoice], *, first_is_yours: bool) -> Transcript:
+    from glem.core.tournament.transcripts import Transcript
 
-    check_outputs(path)
-    try:
-        if bare_suffix(path) == SUFFIX or not reads_transcripts(engine.game):
-            write_single_games(engine.game, path, [_single(engine)])
-            return
-        score = f" {engine.first_score}" if engine.has_ended else ""
-        with atomic_path(path) as temporary:
-            temporary.write_text(f"{engine.transcript()}{score}\n", encoding="utf-8")
-    except OSError as error:
-        raise BadInputError(f"{path} cannot be written: {error.strerror}") from error
-
-
-def _single(engine: Engine) -> SingleGame:
-    from glem.core.game_lines import SingleGame
-
-    first = (*engine.previous, engine.position)[0]
+    moves, start = engine.moves, (*engine.previous, engine.position)[0]
+    is_elsewhere = tuple(start) != tuple(engine.game.initial_position)
     score = engine.first_score if engine.has_ended else None
-    return SingleGame(engine.moves, score, start=engine.game.format_position(first))
+    return Transcript(
+        moves,
+        [choices.get(moves[: place + 1]) for place in range(len(moves))],
+        (_PERSON, _GLEM) if first_is_yours else (_GLEM, _PERSON),
+        score=score,
+        result=None if score is None else (score > 0) - (score < 0),
+        end="finished" if engine.has_ended else "",
+        start=start if is_elsewhere else None,
+        first_began=engine.first_to_move == (len(moves) % 2 == 0),
+    )
 
 
 def _styled(character: str, empty: str) -> str:
@@ -289,7 +312,12 @@ def _styled(character: str, empty: str) -> str:
 @click.option("--position", "position_text", metavar="TEXT", help="Where to start, as the game writes positions.")
 @click.option("--moves", "moves_text", default="", metavar="TEXT", help="Moves to play first, such as f5d6c3.")
 @opponent_options
-@click.option("--save", "save_path", type=click.Path(dir_okay=False, path_type=Path), help="Write the game at the end.")
+@click.option(
+    "--save",
+    "save_path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the game at the end: .pgn, ...; its name tells how.",
+)
 def command(
     game_name: str,
     second: bool,
@@ -323,9 +351,12 @@ def command(
         engine.play_text(moves_text)
 
     start()
+    table = _Table(engine, first_is_yours=engine.first_to_move != second, start=start)
+    if save_path is not None:
+        table.check_savable(save_path)
     engine.prepare()
     try:
-        _Table(engine, first_is_yours=engine.first_to_move != second, start=start).run()
+        table.run()
     finally:
         if save_path is not None:
-            save_game(engine, save_path)
+            table.save(save_path)

@@ -58,7 +58,7 @@ _OPTIONS = (
     click.option(
         "--transcripts",
         type=click.Path(dir_okay=False),
-        help="Write the games of the record, which -o names, as moves and a score a line.",
+        help="Write the games of the record, which -o names, as its name tells: .pgn, .ggf, .games, .txt, ...",
     ),
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
 )
@@ -105,11 +105,12 @@ def play_tournament(
 ) -> None:
     """Play a tournament as the options say and print what it has shown."""
     from glem.core.game_choice import choose_game
+    from glem.core.record_writing import check_format_holds, format_to_write, write_games
     from glem.core.tournament.games import Adjudication
     from glem.core.tournament.openings import write_openings
     from glem.core.tournament.players import parse_player
     from glem.core.tournament.tournament import Tournament, read_games, run_tournament
-    from glem.core.tournament.transcripts import write_transcripts
+    from glem.core.tournament.transcripts import records_of_openings, records_of_transcripts, transcript_of
 
     check_outputs(record, save_openings, transcripts, None if record is None else f"{record}.openings")
     if transcripts is not None and record is None:
@@ -119,11 +120,15 @@ def play_tournament(
     limits = None if limit is None else _limits(limit)
     given = [parse_player(text, limits=limits) for text in players]
     game = choose_game(game_name, evaluations=[spec.evaluation for spec in given])
+    if transcripts is not None:
+        format_to_write(game, transcripts)
     specs = tuple(spec.resolved(game) for spec in given)
     test = None if sprt is None else _sprt(sprt, alpha, beta, sprt_model)
     progress = display_progress(quiet=as_json)
     with opened_executor(workers, dask) as where:
         chosen = _openings(game, limits, record, where, progress, **openings)
+        if transcripts is not None:
+            check_format_holds(game, transcripts, records_of_openings(game, chosen))
         if save_openings is not None:
             write_openings(game, chosen, save_openings)
         tournament = Tournament(
@@ -131,7 +136,8 @@ def play_tournament(
         )
         result = run_tournament(tournament, record, **where, progress=progress)
     if transcripts is not None and record is not None:
-        write_transcripts(game, read_games(record)[2], transcripts)
+        games = sorted(read_games(record)[2], key=lambda played: played.number)
+        write_games(game, transcripts, records_of_transcripts(game, [transcript_of(game, one) for one in games]))
     if as_json:
         print_json(result.to_json())
     else:

@@ -9,7 +9,7 @@ from typing import Any
 
 from glem.core.archives import ArchiveFormat
 from glem.core.digests import arrays_digest
-from glem.core.files import atomic_path
+from glem.core.errors import BadInputError
 from glem.core.mining.mined import Part
 from glem.core.run_folder import claim_folder, remove_work
 

@@ -6,7 +6,7 @@ import chess
 
 from glem.core.game import BoardLayout, Game
 from glem.core.records import RecordFormat
-from glem.games.chess import generation, notation, pgn, playing, searching
+from glem.games.chess import generation, notation, pgn, pgn_writing, playing, searching
 from glem.games.chess.external_players import UCI_PLAYERS
 from glem.games.chess.position import INITIAL_POSITION
 from glem.games.chess.uci import UCI
@@ -49,6 +49,7 @@ CHESS = Game(
             suffixes=(".pgn",),
             read=pgn.read_pgn,
             recognizes=pgn.recognizes,
+            write=pgn_writing.write_pgn,
         )
     },
     search_functions=searching.SEARCH_FUNCTIONS,

@@ -6,7 +6,18 @@ from functools import partial
 
 from glem.core.game import BoardLayout, Game
 from glem.core.records import PositionFormat, RecordFormat
-from glem.games.othello import logbook, nboard, notation, obf, rules, scored_positions, searching, transcripts, wthor
+from glem.games.othello import (
+    ggf_files,
+    logbook,
+    nboard,
+    notation,
+    obf,
+    rules,
+    scored_positions,
+    searching,
+    transcripts,
+    wthor,
+)
 from glem.games.othello.solver import EndgameSolver
 
 __all__ = ["OTHELLO"]
@@ -18,6 +29,7 @@ _RECORD_FORMATS = (
         suffixes=(".wtb",),
         read=wthor.read_wthor,
         recognizes=wthor.recognizes,
+        write=wthor.write_wthor,
     ),
     RecordFormat(
         name="logbook",
@@ -32,6 +44,15 @@ _RECORD_FORMATS = (
         suffixes=(),
         read=transcripts.read_transcripts,
         recognizes=transcripts.recognizes_transcripts,
+        write=transcripts.write_transcripts,
+    ),
+    RecordFormat(
+        name="ggf",
+        description="Generic Game Format of the server GGS, with players, results, and first positions.",
+        suffixes=(".ggf",),
+        read=ggf_files.read_ggf,
+        recognizes=ggf_files.recognizes,
+        write=ggf_files.write_ggf,
     ),
     RecordFormat(
         name="table",

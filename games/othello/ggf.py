@@ -7,6 +7,7 @@ and a time, ``B[F5/1.2/0.5]``; clocks are ``TI[15:00/00:10/02:00]``: time, incre
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import attrs
 from attrs import define
@@ -16,9 +17,10 @@ from glem.core.search.results import Clock
 from glem.games.othello import rules
 from glem.games.othello.notation import format_square, parse_position, parse_square
 
-__all__ = ["GgfGame", "parse_ggf", "parse_move_item"]
+__all__ = ["GgfGame", "game_of", "parse_ggf", "parse_move_item", "tags_of"]
 
 _TAG = re.compile(r"\s*([A-Za-z]+)\s*\[([^\]]*)\]")
+_END = re.compile(r"\s*;\)")
 _BOARD = re.compile(r"8\s*([-*OoXx.\s]+?)\s*([*OoXx])\s*")
 _BOARD_TYPE = re.compile(r"[^\d]*(\d+)")
 _DURATION = re.compile(r"(?:(?:(?:(\d+)\.)?(\d+):)?(\d+):)?(\d+(?:\.\d*)?)")
@@ -26,6 +28,7 @@ _NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+")
 _LONGEST = 1 << 16
 _LEAST_SECONDS = 0.1
 _BLACK = "*Xx"
+_SIDES = frozenset({"B", "W"})
 
 
 @define(frozen=True)
@@ -66,23 +69,40 @@ def parse_ggf(text: str) -> GgfGame:
     """
     if len(text) > _LONGEST:
         raise BadInputError(f"a game of {len(text)} characters is too long, at most {_LONGEST} are read")
-    begin, end = text.find("(;"), text.rfind(";)")
-    if begin < 0 or end < begin + 2:
-        raise BadInputError(f"{text[:20]!r} is no game: it begins with (; and ends with ;)")
-    game = GgfGame()
-    played = _Played()
+    tags, _ = tags_of(text, 0)
+    played = _Played([(name == "B", value) for name, value in tags if name in _SIDES])
+    return played.added_to(game_of(tags))
+
+
+def tags_of(text: str, at: int) -> tuple[list[tuple[str, str]], int]:
+    """Names, in capitals, and values of the tags of the first game from an index on, and the index behind it.
+
+    Raises
+    ------
+    BadInputError
+        There is no game, or something else than tags in it.
+    """
+    first, begin = at, text.find("(;", at)
     at = begin + 2
-    while text[at:end].strip():
-        tag = _TAG.match(text, at, end)
+    tags: list[tuple[str, str]] = []
+    while (end := _END.match(text, at)) is None:
+        tag = _TAG.match(text, at)
+        if begin < 0 or not text[at:].strip():
+            raise BadInputError(f"{text[first : first + 20]!r} is no game: it begins with (; and ends with ;)")
         if tag is None:
             raise BadInputError(f"{text[at : at + 20]!r} in a game where a tag like B[f5] is expected")
         at = tag.end()
-        name, value = tag.group(1).upper(), tag.group(2).strip()
-        if name in {"B", "W"}:
-            played.items.append((name == "B", value))
-        else:
+        tags.append((tag.group(1).upper(), tag.group(2).strip()))
+    return tags, end.end()
+
+
+def game_of(tags: Sequence[tuple[str, str]]) -> GgfGame:
+    """Game of some tags, its moves not yet made."""
+    game = GgfGame()
+    for name, value in tags:
+        if name not in _SIDES:
             game = _with_tag(game, name, value)
-    return played.added_to(game)
+    return game
 
 
 def _with_tag(game: GgfGame, name: str, value: str) -> GgfGame:

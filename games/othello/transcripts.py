@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.files import atomic_path
 from glem.core.game import Game
-from glem.core.record_files import MAX_BYTES, LineBlock, line_blocks, open_packed
+from glem.core.record_files import MAX_BYTES, LineBlock, line_blocks
 from glem.core.record_validation import BadRecords, validated
 from glem.core.records import CHUNK_SIZE, GameRecords
 from glem.core.replay import FINISHED, Outcomes, outcomes
@@ -29,6 +28,7 @@ from glem.games.othello.notation import format_square
 from glem.games.othello.score_conventions import Convention, likely_convention, stored_scores
 
 __all__ = [
+    "check_starts",
     "checked_lines",
     "read_table",
     "read_transcripts",
@@ -227,31 +227,26 @@ def _has_known_score(reached: Outcomes, score: NDArray[np.float32]) -> bool:
     return bool(np.any((reached.status == FINISHED) & ~np.isnan(score)))
 
 
-def write_transcripts(
-    game: Game,
-    path: str | os.PathLike[str],
-    records: GameRecords,
-    *,
-    score: Convention | None = "raw",
-) -> None:
-    """Write one line per game: the moves without passes and, for finished games, a blank and the score for black.
+def write_transcripts(game: Game, records: GameRecords, /, *, score: Convention | None = "standard") -> Iterator[bytes]:
+    """Yield a line per game: the moves without passes and, where it is known, a blank and the score for black.
+
+    Of an unfinished game that is the exact score of the position that the moves lead to.
 
     Parameters
     ----------
     game
         Othello.
-    path
-        Replaced only when all is written; packed if it ends in ``.gz`` or ``.xz``.
     records
-        The games.
+        The games; see :class:`~glem.core.records.WriteRecords`.
     score
-        What the scores should mean; None leaves them out.
+        What the scores of finished games should mean; None leaves all out.
 
     Raises
     ------
     BadInputError
-        A game has an illegal move, or the convention is unknown.
+        A game has an illegal move or does not begin at the start, or the convention is unknown.
     """
+    check_starts(game, records, "transcripts")
     reached = outcomes(game, records)
     illegal = np.flatnonzero(reached.illegal_at >= 0)
     if len(illegal):
@@ -261,17 +256,25 @@ def write_transcripts(
     names = np.array([list(format_square(square).encode()) for square in range(game.move_count)], np.uint8)
     is_disc = records.moves != game.pass_move
     places = np.concatenate([[0], np.cumsum(is_disc)])[records.offsets]
-    text = names[records.moves[is_disc]].tobytes().decode("ascii")
-    endings = [""] * len(records)
+    text = names[records.moves[is_disc]].tobytes()
+    known = np.full(len(records), np.nan)
     if score is not None:
-        values = stored_scores(reached, score)
-        endings = [
-            f" {int(value)}" if finished else ""
-            for value, finished in zip(values, reached.status == FINISHED, strict=True)
-        ]
-    lines = (
-        f"{text[2 * first : 2 * last]}{ending}\n"
-        for first, last, ending in zip(places[:-1].tolist(), places[1:].tolist(), endings, strict=True)
-    )
-    with atomic_path(path) as temporary, open_packed(temporary) as file:
-        file.write("".join(lines).encode("ascii"))
+        exact = np.where(records.theoretical_ply == records.lengths, records.theoretical_score, np.nan)
+        known = np.where(reached.status == FINISHED, stored_scores(reached, score), exact)
+    for first, last, value in zip(places[:-1].tolist(), places[1:].tolist(), known.tolist(), strict=True):
+        ending = b"" if np.isnan(value) else b" %d" % int(value)
+        yield text[2 * first : 2 * last] + ending + b"\n"
+
+
+def check_starts(game: Game, records: GameRecords, format_name: str) -> None:
+    """Raise :class:`BadInputError` where a game does not begin at the start: a format has no room for its position."""
+    if records.starts is None:
+        return
+    elsewhere = [
+        index for index in range(len(records)) if tuple(records.start_of(index)) != tuple(game.initial_position)
+    ]
+    if elsewhere:
+        raise BadInputError(
+            f"game {elsewhere[0] + 1} of {len(records)} does not begin at the start, and {format_name} have no room "
+            "for its first position; name a file .ggf"
+        )

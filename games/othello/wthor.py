@@ -32,8 +32,9 @@ from glem.core.record_validation import BadRecords, validated
 from glem.core.records import CHUNK_SIZE, GameRecords
 from glem.core.replay import outcomes
 from glem.games.othello.score_conventions import stored_scores
+from glem.games.othello.transcripts import check_starts
 
-__all__ = ["WthorNames", "read_names", "read_wthor", "recognizes"]
+__all__ = ["WthorNames", "read_names", "read_wthor", "recognizes", "write_wthor"]
 
 _HEADER = np.dtype(
     [
@@ -301,6 +302,42 @@ def _check_games(
     )
     reached = outcomes(game, records)
     return validated(game, records, reached, stored_scores(reached, "standard"), bad, skip_bad=skip_bad)
+
+
+def write_wthor(game: Game, records: GameRecords, /) -> Iterator[bytes]:
+    """Yield the header and the games, all of tournament 0 and by players 0, whose names WTHOR keeps in other files.
+
+    Of a game that its moves did not end the score is the exact one of its last position, else 64 discs for the winner,
+    or 32 where nothing is known.
+
+    Parameters
+    ----------
+    game
+        Othello.
+    records
+        The games; see :class:`~glem.core.records.WriteRecords`.
+
+    Raises
+    ------
+    BadInputError
+        A game does not begin at the start.
+    """
+    check_starts(game, records, "WTHOR files")
+    score = np.where(
+        np.isnan(records.score) & (records.theoretical_ply == records.lengths), records.theoretical_score, records.score
+    )
+    score = np.where(np.isnan(score), _SQUARES * records.extra.get("result", np.float32(np.nan)), score)
+    header = np.zeros(1, _HEADER)
+    header["records"], header["size"] = len(records), 8
+    yield header.tobytes()
+    written = np.zeros(len(records), _GAME)
+    written["discs"] = written["theoretical_discs"] = (_SQUARES + np.nan_to_num(score)) // 2
+    is_disc = records.moves != game.pass_move
+    owner = np.repeat(np.arange(len(records)), records.lengths)[is_disc]
+    squares = records.moves[is_disc].astype(np.int64)
+    first = np.concatenate([[0], np.cumsum(is_disc)])[records.offsets[:-1]]
+    written["moves"][owner, np.arange(len(squares)) - first[owner]] = 10 * (squares // 8 + 1) + squares % 8 + 1
+    yield written.tobytes()
 
 
 def _score_of_discs(discs: NDArray[np.uint8]) -> NDArray[np.float32]:

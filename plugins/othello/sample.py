@@ -9,7 +9,9 @@ from pathlib import Path
 
 import click
 
+from glem.core.files import atomic_path
 from glem.core.positions import PositionSet
+from glem.core.record_files import open_packed
 from glem.core.records import GameRecords, read_records
 from glem.games.othello import OTHELLO
 from glem.games.othello.transcripts import write_transcripts
@@ -47,7 +49,8 @@ def _command(path: Path, games: int, seed: int, empties: int, jobs: int) -> None
     The defaults take some three minutes of processor time and reproduce the file that glem ships.
     """
     records = play_games(games, seed, solved_empties=empties, jobs=jobs)
-    write_transcripts(OTHELLO, path, records)
+    with atomic_path(path) as temporary, open_packed(temporary) as file:
+        file.writelines(write_transcripts(OTHELLO, records, score="raw"))
     click.echo(f"{len(records)} games in {path}")
 
 

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from glem.core.cli import main
@@ -176,6 +177,56 @@ def test_a_drawn_game_is_saved_with_its_result(terminal: _Terminal, tmp_path: Pa
     path, moves = tmp_path / "game.txt", "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"
     terminal("play", "chess", "--player", "random", "--moves", moves, "--save", str(path))
     assert path.read_text(encoding="utf-8").endswith(f"\n{moves}\t0\t\t\n")
+
+
+def test_a_game_of_chess_is_saved_as_pgn(terminal: _Terminal, tmp_path: Path) -> None:
+    path = tmp_path / "game.pgn"
+    player = ("--player", "default,depth=1")
+    terminal("play", "chess", *player, "--second", "--save", str(path), typed="resign\nquit\n")
+    text = path.read_text(encoding="utf-8")
+    assert '[White "glem"]' in text
+    assert '[Black "human"]' in text
+    [found] = read_records(load_game("chess"), path)
+    assert found.score.tolist() == [1]
+    assert np.isfinite(found.move_columns["comment_score"]).tolist() == [True]
+    terminal(
+        "play", "chess", *player, "--position", "8/8/8/8/8/6k1/4q3/7K b - - 0 1", "--save", str(path), typed="Qg2#\n"
+    )
+    [found] = read_records(load_game("chess"), path)
+    assert found.score.tolist() == [-1]
+    assert found.start_side is not None
+    assert found.start_side.tolist() == [-1]
+
+
+@pytest.mark.parametrize(
+    ("game", "name", "message"),
+    [
+        ("connect_four", "game.pgn", "games of Connect Four are not written as .pgn; name a file .games"),
+        (
+            "othello",
+            "game.obf",
+            "games of Othello are not written as .obf; name a file .wtb (wthor), .ggf (ggf), .games",
+        ),
+        ("othello", "game.csv", "not written as .csv"),
+    ],
+)
+def test_a_name_whose_format_is_not_written_is_refused_before_the_game(
+    terminal: _Terminal, tmp_path: Path, game: str, name: str, message: str
+) -> None:
+    command = ("play", game, "--player", "random")
+    printed = terminal(*command, "--save", str(tmp_path / name), typed="quit\n", status=2)
+    assert message in printed
+    assert "You play" not in printed
+    assert message in terminal(*command, typed=f"save {tmp_path / name}\nquit\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_game_that_begins_elsewhere_needs_a_format_with_room_for_that(terminal: _Terminal, tmp_path: Path) -> None:
+    command = ("play", *RANDOM, "--position", f"OX------{'-' * 48}OX------ O", "--save")
+    assert "transcripts have no room" in terminal(*command, str(tmp_path / "game.txt"), status=2)
+    terminal(*command, str(tmp_path / "game.ggf"), typed="c1\nquit\n")
+    assert "PB[glem]PW[human]RE[?]" in (tmp_path / "game.ggf").read_text()
+    assert " O]W[C1]" in (tmp_path / "game.ggf").read_text()
 
 
 def test_positions_without_a_player_to_pass(terminal: _Terminal) -> None:

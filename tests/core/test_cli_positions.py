@@ -20,7 +20,7 @@ from glem.plugins.othello.self_play import play_games
 @pytest.fixture(scope="module")
 def games(othello: Game, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("games") / "games.txt"
-    write_transcripts(othello, path, play_games(60, 1, solved_empties=0))
+    path.write_bytes(b"".join(write_transcripts(othello, play_games(60, 1, solved_empties=0))))
     return path
 
 

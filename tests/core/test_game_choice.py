@@ -9,9 +9,9 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.game import load_game
 from glem.core.game_choice import choose_game
-from glem.core.game_lines import write_games
 from glem.core.learning import load_learning
 from glem.core.positions import PositionSet
+from glem.core.record_writing import write_games
 from glem.core.records import GameRecords
 
 
@@ -32,7 +32,7 @@ def test_files_of_glem_name_their_game(tmp_path: Path, name: str) -> None:
     game = load_game(name)
     for suffix in (".games", ".games.xz", ".txt"):
         path = tmp_path / f"own{suffix}"
-        write_games(game, path, GameRecords.empty())
+        write_games(game, path, GameRecords.empty(), format="games")
         assert choose_game(None, files=[path]) is game
     positions = PositionSet.from_positions(game, [game.initial_position], np.zeros(1), label_kind="given")
     positions.write(tmp_path / "positions.parquet")

@@ -15,7 +15,7 @@ import pytest
 from glem.core.cli import main
 from glem.core.errors import BadInputError
 from glem.core.game import Game
-from glem.core.generation import ExploringSpec, Generated, GenerationSettings, generate, records_of_games
+from glem.core.generation import ExploringSpec, Generated, GenerationSettings, generate
 from glem.core.learning import Learning
 from glem.core.opening_plans import OpeningPlan, all_openings, random_opening
 from glem.core.perft import perft
@@ -24,6 +24,7 @@ from glem.core.records import GameRecords, read_records
 from glem.core.tournament.games import GameTask, play_game
 from glem.core.tournament.openings import Opening, canonical_position
 from glem.core.tournament.players import parse_player
+from glem.core.tournament.transcripts import records_of_transcripts, transcript_of
 from tests.core.linear_evaluations import mobility_evaluation
 
 RANDOM = GenerationSettings((parse_player("random"),), OpeningPlan("random", 4, 11), games_per_file=5)
@@ -199,13 +200,32 @@ def test_records_tell_where_the_exact_score_was_known_first(othello: Game) -> No
     moves = [*played.moves]
     place = next(place for place in range(30, 60) if played.side_of(place) == 1)
     moves[place:] = [attrs.evolve(made, score=4.0, exact=True) for made in moves[place:]]
-    [records] = [records_of_games(othello, [attrs.evolve(played, moves=tuple(moves))])]
+    records = records_of_transcripts(othello, [transcript_of(othello, attrs.evolve(played, moves=tuple(moves)))])
     before = [*opening.moves, *(made.move for made in moves[:place])]
     assert records.theoretical_ply[0] == sum(move != othello.pass_move for move in before)
     assert records.theoretical_score[0] == -4.0
     assert othello.pass_move not in records.moves
-    with pytest.raises(BadInputError, match="does not begin in the initial position"):
-        records_of_games(othello, [attrs.evolve(played, opening=Opening(start="x"))])
+
+
+def test_openings_at_positions_need_a_format_with_room_for_them(othello: Game, tmp_path: Path) -> None:
+    position = othello.play(othello.initial_position, othello.parse_move("f5"))
+    (tmp_path / "openings.txt").write_text(f"{othello.format_position(position).replace(' X', ' O')}\n")
+    settings = GenerationSettings(
+        players=(parse_player("random"),), openings=OpeningPlan.parse(str(tmp_path / "openings.txt"))
+    )
+    with pytest.raises(BadInputError, match="glem's own files of games have no room for that"):
+        generate(othello, tmp_path / "own", settings, games=2)
+    assert not (tmp_path / "own").exists()
+    settings = attrs.evolve(settings, format="ggf", games_per_file=2)
+    made = generate(othello, tmp_path / "ggf", settings, games=4)
+    assert [path.name for path in made.files] == ["games-000000.ggf", "games-000001.ggf"]
+    before = [path.read_bytes() for path in made.files]
+    assert generate(othello, tmp_path / "ggf", settings, games=4).made == 0
+    made.files[1].unlink()
+    assert generate(othello, tmp_path / "ggf", settings, games=4).made == 2
+    assert [path.read_bytes() for path in made.files] == before
+    with pytest.raises(BadInputError, match="not generated as 'pgn'; known: wthor, ggf, games"):
+        generate(othello, tmp_path / "pgn", attrs.evolve(settings, format="pgn"), games=4)
 
 
 # ------------------------------------------------------------------------------------------------- openings

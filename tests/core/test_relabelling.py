@@ -12,11 +12,11 @@ from glem.core.chunked_work import Workers
 from glem.core.cli import main
 from glem.core.errors import BadInputError
 from glem.core.game import Game
-from glem.core.game_lines import write_games
 from glem.core.learning import Learning
 from glem.core.operations import position_at
 from glem.core.positions import PositionSet
 from glem.core.propagation import GameTree
+from glem.core.record_writing import write_games
 from glem.core.relabelling import Correction, RelabelSettings, relabel
 from glem.core.search_labels import Labeller
 from glem.core.tournament.players import parse_player

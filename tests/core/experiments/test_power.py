@@ -18,12 +18,12 @@ from glem.core.errors import BadInputError
 from glem.core.experiments.power import PowerExperiment, measure_power
 from glem.core.experiments.sampled_positions import SampledPositions, sample_positions
 from glem.core.game import Game
-from glem.core.game_lines import write_games
 from glem.core.grading.correctness import grade_of
 from glem.core.grading.distribution import log_correctness
 from glem.core.grading.grading import GradingSettings, Prediction
 from glem.core.grading.selected import SelectedPositions
 from glem.core.progress import SILENT, Progress
+from glem.core.record_writing import write_games
 from glem.core.report.power_page import render_power
 from tests.core.test_propagation import random_games
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from glem.core.game import Game
-from glem.core.game_lines import write_games
+from glem.core.record_writing import write_games
 from glem.core.records import GameRecords
 from glem.core.replay import FINISHED, outcomes
 

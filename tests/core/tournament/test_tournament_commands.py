@@ -15,12 +15,13 @@ import pytest
 from glem.core.cli import main
 from glem.core.game import load_game
 from glem.core.learning import Learning
+from glem.core.record_writing import write_games
 from glem.core.records import read_records
 from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.players import MoveChoice
 from glem.core.tournament.tournament import read_games
-from glem.core.tournament.transcripts import write_transcripts
+from glem.core.tournament.transcripts import records_of_transcripts, transcript_of
 from tests.core.tournament.evaluation_examples import mobility_difference
 
 QUICK = ("greedy,evaluation=mobility", "random")
@@ -112,7 +113,9 @@ def test_what_is_no_whole_game_is_written_as_such(tmp_path: Path) -> None:
         PlayedGame(number, ("one", "two"), opening, moves, None if end is End.TIME else 1, 1, end, (0, 0))
         for number, (opening, end) in enumerate(zip(openings, ends, strict=True))
     ]
-    write_transcripts(connect_four, reversed(games), path)
+    write_games(
+        connect_four, path, records_of_transcripts(connect_four, [transcript_of(connect_four, one) for one in games])
+    )
     [found] = read_records(connect_four, path)
     assert len(found) == 2
     assert np.isnan(found.score).all()

@@ -1,0 +1,145 @@
+"""Files of games in GGF: what glem writes, what servers keep, and damage; and games written as WTHOR."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+
+from glem.core.errors import BadInputError
+from glem.core.game import load_game
+from glem.core.record_writing import write_games
+from glem.core.records import GameRecords, read_records
+from glem.core.tournament.games import End, PlayedGame
+from glem.core.tournament.openings import Opening
+from glem.core.tournament.players import MoveChoice
+from glem.core.tournament.transcripts import records_of_transcripts, transcript_of
+from glem.games.othello.ggf import parse_ggf
+from tests.oracles.replay import random_game, replay_game
+
+OTHELLO = load_game("othello")
+START = "BO[8 ---------------------------O*------*O--------------------------- *]"
+WHITE_BEGINS = f"{'-' * 19}X{'-' * 7}XX------XO{'-' * 27} O"
+
+
+def read_all(path: Path, *, skip_bad: bool = False) -> GameRecords:
+    return GameRecords.concatenate(list(read_records(OTHELLO, path, skip_bad=skip_bad)))
+
+
+def played(number: int, *, plies: int = 120, end: End = End.FINISHED) -> PlayedGame:
+    """A random game, passes included, with a score at every move."""
+    steps = replay_game(OTHELLO, random_game(OTHELLO, np.random.default_rng(number))).steps
+    moves = [step.move for step in steps if step.move >= 0][:plies]
+    score = replay_game(OTHELLO, [move for move in moves if move != OTHELLO.pass_move]).final_score
+    choices = tuple(MoveChoice(move, score=-1.25, seconds=0.5) for move in moves[2:])
+    known = None if end in {End.TIME, End.FAILURE} else 6 if end == End.ADJUDICATED else score
+    result = -1 if known is None else (known > 0) - (known < 0)
+    return PlayedGame(number, ("a [1]", "b"), Opening(tuple(moves[:2])), choices, known, result, end, (0, 0))
+
+
+GAMES = (
+    *(played(number) for number in range(12)),
+    played(20, plies=30, end=End.TIME),
+    played(21, plies=40, end=End.ADJUDICATED),
+)
+
+
+def records_of(*games: PlayedGame) -> GameRecords:
+    return records_of_transcripts(OTHELLO, [transcript_of(OTHELLO, one) for one in games])
+
+
+@pytest.mark.parametrize("name", ["games.ggf", "games.ggf.xz", "games.wtb", "games.wtb.gz", "games.txt", "games.games"])
+def test_what_is_written_is_read(tmp_path: Path, name: str) -> None:
+    records = records_of(*GAMES)
+    write_games(OTHELLO, tmp_path / name, records)
+    found = read_all(tmp_path / name)
+    assert found.moves.tolist() == records.moves.tolist()
+    assert found.offsets.tolist() == records.offsets.tolist()
+    assert found.score[:12].tolist() == [one.score for one in GAMES[:12]]
+    assert np.isnan(found.score[12:]).all()
+    if name != "games.games":
+        assert found.extra["stored_score"][13] == 6
+        assert found.extra["stored_score"][12] == -64 or name == "games.txt"
+
+
+def test_ggf_has_players_expectations_and_times(tmp_path: Path) -> None:
+    write_games(OTHELLO, tmp_path / "games.ggf", records_of(GAMES[12]))
+    [line] = (tmp_path / "games.ggf").read_text().splitlines()
+    assert line.startswith(f"(;GM[Othello]PC[glem]PB[a (1)]PW[b]RE[-64.000:t]TY[8]{START}B[")
+    assert line.count("/-1.25/0.500]") == 28
+    assert parse_ggf(line).moves == tuple(
+        choice.move for choice in (*map(MoveChoice, GAMES[12].opening.moves), *GAMES[12].moves)
+    )
+    found = read_all(tmp_path / "games.ggf")
+    assert found.names["black_player"][found.extra["black_player"][0]] == "a (1)"
+
+
+def test_games_that_begin_elsewhere(tmp_path: Path) -> None:
+    """In a game that white begins the first player of a tournament's game has the white discs."""
+    position = OTHELLO.parse_position(WHITE_BEGINS)
+    moves = OTHELLO.list_legal_moves(position)[:1]
+    game = PlayedGame(0, ("x", "y"), Opening((), WHITE_BEGINS), (MoveChoice(moves[0]),), None, 1, End.TIME, (0, 0))
+    records = records_of(game)
+    write_games(OTHELLO, tmp_path / "games.ggf", records)
+    text = (tmp_path / "games.ggf").read_text()
+    assert "PB[y]PW[x]RE[-64.000:t]" in text
+    assert f"BO[8 {WHITE_BEGINS.replace('X', '*')}]W[" in text
+    found = read_all(tmp_path / "games.ggf")
+    assert tuple(found.start_of(0)) == tuple(position)
+    assert found.start_side is not None
+    assert found.start_side.tolist() == [-1]
+    for name in ("games.wtb", "games.txt"):
+        with pytest.raises(BadInputError, match=r"does not begin at the start, .* name a file \.ggf"):
+            write_games(OTHELLO, tmp_path / name, records)
+        assert not (tmp_path / name).exists()
+
+
+def test_lines_as_the_server_keeps_them(tmp_path: Path) -> None:
+    path = tmp_path / "archive.ggf"
+    tags = "GM[Othello]PC[GGS/os]DT[2004.01.02]PB[ann]PW[bob]RB[1800.5]RE[+64.000:r]TI[5:00]TY[8]"
+    one = f"(;{tags}{START}B[f5]W[d6/1.5];)"
+    path.write_text(f"1 {one}\n\n2 {one}{one.replace('[f5]', '[d3//2.5]').replace('[d6/1.5]', '[C3]')}\n")
+    found = read_all(path)
+    assert [[OTHELLO.format_move(move) for move in found.moves_of(game)] for game in range(3)] == [
+        ["f5", "d6"],
+        ["f5", "d6"],
+        ["d3", "c3"],
+    ]
+    assert found.extra["number"].tolist() == [1, 3, 3]
+    assert found.extra["stored_score"].tolist() == [64, 64, 64]
+    path.rename(tmp_path / "archive.txt")
+    assert len(read_all(tmp_path / "archive.txt")) == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("(;GM[Othello]B[f5]W[f5];)", "move 2, f5, is illegal"),
+        ("(;GM[Othello]B[f5]B[d6];)", "move 2, d6, is written as black's, whose turn it is not"),
+        ("(;GM[Othello]B[f9];)", "'f9' is no square"),
+        ("(;GM[Othello]B[f5]", "ends with ;)"),
+        ("(;GM[Chess]B[f5];)", "a game of 'Chess'"),
+        ("(;GM[Othello]TY[10]B[f5];)", "board type '10'"),
+        ("GM[Othello]", "is no game"),
+    ],
+)
+def test_a_bad_game_is_told_and_left_out(tmp_path: Path, line: str, problem: str) -> None:
+    path = tmp_path / "games.ggf"
+    path.write_text(f"(;GM[Othello]B[f5];)\n{line}\n(;GM[Othello]B[d3];)\n")
+    with pytest.raises(BadInputError, match=r"games\.ggf:2: ") as caught:
+        read_all(path)
+    assert problem in str(caught.value)
+    found = read_all(path, skip_bad=True)
+    assert (len(found), found.skipped) == (2, 1)
+
+
+def test_a_result_that_the_moves_contradict(tmp_path: Path) -> None:
+    write_games(OTHELLO, tmp_path / "games.ggf", records_of(*GAMES[:4]))
+    wrong = attrs.evolve(records_of(GAMES[5]), score=np.float32([63]))
+    write_games(OTHELLO, tmp_path / "wrong.ggf", wrong)
+    text = (tmp_path / "games.ggf").read_text() + (tmp_path / "wrong.ggf").read_text()
+    (tmp_path / "both.ggf").write_text(text)
+    with pytest.raises(BadInputError, match=r"the score is given as .63, but the moves end at"):
+        read_all(tmp_path / "both.ggf")
