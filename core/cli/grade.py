@@ -174,7 +174,7 @@ def command(
         print_json(_as_json(found))
         return
     _print_grades(found, groupings)
-    for remark in found.remarks:
+    for remark in (*found.grading.notes, *found.remarks):
         click.echo(f"note: {remark}")
     for path in (write_positions, report):
         if path is not None:
@@ -211,9 +211,24 @@ def _print_grades(found: CollectionGrading, groupings: Sequence[str]) -> None:
     graded = (*grading.baselines, *grading.evaluations)
     print_table(
         "Grades: geometric mean of the probability given to the result",
-        ("evaluation", "grade", "error", f"{float(confidence):.4g} interval", "b", "drawishness", "floored", "missing"),
+        (
+            "evaluation",
+            "grade",
+            "error",
+            f"{float(confidence):.4g} interval",
+            "as given",
+            "b",
+            "drawishness",
+            "floored",
+            "missing",
+        ),
         [_grade_row(one, is_featured=one.name in found.featured) for one in graded],
     )
+    if any(one.calibration is not None for one in grading.evaluations):
+        click.echo(
+            "grade: recalibrated, scale and drawishness of each fifth of the games fitted to the others; as given: with "
+            "the b and drawishness beside it, which are fitted to these games where they have an error (±)\n"
+        )
     for one in grading.evaluations:
         if one.fit is not None and one.fit.message:
             click.echo(f"{one.name}: {one.fit.message}")
@@ -223,7 +238,7 @@ def _print_grades(found: CollectionGrading, groupings: Sequence[str]) -> None:
     if grading.comparisons:
         print_table(
             "Comparisons on the same positions: mean log probability of the first less the second",
-            ("first - second", "positions", "difference", "error", "interval", "ratio", "p", "p adjusted"),
+            ("first - second", "positions", "difference", "error", "interval", "ratio", "p", "p adjusted", "as given"),
             [
                 (
                     f"{one.first} - {one.second}",
@@ -234,6 +249,7 @@ def _print_grades(found: CollectionGrading, groupings: Sequence[str]) -> None:
                     f"{one.ratio:.4f}",
                     f"{one.p_value:.2g}",
                     f"{one.adjusted_p_value:.2g}",
+                    "" if one.as_given is None else f"{one.as_given_difference:+.5f} ± {one.as_given_error:.5f}",
                 )
                 for one in grading.comparisons
             ],
@@ -255,11 +271,13 @@ def _grade_row(one: EvaluationGrade, *, is_featured: bool) -> tuple[str, ...]:
     error = f"{grade.error:.4f}" if math.isfinite(grade.error) else ""
     figures = (one.name, f"{grade.grade:.4f}", error, _interval(grade.low, grade.high))
     if fit is None:
-        return (*figures, "", "", "", "")
+        return (*figures, "", "", "", "", "")
+    assert one.as_given is not None
     scale = f"{_with_error(fit.scale, fit.scale_error)} {one.unit}".strip()
     drawishness = "from features" if is_featured else "its own"
     return (
         *figures,
+        f"{one.as_given.grade:.4f}",
         scale,
         drawishness if fit.drawishness is None else _with_error(fit.drawishness, fit.drawishness_error),
         f"{grade.floored:,}",

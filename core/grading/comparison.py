@@ -121,8 +121,15 @@ class Comparison:
         What both were graded on.
     resamples
         Samples of each test; no p-value is below 1 / (resamples + 1).
+    grades
+        Of the first and of the second, on these positions.
     pairs
         Number of pairs that were compared together.
+    as_given
+        Their grades on these positions with the scales and drawishnesses that they came with; None where what is
+        compared are not recalibrated grades.
+    as_given_difference, as_given_error
+        The difference between these in mean log correctness, and its standard error by game.
     """
 
     first: str
@@ -138,7 +145,16 @@ class Comparison:
     positions: int
     games: int
     resamples: int
+    grades: tuple[float, float]
     pairs: int = 1
+    as_given: tuple[float, float] | None = None
+    as_given_difference: float = math.nan
+    as_given_error: float = math.nan
+
+    @property
+    def is_reversed(self) -> bool:
+        """Whether the two grade in the other order as they were given."""
+        return self.as_given is not None and self.difference * self.as_given_difference < 0
 
     @property
     def is_significant(self) -> bool:
@@ -155,13 +171,24 @@ class Comparison:
             return f"{self.games} games cannot tell {self.first} from {self.second}"
         better, worse = (self.first, self.second) if self.difference > 0 else (self.second, self.first)
         size = math.expm1(abs(self.difference))
+        given = self._as_given_text()
         chance = f"p = {self.adjusted_p_value:.2g}" + (f" (adjusted for {self.pairs} pairs)" if self.pairs > 1 else "")
         if not self.is_significant:
             return (
                 f"no significant difference: {better} grades {size:.2%} higher than {worse}, {chance}; "
-                f"about {self._games_needed():,} games would tell a difference of this size"
+                f"about {self._games_needed():,} games would tell a difference of this size{given}"
             )
-        return f"{better} is better than {worse}: it grades {size:.2%} higher, {chance}"
+        return f"{better} is better than {worse}: it grades {size:.2%} higher, {chance}{given}"
+
+    def _as_given_text(self) -> str:
+        if self.as_given is None:
+            return ""
+        order = 1 if self.difference > 0 else -1
+        recalibrated, given = (
+            " against ".join(f"{grade:.4f}" for grade in pair[::order]) for pair in (self.grades, self.as_given)
+        )
+        reverse = ": the other order is their calibration's, not that of what they know" if self.is_reversed else ""
+        return f"; recalibrated {recalibrated}, as given {given}{reverse}"
 
     def _games_needed(self) -> int:
         """Games with which the observed difference would lie two standard errors from 0."""
@@ -225,7 +252,8 @@ def compare(
         raise BadInputError("no positions to compare on")
     if not 100 <= resamples <= 10_000_000:
         raise BadInputError(f"resampling needs 100 to 10,000,000 samples, got {resamples}")
-    differences = floored(first, floor)[0] - floored(second, floor)[0]
+    logs = floored(first, floor)[0], floored(second, floor)[0]
+    differences = logs[0] - logs[1]
     numbers = checked_games(game, len(differences))
     mean, error, games = mean_by_game(differences, numbers)
     student_quantile(confidence, games)
@@ -253,4 +281,5 @@ def compare(
         positions=len(differences),
         games=games,
         resamples=resamples,
+        grades=(math.exp(logs[0].mean()), math.exp(logs[1].mean())),
     )

@@ -30,6 +30,7 @@ from glem.core.errors import BadInputError
 from glem.core.fitting.likelihood import phase_basis
 from glem.core.grading.correctness import LEAST_CORRECTNESS
 from glem.core.grading.distribution import FavouredOutcomes, blocks_of, favoured_outcomes, log_correctness
+from glem.core.grading.recalibration import MOST_LOG_ODDS, PARTS, Calibration, fit_calibration
 from glem.core.grading.scale import correctness_slopes, fit_scale
 from glem.core.grading.scorer_tables import ScorerTable
 from glem.core.learning import Learning
@@ -47,7 +48,6 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-_MOST_LOG_ODDS = 25.0
 _ITERATIONS = 500
 _FEATURE_BLOCK = 1 << 15
 
@@ -69,7 +69,7 @@ class DrawishnessSettings:
     """
 
     l2: float = 4.0
-    parts: int = 5
+    parts: int = PARTS
     seed: int = 0
     floor: float = LEAST_CORRECTNESS
 
@@ -260,7 +260,7 @@ class _Likelihood:
 
 def _alpha_of(log_odds: Floats) -> Floats:
     """Drawishness [N] of log odds [N]; never exactly 0 or 1."""
-    alpha: Floats = 1.0 / (1.0 + np.exp(-np.clip(log_odds, -_MOST_LOG_ODDS, _MOST_LOG_ODDS)))
+    alpha: Floats = 1.0 / (1.0 + np.exp(-np.clip(log_odds, -MOST_LOG_ODDS, MOST_LOG_ODDS)))
     return alpha
 
 
@@ -336,24 +336,13 @@ class FeaturedDrawishness:
 
 def _levelled(rows: DrawishnessRows, log_odds: Floats, settings: DrawishnessSettings) -> Floats:
     """Drawishness [N] at the level, added to all log odds, that suits the graded games; b is fitted along with it."""
-    from scipy.optimize import minimize
-
     fitted = np.flatnonzero(rows.is_fitted)
     value, result = rows.value[fitted].astype(np.float64), rows.result[fitted]
     if not (result == 0).any() or not result.any():
         return _alpha_of(log_odds)
-    outcomes, own, least = favoured_outcomes(value, result), log_odds[fitted], math.log(settings.floor)
-
-    def loss(point: Floats) -> tuple[float, Floats]:
-        scale, alpha = math.exp(point[0]), _alpha_of(own + point[1])
-        logs = log_correctness(value, result, scale, alpha)
-        slopes = np.stack(correctness_slopes(outcomes, scale, alpha))
-        slopes[:, logs < least] = 0.0
-        return -float(np.maximum(logs, least).mean()), -slopes.mean(axis=1)
-
-    begin = np.array([math.log(fit_scale(value, result, floor=settings.floor).scale), 0.0])
-    found = minimize(loss, begin, jac=True, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-10})
-    return _alpha_of(log_odds + float(found.x[1]))
+    begin = Calibration(fit_scale(value, result, floor=settings.floor).scale, 0.0, 1.0)
+    found = fit_calibration(value, result, log_odds[fitted], begin, floor=settings.floor, is_slope_fitted=False)
+    return _alpha_of(log_odds + found.level)
 
 
 def crossed_drawishness(

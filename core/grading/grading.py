@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from attrs import define, evolve, field
@@ -14,8 +14,18 @@ from numpy.typing import NDArray
 from glem.core.assessment import CalibrationBins, calibration_bins
 from glem.core.errors import BadInputError
 from glem.core.grading.comparison import Comparison, compare, holm_adjusted
-from glem.core.grading.correctness import LEAST_CORRECTNESS, Grade, checked_games, grade_by_group, grade_of
+from glem.core.grading.correctness import (
+    LEAST_CORRECTNESS,
+    Grade,
+    checked_games,
+    floored,
+    grade_by_group,
+    grade_of,
+    mean_by_game,
+)
 from glem.core.grading.distribution import blocks_of, expectation, log_correctness, result_distribution
+from glem.core.grading.notes import EQUAL, FREQUENCIES, notes_on
+from glem.core.grading.recalibration import Calibration, recalibrated
 from glem.core.grading.scale import ScaleFit, fit_scale
 
 __all__ = [
@@ -29,12 +39,6 @@ __all__ = [
     "Prediction",
     "grade_predictions",
 ]
-
-EQUAL = "equal probabilities"
-"""The baseline that gives each result 1/3."""
-
-FREQUENCIES = "result frequencies"
-"""The baseline that knows how often the graded positions were won, drawn and lost, and nothing else."""
 
 _MOST_COMPARED = 12
 
@@ -162,11 +166,20 @@ class EvaluationGrade:
     name
         Its name.
     grade
-        Over all positions.
+        Over all positions: recalibrated (:mod:`glem.core.grading.recalibration`), where there are games enough.
     by_group
         Name of a grouping to the grades of its groups; None for an empty group.
+    as_given
+        The grade with the scale and the drawishness that the evaluation came with, or that were given; those that it
+        lacks are fitted to the graded games. None for a baseline.
     fit
-        Scale and drawishness, given or fitted; None for a baseline.
+        Scale and drawishness of that, given or fitted; None for a baseline.
+    calibration
+        Mean of the calibrations of the grade; None for a baseline and where nothing was recalibrated.
+    cost, cost_error
+        Mean log correctness of the grade less that as given, and its standard error by game.
+    frequencies
+        Grade of the result frequencies on the same positions.
     unit
         Unit of its values.
     scores
@@ -180,7 +193,12 @@ class EvaluationGrade:
     name: str
     grade: Grade
     by_group: Mapping[str, tuple[Grade | None, ...]]
+    as_given: Grade | None = None
     fit: ScaleFit | None = None
+    calibration: Calibration | None = None
+    cost: float = 0.0
+    cost_error: float = math.nan
+    frequencies: float = math.nan
     unit: str = ""
     scores: CalibrationBins | None = None
     draws: CalibrationBins | None = None
@@ -210,6 +228,8 @@ class Grading:
         How grades were taken.
     uncompared
         Pairs that have no position in common.
+    notes
+        What the grades say of single evaluations, one sentence each (:mod:`glem.core.grading.notes`).
     """
 
     evaluations: tuple[EvaluationGrade, ...]
@@ -220,12 +240,25 @@ class Grading:
     results: tuple[int, int, int]
     settings: GradingSettings
     uncompared: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class _Logs(NamedTuple):
+    """Logarithms of an evaluation's correctness [N], nan where it has no value."""
+
+    as_given: NDArray[np.float64]
+    recalibrated: NDArray[np.float64] | None
 
 
 class _Grader:
     def __init__(self, positions: GradedPositions, settings: GradingSettings) -> None:
         self._positions, self._settings = positions, settings
         self._bounds: dict[str, float] = {"floor": settings.floor, "confidence": settings.confidence}
+        result, side = positions.result, positions.side
+        # Of the first player, as the paper counts: who moves first has the better chances in most games.
+        outcome = (result if side is None else result * side).astype(np.int64) + 1
+        with np.errstate(divide="ignore"):
+            self._frequencies = np.log(np.bincount(outcome, minlength=3) / len(outcome))[outcome]
 
     def grade(self, name: str, logs: NDArray[np.float64], rows: Any = slice(None), **more: Any) -> EvaluationGrade:
         """Grade on some rows; ``logs`` are those of all."""
@@ -238,17 +271,10 @@ class _Grader:
         return EvaluationGrade(name, grade_of(logs[rows], game[rows], **self._bounds), by_group, **more)
 
     def baselines(self) -> tuple[EvaluationGrade, ...]:
-        result = self._positions.result
-        side = self._positions.side
-        # Of the first player, as the paper counts: who moves first has the better chances in most games.
-        outcome = (result if side is None else result * side).astype(np.int64) + 1
-        frequencies = np.bincount(outcome, minlength=3) / len(outcome)
-        with np.errstate(divide="ignore"):
-            logs = np.log(frequencies)[outcome]
-        return (self.grade(EQUAL, np.full(len(result), -np.log(3.0))), self.grade(FREQUENCIES, logs))
+        equal = np.full(len(self._frequencies), -np.log(3.0))
+        return (self.grade(EQUAL, equal), self.grade(FREQUENCIES, self._frequencies))
 
-    def evaluation(self, name: str, prediction: Prediction) -> tuple[EvaluationGrade, NDArray[np.float64]]:
-        """Grade of an evaluation, and the logarithms of its correctness [N], nan where it has no value."""
+    def evaluation(self, name: str, prediction: Prediction) -> tuple[EvaluationGrade, _Logs]:
         count = len(self._positions.result)
         if len(prediction.value) != count:
             raise BadInputError(f"{name} has {len(prediction.value)} values for {count} positions")
@@ -262,8 +288,18 @@ class _Grader:
         floor = self._settings.floor
         fit = fit_scale(value, result, scale=prediction.scale, drawishness=own, game=game, floor=floor)
         drawishness: Any = own if fit.drawishness is None else fit.drawishness
-        logs = np.full(count, np.nan)
-        logs[rows] = log_correctness(value, result, fit.scale, drawishness)
+        as_given = log_correctness(value, result, fit.scale, drawishness)
+        anew = recalibrated(value, result, game, own, seed=self._settings.seed, floor=floor)
+        logs = as_given if anew is None else anew.logs
+        gained = floored(logs, floor)[0] - floored(as_given, floor)[0]
+        cost, cost_error, _ = mean_by_game(gained, game)
+
+        def everywhere(known: NDArray[np.float64]) -> NDArray[np.float64]:
+            found = np.full(count, np.nan)
+            found[rows] = known
+            return found
+
+        spread = _Logs(everywhere(as_given), None if anew is None else everywhere(logs))
         draws = np.empty(len(result))
         for part in blocks_of(len(result)):
             alpha = drawishness[part] if np.ndim(drawishness) else drawishness
@@ -271,15 +307,20 @@ class _Grader:
         bins = self._settings.bins
         grade = self.grade(
             name,
-            logs,
+            spread.as_given if spread.recalibrated is None else spread.recalibrated,
             rows,
+            as_given=grade_of(as_given, game, **self._bounds),
             fit=fit,
+            calibration=None if anew is None else anew.calibration,
+            cost=cost,
+            cost_error=cost_error,
+            frequencies=math.exp(floored(self._frequencies[rows], floor)[0].mean()),
             unit=prediction.unit,
             scores=calibration_bins(expectation(value, fit.scale), (result + 1) / 2, bins=bins),
             draws=calibration_bins(draws, result == 0, bins=bins),
             missing=count - len(result),
         )
-        return grade, logs
+        return grade, spread
 
 
 def _rows_with_values(name: str, prediction: Prediction) -> Any:
@@ -319,9 +360,10 @@ def grade_predictions(
     grader = _Grader(positions, chosen)
     graded = {name: grader.evaluation(name, prediction) for name, prediction in predictions.items()}
     comparisons, uncompared = _comparisons({name: logs for name, (_, logs) in graded.items()}, positions, chosen)
+    evaluations = tuple(grade for grade, _ in graded.values())
     won, drawn, lost = (int((positions.result == result).sum()) for result in (1, 0, -1))
     return Grading(
-        evaluations=tuple(grade for grade, _ in graded.values()),
+        evaluations=evaluations,
         baselines=grader.baselines(),
         comparisons=comparisons,
         groups={name: grouping.names for name, grouping in positions.groupings.items()},
@@ -329,11 +371,12 @@ def grade_predictions(
         results=(won, drawn, lost),
         settings=chosen,
         uncompared=uncompared,
+        notes=notes_on(evaluations, comparisons),
     )
 
 
 def _comparisons(
-    logs: Mapping[str, NDArray[np.float64]], positions: GradedPositions, settings: GradingSettings
+    logs: Mapping[str, _Logs], positions: GradedPositions, settings: GradingSettings
 ) -> tuple[tuple[Comparison, ...], tuple[tuple[str, str], ...]]:
     """Compare each pair where both have a value; the second part names the pairs that have no such position."""
     game = positions.game
@@ -341,23 +384,35 @@ def _comparisons(
     comparisons: list[Comparison] = []
     uncompared = []
     for first, second in combinations(logs, 2):
-        both = ~(np.isnan(logs[first]) | np.isnan(logs[second]))
+        pair = logs[first], logs[second]
+        both = ~(np.isnan(pair[0].as_given) | np.isnan(pair[1].as_given))
         if not both.any():
             uncompared.append((first, second))
             continue
         rows: Any = slice(None) if both.all() else np.flatnonzero(both)
-        comparisons.append(
-            compare(
-                logs[first][rows],
-                logs[second][rows],
-                game[rows],
-                names=(first, second),
-                floor=settings.floor,
-                confidence=settings.confidence,
-                resamples=settings.resamples,
-                seed=settings.seed,
-            )
+        given, anew = ([one[place] for one in pair] for place in range(2))
+        is_recalibrated = all(one is not None for one in anew)
+        compared = [one[rows] for one in (anew if is_recalibrated else given) if one is not None]
+        comparison = compare(
+            compared[0],
+            compared[1],
+            game[rows],
+            names=(first, second),
+            floor=settings.floor,
+            confidence=settings.confidence,
+            resamples=settings.resamples,
+            seed=settings.seed,
         )
+        if is_recalibrated:
+            as_given = [floored(one[rows], settings.floor)[0] for one in given if one is not None]
+            difference, error, _ = mean_by_game(as_given[0] - as_given[1], game[rows])
+            comparison = evolve(
+                comparison,
+                as_given=(math.exp(as_given[0].mean()), math.exp(as_given[1].mean())),
+                as_given_difference=difference,
+                as_given_error=error,
+            )
+        comparisons.append(comparison)
     adjusted = holm_adjusted([one.p_value for one in comparisons])
     return (
         tuple(
