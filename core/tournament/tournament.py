@@ -12,7 +12,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import attrs
@@ -30,6 +30,7 @@ from glem.core.tournament.kept_players import close_programs
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.players import PlayerSpec
 from glem.core.tournament.ratings import ratings_of
+from glem.core.tournament.replayed_games import contradictions
 from glem.core.tournament.sprt import Sprt, SprtState, Verdict
 from glem.core.tournament.standings import Standings
 
@@ -40,6 +41,8 @@ RECORD_KIND = "tournament"
 
 _FIRST_GAME = 2
 """Line of a record with its first game; the header stands before it."""
+
+_GAMES_AT_ONCE = 1000
 
 
 @define(frozen=True)
@@ -228,11 +231,18 @@ def read_games(path: str | os.PathLike[str]) -> tuple[Game, dict[str, Any], Iter
 
 
 def _games(game: Game, records: Iterator[Any], path: str) -> Iterator[PlayedGame]:
-    for line, record in enumerate(records, _FIRST_GAME):
-        try:
-            yield PlayedGame.from_json(game, record)
-        except BadInputError as error:
-            raise BadInputError(f"{path}:{line}: {error}") from None
+    lines = enumerate(records, _FIRST_GAME)
+    while some := list(islice(lines, _GAMES_AT_ONCE)):
+        games = []
+        for line, record in some:
+            try:
+                games.append(PlayedGame.from_json(game, record))
+            except BadInputError as error:
+                raise BadInputError(f"{path}:{line}: {error}") from None
+        for (line, _), problem in zip(some, contradictions(game, games), strict=True):
+            if problem:
+                raise BadInputError(f"{path}:{line}: {problem}")
+        yield from games
 
 
 class _Tally:

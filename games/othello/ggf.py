@@ -20,9 +20,9 @@ __all__ = ["GgfGame", "parse_ggf", "parse_move_item"]
 
 _TAG = re.compile(r"\s*([A-Za-z]+)\s*\[([^\]]*)\]")
 _BOARD = re.compile(r"8\s*([-*OoXx.\s]+?)\s*([*OoXx])\s*")
-_BOARD_TYPE = re.compile(r"[^\d]*(\d+)")
-_DURATION = re.compile(r"(?:(?:(?:(\d+)\.)?(\d+):)?(\d+):)?(\d+(?:\.\d*)?)")
-_NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+")
+_BOARD_TYPE = re.compile(r"[^\d]*(\d+)", re.ASCII)
+_DURATION = re.compile(r"(?:(?:(?:(\d+)\.)?(\d+):)?(\d+):)?(\d+(?:\.\d*)?)", re.ASCII)
+_NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+", re.ASCII)
 _LONGEST = 1 << 16
 _LEAST_SECONDS = 0.1
 _BLACK = "*Xx"
