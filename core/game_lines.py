@@ -9,6 +9,7 @@ claim (:mod:`glem.core.draws`), resigned or adjudicated. Where none is left it m
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from glem.core.record_files import LineBlock, line_blocks
 from glem.core.record_validation import BadRecords, validated
 from glem.core.records import GameRecords, RecordFormat
 from glem.core.replay import FINISHED, outcomes
+from glem.core.whole_numbers import whole_number
 
 __all__ = ["GAME_LINES", "SUFFIX", "game_in_header"]
 
@@ -30,6 +32,8 @@ SUFFIX = ".games"
 
 _HEADER = "# glem games 1"
 _FIELDS = 4
+_MOST_PLIES = (1 << 15) - 1
+_SHOWN = 80
 
 
 def _header(game: Game) -> str:
@@ -67,9 +71,9 @@ def _recognizes(head: bytes) -> bool:
 class _Line:
     """One game as its line has it; ``problem`` says what is wrong with the line."""
 
-    def __init__(self, text: str, moves_by_name: Callable[[str], int]) -> None:
+    def __init__(self, text: str, moves_by_name: Callable[[str], int], bounds: tuple[int, int]) -> None:
         self.moves: list[int] = []
-        self.score = self.exact = float("nan")
+        self.score = self.exact = math.nan
         self.exact_ply = -1
         self.problem = ""
         fields = text.split("\t")
@@ -79,14 +83,20 @@ class _Line:
         try:
             self.moves = [moves_by_name(word) for word in fields[0].split()]
             if fields[1]:
-                self.score = float(fields[1])
-            if fields[2]:
-                self.exact, self.exact_ply = float(fields[2]), int(fields[3])
-        except (ValueError, BadInputError) as error:
-            self.problem, self.moves = str(error), []
-        if self.exact_ply > len(self.moves):
-            self.problem = f"its exact score is that after {self.exact_ply} of {len(self.moves)} moves"
-            self.exact_ply = -1
+                self.score = _whole(fields[1], "its score", *bounds)
+            if fields[2] or fields[3]:
+                self.exact = _whole(fields[2], "its exact score", *bounds)
+                most = min(len(self.moves), _MOST_PLIES)
+                self.exact_ply = _whole(fields[3], "the number of moves before its exact score", 0, most)
+        except BadInputError as error:
+            self.problem, self.moves, self.exact_ply = str(error), [], -1
+
+
+def _whole(text: str, what: str, least: int, greatest: int) -> int:
+    number = whole_number(text, least, greatest)
+    if number is None:
+        raise BadInputError(f"{what} must be a whole number from {least} to {greatest}, got {text[:_SHOWN]!r}")
+    return number
 
 
 class _MoveNames(dict[str, int]):
@@ -112,7 +122,7 @@ def _read(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_by
 def _checked(game: Game, path: Path, block: LineBlock, names: _MoveNames, *, skip_bad: bool) -> GameRecords:
     texts = {block.first_number + row: block.text(row) for row in range(len(block.starts))}
     numbers = [number for number, text in texts.items() if text and not text.startswith("#")]
-    lines = [_Line(texts[number], names.__getitem__) for number in numbers]
+    lines = [_Line(texts[number], names.__getitem__, game.score_bounds) for number in numbers]
     bad = BadRecords(len(lines), lambda index: f"{path}:{numbers[index]}")
     bad.mark(np.array([bool(line.problem) for line in lines], np.bool_), lambda index: lines[index].problem)
     dtype: Any = np.uint8 if game.move_count <= 1 << 8 else np.int16

@@ -20,6 +20,7 @@ from glem.core.kernels import compiled
 from glem.core.operations import position_at, store_position
 from glem.core.tournament.openings import Opening, read_openings
 from glem.core.tournament.simple_players import legal_moves_of
+from glem.core.whole_numbers import whole_number
 
 __all__ = ["OpeningPlan", "all_openings"]
 
@@ -64,10 +65,9 @@ class OpeningPlan:
                 )
             return cls(text)
         fewest, dash, most = plies.partition("-")
-        numbers = [fewest, most if dash else fewest]
-        if not all(number.isdecimal() and len(number) < 5 for number in numbers) or (dash and kind == ALL):
+        least, greatest = whole_number(fewest), whole_number(most if dash else fewest)
+        if least is None or greatest is None or (dash and kind == ALL):
             raise BadInputError(f"openings {text!r}: the number of plies must be like 8, or like 4-11 for random ones")
-        least, greatest = (int(number) for number in numbers)
         if not least <= greatest <= _MOST_RANDOM_PLIES:
             raise BadInputError(f"openings {text!r}: the plies must rise and be at most {_MOST_RANDOM_PLIES}")
         return cls(kind, least, greatest)

@@ -74,7 +74,8 @@ class PositionSet:
     Raises
     ------
     BadInputError
-        Columns differ in length, a label or weight is not finite, a weight is negative, or a source unknown.
+        Columns differ in length, a label or weight is not finite, a weight is negative, a record, ply or source is less
+        than -1, or a source is none of ``sources``.
     """
 
     game: Game
@@ -104,8 +105,11 @@ class PositionSet:
         if not (np.isfinite(self.weight) & (self.weight >= 0)).all():
             row = int(np.flatnonzero(~(np.isfinite(self.weight) & (self.weight >= 0)))[0])
             raise BadInputError(f"weight of position {row} is {self.weight[row]}, it must be finite and not negative")
-        if count and not -1 <= int(self.source.min()) <= int(self.source.max()) < len(self.sources):
-            raise BadInputError(f"a position names source {int(self.source.max())} of {len(self.sources)}")
+        for name in ("record", "ply", "source"):
+            if (least := int(getattr(self, name).min(initial=-1))) < -1:
+                raise BadInputError(f"a position has {name} {least}; -1 stands for unknown, known ones begin with 0")
+        if int(self.source.max(initial=-1)) >= len(self.sources):
+            raise BadInputError(f"a position names source {int(self.source.max())} of {len(self.sources)}, from 0")
 
     # ------------------------------------------------------------------------------------ construction
 

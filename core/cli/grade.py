@@ -226,8 +226,8 @@ def _print_grades(found: CollectionGrading, groupings: Sequence[str]) -> None:
     )
     if any(one.calibration is not None for one in grading.evaluations):
         click.echo(
-            "grade: recalibrated, scale and drawishness of each fifth of the games fitted to the others; as given: with "
-            "the b and drawishness beside it, which are fitted to these games where they have an error (±)\n"
+            "grade: recalibrated, scale and drawishness of each fifth of the games fitted to the others\n"
+            "as given: with the b and drawishness beside it, fitted to these games where they have an error (±)\n"
         )
     for one in grading.evaluations:
         if one.fit is not None and one.fit.message:

@@ -109,11 +109,13 @@ def command(
 def ply_range(text: str, option: str) -> tuple[int, int]:
     """First and last of a range like 20-50 that an option was given."""
     from glem.core.errors import BadInputError
+    from glem.core.whole_numbers import whole_number
 
     first, dash, last = text.partition("-")
-    if not first.strip().isdecimal() or (dash and not last.strip().isdecimal()):
+    least, greatest = whole_number(first.strip()), whole_number((last if dash else first).strip())
+    if least is None or greatest is None:
         raise BadInputError(f"{option} must be a number or a range like 20-50, got {text!r}")
-    return int(first), int(last if dash else first)
+    return least, greatest
 
 
 def _selection(game: Game, plies: str | None, phases: str | None, errors: str | None, sample: int | None) -> Selection:

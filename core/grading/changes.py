@@ -34,6 +34,7 @@ from glem.core.evaluation import LinearEvaluation
 from glem.core.learning import Learning
 from glem.core.likelihood_training import BIAS
 from glem.core.result_evaluation import ResultEvaluation
+from glem.core.whole_numbers import whole_number
 
 __all__ = ["CandidateChange", "Change", "Refit", "apply_changes", "parse_candidate", "read_candidates"]
 
@@ -310,8 +311,8 @@ def _phases(learning: Learning, change: Change, candidate: CandidateChange) -> s
     for text in change.phases:
         if text in names:
             numbers.append(names.index(text))
-        elif text.isascii() and text.isdecimal() and int(text) < len(names):
-            numbers.append(int(text))
+        elif (number := whole_number(text, 0, len(names) - 1)) is not None:
+            numbers.append(number)
         else:
             listed = ", ".join(f"{number} ({name})" for number, name in enumerate(names))
             raise BadInputError(f"{candidate.place}: no phase {text!r}; there are {listed}")

@@ -22,6 +22,7 @@ from glem.core.grading.scorer_tables import ScorerTable
 from glem.core.grading.selected import SelectedPositions
 from glem.core.progress import SILENT, Progress
 from glem.core.record_files import open_bounded
+from glem.core.whole_numbers import whole_number
 
 __all__ = ["ScoreFileScorer"]
 
@@ -30,6 +31,7 @@ _RESULT_COLUMNS = ("win", "draw", "loss")
 _KNOWN = ("file", "game", "ply", *_POSITION_COLUMNS, "score", "drawishness", *_RESULT_COLUMNS)
 _LEAST_PROBABILITY = 1e-9
 _MOST_BYTES = 1 << 30
+_SHOWN = 80
 
 
 @define(frozen=True)
@@ -114,6 +116,8 @@ class ScoreFileScorer:
         def number(name: str) -> float:
             found = text(name)
             try:
+                if not found.isascii() or "_" in found:
+                    raise ValueError
                 return float(found) if found else math.nan
             except ValueError:
                 raise BadInputError(f"{self._path}:{line}: {name} must be a number, got {found!r}") from None
@@ -123,11 +127,12 @@ class ScoreFileScorer:
             key = int(self._game.hash_key(self._game.parse_position(text(self._by_text))))
         else:
             where = [text(name) for name in ("game", "ply")]
-            if not all(word.isascii() and word.isdecimal() for word in where):
+            numbers = [whole_number(word) for word in where]
+            if None in numbers:
                 raise BadInputError(
-                    f"{self._path}:{line}: game and ply must be whole numbers, got {', '.join(where)!r}"
+                    f"{self._path}:{line}: game and ply must be whole numbers, got {', '.join(where)[:_SHOWN]!r}"
                 )
-            key = (text("file") if "file" in self._columns else "", int(where[0]), int(where[1]))
+            key = (text("file") if "file" in self._columns else "", *numbers)
         score = self._score(line, number)
         earlier = self._scores.setdefault(key, score)
         if earlier is not score and (earlier.value, earlier.drawishness) != (score.value, score.drawishness):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from glem.core.duplicates import scatter
 from glem.core.errors import BadInputError
+from glem.core.whole_numbers import whole_number
 
 __all__ = ["ALL", "EVERY", "LAST", "PAPER_RULE", "RANDOM", "PositionChooser", "SelectionCounts", "SelectionRule"]
 
@@ -66,9 +67,10 @@ class SelectionRule:
     def parse(cls, text: str, *, skip_moves: int = 10, skip_end: float = 0.1, seed: int = 0) -> SelectionRule:
         """Read ``random``, ``last``, ``all`` or ``every:N``."""
         kind, colon, number = text.partition(":")
-        if (kind == EVERY) != bool(colon) or (colon and not (number.isascii() and number.isdecimal())):
+        step = whole_number(number) if colon else 1
+        if (kind == EVERY) != bool(colon) or step is None:
             raise BadInputError(f"positions are selected {RANDOM}, {LAST}, {ALL} or {EVERY}:N, not {text!r}")
-        return cls(kind, skip_moves, skip_end, int(number) if colon else 1, seed)
+        return cls(kind, skip_moves, skip_end, step, seed)
 
     def __str__(self) -> str:
         which = {

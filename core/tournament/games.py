@@ -21,10 +21,11 @@ from glem.core.tournament.openings import Opening
 from glem.core.tournament.players import MoveChoice, PlayerSpec
 from glem.core.tournament.simple_players import legal_moves_of
 
-__all__ = ["Adjudication", "End", "GameTask", "PlayedGame", "play_game"]
+__all__ = ["DRAWN_ENDS", "Adjudication", "End", "GameTask", "PlayedGame", "play_game"]
 
 
 _DIGITS_OF_SECONDS = 6
+_MOST = 1 << 62
 
 
 class End(StrEnum):
@@ -38,7 +39,8 @@ class End(StrEnum):
     REPETITION = "repetition"
 
 
-_ENDS = {Draw.RULE: End.DRAWN, Draw.REPETITION: End.REPETITION}
+DRAWN_ENDS = {Draw.RULE: End.DRAWN, Draw.REPETITION: End.REPETITION}
+"""How a game ends that is drawn although moves are left."""
 
 
 @define(frozen=True)
@@ -160,17 +162,18 @@ class PlayedGame:
         """Read what :meth:`to_json` gave; :class:`BadInputError` when it is anything else."""
         with reading("a game", "record of a game"):
             first, second = value["players"]
-            failures = value.get("failures", (0, 0))
+            counts = (value["overruns"], value.get("failures", (0, 0)))
+            overruns, failures = ((_whole(one), _whole(other)) for one, other in counts)
             return cls(
-                number=int(value["number"]),
+                number=_whole(value["number"]),
                 players=(str(first), str(second)),
                 opening=Opening.from_json(game, value["opening"]),
                 moves=tuple(_choice_from_json(game, *move) for move in value["moves"]),
-                score=None if value["score"] is None else int(value["score"]),
-                result=int(value["result"]),
+                score=None if value["score"] is None else _whole(value["score"], -_MOST),
+                result=_whole(value["result"], -1, 1),
                 end=End(value["end"]),
-                overruns=(int(value["overruns"][0]), int(value["overruns"][1])),
-                failures=(int(failures[0]), int(failures[1])),
+                overruns=overruns,
+                failures=failures,
             )
 
 
@@ -180,12 +183,26 @@ def _choice_from_json(
     return MoveChoice(
         game.parse_move(name),
         score=None if score is None else float(score),
-        depth=int(depth),
-        nodes=int(nodes),
-        seconds=float(seconds),
+        depth=_whole(depth),
+        nodes=_whole(nodes),
+        seconds=_seconds(seconds),
         exact=bool(exact),
-        result=None if result is None else int(result),
+        result=None if result is None else _whole(result, -1, 1),
     )
+
+
+def _whole(value: Any, least: int = 0, greatest: int = _MOST) -> int:
+    # Neither 1.5 nor "1" nor true.
+    if type(value) is not int or not least <= value <= greatest:
+        raise ValueError(f"{value!r} where a whole number is expected")
+    return value
+
+
+def _seconds(value: Any) -> float:
+    seconds = float(value)
+    if not 0 <= seconds < math.inf:
+        raise ValueError(f"{value!r} where seconds are expected")
+    return seconds
 
 
 def play_game(task: GameTask) -> PlayedGame:
@@ -249,7 +266,7 @@ def _judged(task: GameTask, position: Any, previous: Sequence[Any]) -> tuple[int
         return task.game.final_score(position), End.FINISHED
     draw = drawn_by(task.game, position, previous)
     if draw is not None:
-        return 0, _ENDS[draw]
+        return 0, DRAWN_ENDS[draw]
     limit = task.adjudication.solve_from
     if limit == 0:
         return None

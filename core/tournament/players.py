@@ -30,6 +30,7 @@ from glem.core.external_players import external_players_of, split_program
 from glem.core.game import Game
 from glem.core.search.results import Clock, Limits
 from glem.core.solving import can_solve
+from glem.core.whole_numbers import whole_number
 
 __all__ = ["DEFAULT_EVALUATION", "MOBILITY", "NO_EVALUATION", "MoveChoice", "Player", "PlayerSpec", "parse_player"]
 
@@ -272,9 +273,10 @@ def _data_digest(spec: PlayerSpec, game: Game) -> str:
 
 
 def _whole(text: str) -> int:
-    if not text.isascii() or not text.isdecimal() or len(text) > 18:
+    number = whole_number(text)
+    if number is None:
         raise ValueError
-    return int(text)
+    return number
 
 
 def _positive_seconds(text: str) -> float:

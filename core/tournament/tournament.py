@@ -12,7 +12,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import attrs
@@ -30,6 +30,7 @@ from glem.core.tournament.kept_players import close_programs
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.players import PlayerSpec
 from glem.core.tournament.ratings import ratings_of
+from glem.core.tournament.replayed_games import contradictions
 from glem.core.tournament.sprt import Sprt, SprtState, Verdict
 from glem.core.tournament.standings import Standings
 
@@ -37,6 +38,11 @@ __all__ = ["RECORD_KIND", "Tournament", "TournamentResult", "read_games", "run_t
 
 RECORD_KIND = "tournament"
 """Kind of the journal that holds a tournament's games."""
+
+_FIRST_GAME = 2
+"""Line of a record with its first game; the header stands before it."""
+
+_GAMES_AT_ONCE = 1000
 
 
 @define(frozen=True)
@@ -182,7 +188,13 @@ def run_tournament(
         journal = None
         if record is not None:
             journal = stack.enter_context(Journal(record, RECORD_KIND, tournament.settings()))
-            for _ in journal.records(lambda found: tally.add(PlayedGame.from_json(tournament.game, found))):
+
+            def kept(found: Any) -> PlayedGame:
+                game = PlayedGame.from_json(tournament.game, found)
+                tally.add(game)
+                return game
+
+            for _ in _possible(tournament.game, journal.records(kept), os.fspath(record)):
                 pass
         task = stack.enter_context(progress("play", len(tournament)))
         task.advance(tally.played)
@@ -218,7 +230,17 @@ def read_games(path: str | os.PathLike[str]) -> tuple[Game, dict[str, Any], Iter
     """
     settings, games = read_journal(path, RECORD_KIND, lambda found: PlayedGame.from_json(game, found))
     game = load_game(str(settings.get("game")))
-    return game, settings, games
+    return game, settings, _possible(game, games, os.fspath(path))
+
+
+def _possible(game: Game, games: Iterator[PlayedGame], path: str) -> Iterator[PlayedGame]:
+    """Yield games that their own moves bear out."""
+    lines = enumerate(games, _FIRST_GAME)
+    while some := list(islice(lines, _GAMES_AT_ONCE)):
+        for (line, _), problem in zip(some, contradictions(game, [one for _, one in some]), strict=True):
+            if problem:
+                raise BadInputError(f"{path}:{line}: {problem}")
+        yield from (one for _, one in some)
 
 
 class _Tally:

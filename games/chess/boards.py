@@ -5,11 +5,21 @@ from __future__ import annotations
 import chess
 import numpy as np
 
+from glem.core.whole_numbers import whole_number
 from glem.games.chess.position import Position, position_key
 
-__all__ = ["from_board", "to_board"]
+__all__ = ["board_of_fen", "from_board", "to_board"]
 
 _MOST_CLOCK = 255
+
+
+def board_of_fen(text: str) -> chess.Board:
+    """Board of a FEN, of Chess960 too; ValueError where it is none."""
+    for number in text.split()[4:6]:
+        if whole_number(number) is None:
+            raise ValueError(f"{number[:20]!r} is no number of moves")
+    # Castling rights that only Chess960 knows show themselves; without such the flag changes nothing.
+    return chess.Board(text, chess960=True)
 
 
 def from_board(board: chess.Board) -> Position:

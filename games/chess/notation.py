@@ -8,7 +8,7 @@ import chess
 
 from glem.core.errors import BadInputError
 from glem.games.chess.board_moves import move_number, numbered_move
-from glem.games.chess.boards import from_board, to_board
+from glem.games.chess.boards import board_of_fen, from_board, to_board
 from glem.games.chess.generation import count_moves_on_board
 from glem.games.chess.position import Position
 
@@ -56,7 +56,7 @@ def parse_position(text: str) -> Position:
         The text is no FEN, or no game of chess can lead to the position as far as that is easy to see.
     """
     try:
-        board = chess.Board(text, chess960=True)
+        board = board_of_fen(text)
     except ValueError as error:
         raise BadInputError(f"{text!r} is no position of chess: {error} (a FEN is expected)") from None
     if board.status() & chess.STATUS_INVALID_EP_SQUARE:

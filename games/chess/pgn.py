@@ -80,8 +80,8 @@ _NAMES = {
 }
 _RATINGS = {"white_rating": "WhiteElo", "black_rating": "BlackElo"}
 _SCORES = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0, "1/2": 0.0}
-_RATING = re.compile(r"\d{1,4}")
-_DATE = re.compile(r"(\d{4})(?:[.\-/](\d\d)(?:[.\-/](\d\d))?)?")
+_RATING = re.compile(r"[0-9]{1,4}")
+_DATE = re.compile(r"(\d{4})(?:[.\-/](\d\d)(?:[.\-/](\d\d))?)?", re.ASCII)
 
 _REASONS = {
     pgn_games.ILLEGAL: "half-move {ply}, {token}, is illegal",

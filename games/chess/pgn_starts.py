@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.games.chess.boards import from_board
+from glem.games.chess.boards import board_of_fen, from_board
 
 __all__ = ["StartingPositions"]
 
@@ -95,8 +95,7 @@ def _text(fen: bytes) -> str:
 
 def _position(fen: bytes) -> Any:
     try:
-        # Castling rights that only Chess960 knows show themselves; without such the flag changes nothing.
-        board = chess.Board(_text(fen).strip(), chess960=True)
+        board = board_of_fen(_text(fen).strip())
     except ValueError as error:
         raise BadInputError(f"the game begins in no position: {error}") from None
     status = board.status() & _UNPLAYABLE

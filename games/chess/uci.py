@@ -23,6 +23,7 @@ from glem.core.errors import BadInputError, GlemError
 from glem.core.protocols import Protocol
 from glem.core.protocols.conversation import Conversation, Interruption
 from glem.core.search.results import Limits
+from glem.core.whole_numbers import whole_number
 from glem.games.chess.board_moves import move_number, numbered_move
 from glem.games.chess.uci_commands import Go, Line, info_lines, limits_of, parse_go, variation_texts
 
@@ -468,9 +469,10 @@ def _any_move(board: chess.Board) -> str:
 
 
 def _whole(name: str, text: str, least: int, most: int) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) < 10 and least <= int(text) <= most):
+    number = whole_number(text, least, most)
+    if number is None:
         raise BadInputError(f"option {name} is a whole number from {least} to {most}, got {text[:_SHOWN]!r}")
-    return int(text)
+    return number
 
 
 def _truth(name: str, text: str) -> bool:

@@ -12,6 +12,7 @@ from attrs import define
 
 from glem.core.errors import BadInputError
 from glem.core.search.results import Bound, Clock, Limits
+from glem.core.whole_numbers import whole_number
 from glem.games.chess.board_moves import numbered_move
 from glem.games.chess.boards import from_board
 from glem.games.chess.notation import parse_position
@@ -70,10 +71,10 @@ def parse_go(words: Sequence[str]) -> Go:
         elif word in _NUMBERS:
             text = words[place] if place < len(words) else ""
             place += 1
-            digits = text.removeprefix("-")
-            if not (digits.isascii() and digits.isdecimal() and len(digits) < 18):
+            number = whole_number(text, -(10**18))
+            if number is None:
                 raise BadInputError(f"go {word} needs a whole number, got {text!r}")
-            found[word] = min(int(text), _MOST_NUMBER)
+            found[word] = min(number, _MOST_NUMBER)
         elif word == _MOVES:
             begin = place
             while place < len(words) and words[place] not in (*_NUMBERS, *_FLAGS):

@@ -18,6 +18,7 @@ from glem.core.errors import BadInputError, GlemError
 from glem.core.protocols import Protocol
 from glem.core.protocols.conversation import Conversation, Interruption
 from glem.core.search.results import Clock
+from glem.core.whole_numbers import whole_number
 from glem.games.othello.ggf import GgfGame, after_move, parse_ggf, parse_move_item
 from glem.games.othello.notation import format_square
 from glem.games.othello.rules import PASS
@@ -221,10 +222,10 @@ class _Session:
 
 
 def _whole(text: str, least: int, most: int, what: str) -> int:
-    text = text.strip()
-    if not (text.isascii() and text.isdecimal() and len(text) < 10 and least <= int(text) <= most):
-        raise BadInputError(f"{what} from {least} to {most} is needed, got {text[:_SHOWN]!r}")
-    return int(text)
+    number = whole_number(text.strip(), least, most)
+    if number is None:
+        raise BadInputError(f"{what} from {least} to {most} is needed, got {text.strip()[:_SHOWN]!r}")
+    return number
 
 
 def _name(move: int) -> str:

@@ -200,6 +200,9 @@ def test_sets_that_do_not_fit_together_are_refused(othello: Game) -> None:
         ({"label": np.full(10, np.nan, np.float32)}, "label of position 0 is nan"),
         ({"weight": -np.ones(10, np.float32)}, r"weight of position 0 is -1\.0"),
         ({"source": np.full(10, 3, np.int16)}, "names source 3 of 1"),
+        ({"source": np.arange(10, dtype=np.int16) - 5}, "has source -5"),
+        ({"record": np.full(10, -9, np.int32)}, "has record -9"),
+        ({"ply": np.full(10, -2, np.int16)}, "has ply -2"),
         ({"label_spread": np.zeros(3, np.float32)}, "3 values of 'label_spread'"),
     ],
 )

@@ -118,6 +118,8 @@ def test_a_text_of_two_moves_is_refused():
         ("4k3/8/8/8/8/8/8/4K2r b - - 0 1", "opposite check"),
         ("4k3/8/8/PPPPPPPP/8/8/8/QQQQK3 w - - 0 1", "3 promoted pieces and 8 pawns"),
         ("4k3/8/8/8/8/8/8/4K3 w - - x 1", "FEN is expected"),
+        ("4k3/8/8/8/8/8/8/4K3 w - - 1_0 1", "'1_0' is no number of moves"),
+        ("4k3/8/8/8/8/8/8/4K3 w - - 0 \u0663", "is no number of moves"),
     ],
 )
 def test_positions_that_no_game_leads_to(fen: str, said: str):

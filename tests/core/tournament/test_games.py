@@ -185,7 +185,13 @@ def test_scores_that_json_lacks_become_null(othello: Game, score: float) -> None
         {"players": ["one"]},
         {"end": "bored"},
         {"score": "x"},
+        {"score": 1.5},
         {"number": None},
+        {"number": "1_0"},
+        {"number": True},
+        {"result": 2},
+        {"overruns": [-1, 0]},
+        {"moves": [["f5", 0, 0, 0, float("nan"), False, None]]},
     ],
 )
 def test_damaged_records_are_refused(othello: Game, change: dict[str, Any]) -> None:

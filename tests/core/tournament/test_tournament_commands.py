@@ -128,7 +128,8 @@ def test_what_is_no_whole_game_is_written_as_such(tmp_path: Path) -> None:
 def test_a_claimed_draw_is_written_as_a_final_score_not_as_an_exact_one(tmp_path: Path, end: End) -> None:
     chess, path = load_game("chess"), tmp_path / "some.games"
     moves = (MoveChoice(chess.parse_move("e2e4")),)
-    write_transcripts(chess, [PlayedGame(0, ("one", "two"), Opening(()), moves, 0, 0, end, (0, 0))], path)
+    played = PlayedGame(0, ("one", "two"), Opening(()), moves, 0, 0, end, (0, 0))
+    write_games(chess, path, records_of_transcripts(chess, [transcript_of(chess, played)]))
     [found] = read_records(chess, path)
     assert found.score.tolist() == [0]
     assert np.isnan(found.theoretical_score).all()

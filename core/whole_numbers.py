@@ -1,0 +1,16 @@
+"""Whole numbers in texts of strangers, where Python's ``int`` would also take ``1_0``, `` 5 `` and other digits."""
+
+from __future__ import annotations
+
+__all__ = ["whole_number"]
+
+_MOST_DIGITS = 18
+
+
+def whole_number(text: str, least: int = 0, greatest: int = 10**_MOST_DIGITS) -> int | None:
+    """Read decimal ASCII digits, perhaps behind a minus sign; None for every other text and outside of the bounds."""
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS):
+        return None
+    number = int(text)
+    return number if least <= number <= greatest else None
