@@ -78,6 +78,7 @@ def fit_results(
     """
     from glem.core.configurations import ConfigurationSet
     from glem.core.errors import BadInputError
+    from glem.core.file_names import distinct_names
     from glem.core.files import check_writable
     from glem.core.fitted_files import FITTED_FILES, fitted_files_text
     from glem.core.game_choice import choose_game
@@ -126,7 +127,7 @@ def fit_results(
         work=Path(f"{output}.work"),
         on_disk=on_disk,
         provenance={
-            "fitted to": f"results of the games in {', '.join(Path(file).name for file in files)}"[:2000],
+            "fitted to": f"results of the games in {', '.join(distinct_names(files))}"[:2000],
             "positions": str(rule) + (", settled" if settle else ", quiet ones" if quiet else ""),
             FITTED_FILES: fitted_files_text(files),
             "prior": prior,
