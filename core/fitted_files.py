@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from glem.core.digests import file_digest
+from glem.core.file_names import distinct_names
 
 __all__ = ["FITTED_FILES", "fitted_among", "fitted_files_text"]
 
@@ -58,6 +59,7 @@ def fitted_among(
     }
     if not any(known.values()):
         return {}
-    digests = {Path(path).name: file_digest(path) for path in paths}
+    given = list(paths)
+    digests = dict(zip(distinct_names(given), map(file_digest, given), strict=True))
     found = {name: [file for file, digest in digests.items() if digest in own] for name, own in known.items()}
     return {name: files for name, files in found.items() if files}

@@ -365,13 +365,15 @@ def frequent_players(chunks: Iterable[GameRecords], minimum_games: int) -> froze
 def numbered_records(chunks: Iterable[GameRecords]) -> Iterator[tuple[GameRecords, NDArray[np.int32]]]:
     """Yield records in slices of bounded size with their numbers [G] in the set of all files.
 
-    The numbers of a file begin after the last of the file before, and count bad records that were skipped.
+    The numbers of a file begin after the last of the file before, and count bad records that were skipped. Another
+    file begins with another source, and where the numbers within the file begin anew.
     """
     source: str | None = None
     first = 0
     following = 0
     for records in chunks:
-        if records.source != source:
+        begins_anew = len(records) and first + int(records.extra.get("number", [following + 1])[0]) <= following
+        if records.source != source or begins_anew:
             source, first = records.source, following
         if "number" in records.extra:
             number = first + np.asarray(records.extra["number"], np.int64) - 1

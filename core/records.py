@@ -13,6 +13,7 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
+from glem.core.file_names import distinct_names
 from glem.core.record_columns import added_remarks, columns_or_missing, united_names, united_starts
 from glem.core.record_files import MAX_BYTES, bare_suffix, open_bounded
 
@@ -28,6 +29,7 @@ __all__ = [
     "RecordFormat",
     "ScoredPositions",
     "WriteRecords",
+    "read_all_records",
     "read_records",
     "read_scored_positions",
     "record_formats",
@@ -385,6 +387,7 @@ def read_records(
     skip_bad: bool = False,
     chunk_games: int = CHUNK_SIZE,
     max_bytes: int = MAX_BYTES,
+    name: str | None = None,
 ) -> Iterator[GameRecords]:
     """Read and check the game records of a file, chunk by chunk, also from ``.gz``, ``.xz`` and ``.zst``.
 
@@ -408,6 +411,9 @@ def read_records(
         Most games in one chunk.
     max_bytes
         Limit on the unpacked size of the file.
+    name
+        ``GameRecords.source``, its own name by default; files of equal names need others to be told apart
+        (:func:`glem.core.file_names.distinct_names`, :func:`read_all_records`).
 
     Returns
     -------
@@ -421,7 +427,20 @@ def read_records(
     """
     source = Path(path)
     _check_arguments(source, format, record_formats(game), chunk_games, max_bytes)
-    return _records(game, source, format, skip_bad, chunk_games, max_bytes)
+    found = _records(game, source, format, skip_bad, chunk_games, max_bytes)
+    return found if name is None else (attrs.evolve(records, source=name) for records in found)
+
+
+def read_all_records(
+    game: Game,
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    format: str | None = None,  # noqa: A002 # as in read_records
+    skip_bad: bool = False,
+) -> Iterator[GameRecords]:
+    """Read the game records of several files, whose sources are distinct; see :func:`read_records`."""
+    for path, name in zip(paths, distinct_names(paths), strict=True):
+        yield from read_records(game, path, format=format, skip_bad=skip_bad, name=name)
 
 
 def record_formats(game: Game) -> Mapping[str, RecordFormat]:

@@ -121,7 +121,7 @@ def _given_positions(
     from glem.core.game_choice import choose_game
     from glem.core.labelling import Selection
     from glem.core.positions import PositionSet
-    from glem.core.records import read_records
+    from glem.core.records import read_all_records
 
     scored = [file for file in files if Path(file).suffix == ".parquet"]
     if scored and len(scored) < len(files):
@@ -132,7 +132,7 @@ def _given_positions(
         return given.game, given.merge_duplicates()
     game = choose_game(game_name, files=files, format=file_format)
     selection = Selection(plies=None if plies is None else ply_range(plies, "--plies"), per_game=per_game)
-    records = (part for file in files for part in read_records(game, file, format=file_format, skip_bad=skip_bad))
+    records = read_all_records(game, files, format=file_format, skip_bad=skip_bad)
     given = PositionSet.from_records(game, records, selection=selection, seed=seed)
     if len(given) == 0:
         raise BadInputError("the games have no positions to label: none is finished, or none has these plies")

@@ -107,6 +107,7 @@ def command(
     import numpy as np
 
     from glem.core.errors import BadInputError
+    from glem.core.file_names import distinct_names
     from glem.core.game import load_game
     from glem.core.game_positions import keys_digest, read_game_positions
     from glem.core.grading.learning import DecidingGames, LearningRule, learn, share_of_games
@@ -151,8 +152,8 @@ def command(
     deciding = DecidingGames.gather(parts, tuned=tuned, leave_out=leave_out_tuned)
     facts: dict[str, Any] = {
         "selection": str(rule) + (", quiet ones" if quiet else ""),
-        "files": [Path(file).name for file in files],
-        "tuning_files": [Path(file).name for file in tuning],
+        "files": distinct_names(files),
+        "tuning_files": distinct_names(tuning),
         "split": split,
         "tuning_games": 0 if tuned is None else len(tuned),
         "tuning_digest": None if tuned is None else keys_digest(tuned),

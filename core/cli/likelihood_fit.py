@@ -79,6 +79,7 @@ def fit_results(
     """
     from glem.core.configurations import ConfigurationSet
     from glem.core.errors import BadInputError
+    from glem.core.file_names import distinct_names
     from glem.core.fitted_files import FITTED_FILES, fitted_files_text
     from glem.core.game_choice import choose_game
     from glem.core.game_positions import read_game_positions
@@ -107,7 +108,7 @@ def fit_results(
     begin = load_prior(learning, prior)
     summaries: list[FileSummary] = []
     provenance = {
-        "fitted to": f"results of the games in {', '.join(Path(file).name for file in files)}"[:2000],
+        "fitted to": f"results of the games in {', '.join(distinct_names(files))}"[:2000],
         "positions": str(rule) + (", settled" if settle else ", quiet ones" if quiet else ""),
         FITTED_FILES: fitted_files_text(files),
         "prior": prior,

@@ -138,18 +138,20 @@ def _selection(game: Game, plies: str | None, phases: str | None, errors: str | 
 def _records(
     game: Game, files: Sequence[str], file_format: str | None, skip_bad: bool, *, quiet: bool
 ) -> Iterator[GameRecords]:
+    from glem.core.file_names import distinct_names
     from glem.core.records import read_records
 
     with display_progress(quiet=quiet)("Reading games", len(files)) as task:
-        for file in files:
-            task.note(Path(file).name)
-            yield from read_records(game, file, format=file_format, skip_bad=skip_bad)
+        for file, name in zip(files, distinct_names(files), strict=True):
+            task.note(name)
+            yield from read_records(game, file, format=file_format, skip_bad=skip_bad, name=name)
             task.advance()
 
 
 def _scored_positions(
     game: Game, files: Sequence[str], file_format: str | None, skip_bad: bool, counts: LabelCounts, *, quiet: bool
 ) -> Iterator[PositionSet]:
+    from glem.core.file_names import distinct_names
     from glem.core.labelling import label_scored_positions
     from glem.core.records import ScoredPositions, read_scored_positions
 
@@ -161,10 +163,10 @@ def _scored_positions(
             yield chunk
 
     with display_progress(quiet=quiet)("Reading positions", len(files)) as task:
-        for file in files:
-            task.note(Path(file).name)
+        for file, name in zip(files, distinct_names(files), strict=True):
+            task.note(name)
             chunks = read_scored_positions(game, file, format=file_format, skip_bad=skip_bad)
-            yield from label_scored_positions(game, counted(chunks), Path(file).name)
+            yield from label_scored_positions(game, counted(chunks), name)
             task.advance()
 
 

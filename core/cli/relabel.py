@@ -94,7 +94,7 @@ def command(
     from glem.core.errors import BadInputError
     from glem.core.game_choice import choose_game
     from glem.core.propagation import GameTree
-    from glem.core.records import read_records
+    from glem.core.records import read_all_records
     from glem.core.relabelling import RelabelSettings, relabel
     from glem.core.run_folder import run_folder
     from glem.core.tournament.players import parse_player
@@ -111,7 +111,7 @@ def command(
     work = Path(f"{output}.work")
     check_outputs(output, folders=() if quick is None else [work])
     game = choose_game(game_name, files=files, format=file_format)
-    records = (part for file in files for part in read_records(game, file, format=file_format, skip_bad=skip_bad))
+    records = read_all_records(game, files, format=file_format, skip_bad=skip_bad)
     tree = GameTree.from_records(game, records)
     if len(tree) == 0:
         raise BadInputError("the files hold no games to label the positions of")

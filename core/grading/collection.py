@@ -18,6 +18,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, PluginError
+from glem.core.file_names import distinct_names
 from glem.core.fitted_files import fitted_among
 from glem.core.game import Game
 from glem.core.grading.drawishness import (
@@ -153,13 +154,13 @@ class _Columns:
     def add(self, part: SelectedPart, first_game: int) -> None:
         if len(part.selected) == 0:
             return
-        selected = attrs.evolve(part.selected, game_number=first_game + part.selected.game_number)
+        selected = part.selected
         kept: dict[str, NDArray[Any]] = {
             "label": part.label,
             "length": part.length,
             "rating": part.rating_difference,
             "ply": selected.ply,
-            "game": selected.game_number,
+            "game": first_game + selected.game_number,
             "side": selected.side,
             **self._groups(selected.positions),
         }
@@ -311,7 +312,9 @@ def grade_collection(
         raise BadInputError(f"{game.name} has no features that a drawishness could be fitted from; fit one constant")
     if tuning and not featured:
         raise BadInputError(f"tuning games serve to fit a drawishness: give {FEATURES!r} for that of an evaluation")
-    reader = _Reader(game, learning, skip_bad, max(1, jobs), progress)
+    every = [*tuning, *files]
+    names_of_files = dict(zip(every, distinct_names(every), strict=True))
+    reader = _Reader(game, learning, names_of_files, skip_bad, max(1, jobs), progress)
     tuned: dict[str, DrawishnessRows] = {}
     if tuning:
         wanted = [scorer for scorer in scorers if scorer.name in featured]
@@ -358,6 +361,7 @@ class _Reader:
 
     game: Game
     learning: Learning | None
+    names: Mapping[str | os.PathLike[str], str]
     skip_bad: bool
     threads: int
     progress: Progress
@@ -379,7 +383,7 @@ class _Reader:
         games = 0
 
         def opened(file: str | os.PathLike[str]) -> Callable[[], Iterator[SelectedPart | FileSummary]]:
-            return lambda: read_selected(self.game, file, rule, skip_bad=self.skip_bad)
+            return lambda: read_selected(self.game, file, rule, skip_bad=self.skip_bad, name=self.names[file])
 
         with self.progress("Reading", len(files)) as bar:
             bar.note(Path(files[0]).name if files else "")

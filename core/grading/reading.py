@@ -112,7 +112,9 @@ def why_nothing_is_left(summaries: Iterable[FileSummary]) -> str:
 Reading: TypeAlias = Iterator[SelectedPart | FileSummary]
 
 
-def read_selected(game: Game, path: str | os.PathLike[str], rule: SelectionRule, *, skip_bad: bool = False) -> Reading:
+def read_selected(
+    game: Game, path: str | os.PathLike[str], rule: SelectionRule, *, skip_bad: bool = False, name: str | None = None
+) -> Reading:
     """Select from a file.
 
     Parameters
@@ -125,6 +127,8 @@ def read_selected(game: Game, path: str | os.PathLike[str], rule: SelectionRule,
         Which positions of each game.
     skip_bad
         Leave bad records out, and count them, instead of raising.
+    name
+        What distinguishes the file from others that are read, its own name by default.
 
     Yields
     ------
@@ -137,20 +141,22 @@ def read_selected(game: Game, path: str | os.PathLike[str], rule: SelectionRule,
         The file cannot be read, or positions of several games were merged.
     """
     if Path(path).suffix == ".parquet":
-        yield from _from_positions(game, path, rule)
+        yield from _from_positions(game, path, rule, Path(path).name if name is None else name)
     else:
-        yield from _from_records(game, path, rule, skip_bad)
+        yield from _from_records(game, path, rule, skip_bad, name)
 
 
 # ------------------------------------------------------------------------------------------- game records
 
 
-def _from_records(game: Game, path: str | os.PathLike[str], rule: SelectionRule, skip_bad: bool) -> Reading:
+def _from_records(
+    game: Game, path: str | os.PathLike[str], rule: SelectionRule, skip_bad: bool, name: str | None
+) -> Reading:
     counts = SelectionCounts()
     number = 0
     problems: tuple[str, ...] = ()
     remarks: Mapping[str, int] = {}
-    for records in read_records(game, path, skip_bad=skip_bad, chunk_games=_CHUNK_GAMES):
+    for records in read_records(game, path, skip_bad=skip_bad, chunk_games=_CHUNK_GAMES, name=name):
         counts.skipped += records.skipped
         problems = (*problems, *records.problems)[:_MOST_PROBLEMS]
         remarks = added_remarks(remarks, records.remarks)
@@ -194,7 +200,7 @@ def _rating_differences(records: GameRecords) -> NDArray[np.float32]:
 # ------------------------------------------------------------------------------------------- position files
 
 
-def _from_positions(game: Game, path: str | os.PathLike[str], rule: SelectionRule) -> Reading:
+def _from_positions(game: Game, path: str | os.PathLike[str], rule: SelectionRule, name: str) -> Reading:
     # Imported late: what grades game records needs no Parquet.
     from glem.core.position_files import read_header, stream_positions, stream_provenance
 
@@ -217,7 +223,9 @@ def _from_positions(game: Game, path: str | os.PathLike[str], rule: SelectionRul
         alone += int(single.sum())
         if len(chosen):
             yield SelectedPart(
-                SelectedPositions(chosen.positions, chosen.ply.astype(np.int32), numbers, sides_of(chosen.ply)),
+                SelectedPositions(
+                    chosen.positions, chosen.ply.astype(np.int32), numbers, sides_of(chosen.ply), source=name
+                ),
                 label=chosen.label,
                 length=chooser.lengths_of(chosen.record),
                 rating_difference=np.full(len(chosen), np.nan, np.float32),

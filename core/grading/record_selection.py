@@ -219,4 +219,5 @@ def selected_from_records(
         records=records,
         record=record,
         move=move,
+        source=records.source,
     ), plies

@@ -45,7 +45,8 @@ class ScoreFileScorer:
     """Scores from a CSV file whose first line names the columns.
 
     A line is for the position that its columns ``game`` (number of the game in its file, from 1) and ``ply`` (plies
-    before it) name, with ``file`` (the file's name) where several files are graded; or for all positions that are equal
+    before it) name, with ``file`` (the file's name, behind as many folders as tell it from others of that name) where
+    several files are graded; or for all positions that are equal
     to the text in ``position`` or ``fen``. It gives a ``score``, and perhaps a ``drawishness``, or the probabilities
     ``win``, ``draw`` and ``loss``. Other columns are not read; an empty field is a missing value.
 
@@ -178,8 +179,7 @@ class ScoreFileScorer:
         if self._by_text is not None:
             keys: list[Any] = position_keys(self._game, selected.positions, symmetries=False).tolist()
             return keys
-        records = selected.records
-        source = "" if records is None else records.source
+        records, source = selected.records, selected.source
         if "file" not in self._columns and self._source not in (None, source):
             raise BadInputError(f"{self._path}: several files are graded, so that its lines need a column file")
         self._source = source

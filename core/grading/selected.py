@@ -25,7 +25,8 @@ class SelectedPositions:
     ply
         int32 [N]: plies made before since the game's first position, passes included; -1 where unknown.
     game_number
-        int64 [N]: number of each position's game among all that are graded, from 0.
+        int64 [N]: number of each position's game in its file, from 0; among all that are graded where ``source`` names
+        none.
     side
         int8 [N]: 1 where the first player is to move, -1 where the second is, 0 where that is unknown.
     records
@@ -36,6 +37,8 @@ class SelectedPositions:
     move
         int64 [N], given along with ``records``: index in ``records.moves`` of the move that was played in the
         position; -1 for a pass that the record leaves out.
+    source
+        Name of the file, distinct from those of others; "" for scorers that are called once with all positions.
 
     Raises
     ------
@@ -50,6 +53,7 @@ class SelectedPositions:
     records: GameRecords | None = None
     record: NDArray[np.int64] | None = None
     move: NDArray[np.int64] | None = None
+    source: str = ""
 
     def __attrs_post_init__(self) -> None:
         if (self.records is None) != (self.record is None) or (self.record is None) != (self.move is None):

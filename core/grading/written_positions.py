@@ -43,15 +43,14 @@ class PositionTable:
     def add(self, part: SelectedPart) -> None:
         """Add the positions of a part of a file."""
         selected = part.selected
-        source = "" if selected.records is None else selected.records.source
         results = np.sign(part.label).astype(int).tolist()
         numbers = game_numbers(part)
         for row in range(len(selected)):
             position = self.game.format_position(position_at(selected.positions, row))
-            self._lines.append((source, numbers[row], int(selected.ply[row]), position, results[row]))
+            self._lines.append((selected.source, numbers[row], int(selected.ply[row]), position, results[row]))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the file: name of the file of games, number of the game, ply, position, result for the side to move."""
+        """Write the file: source (:mod:`glem.core.file_names`), game, ply, position, result for the side to move."""
         with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
             lines = csv.writer(file, lineterminator="\n")
             lines.writerow(_HEADER)

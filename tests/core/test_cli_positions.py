@@ -9,6 +9,8 @@ import pytest
 
 from glem.core.cli import main
 from glem.core.game import Game
+from glem.core.grading.reading import SelectedPart, read_selected
+from glem.core.grading.selection import SelectionRule
 from glem.core.labelling import Selection
 from glem.core.learning import Learning
 from glem.core.positions import PositionSet
@@ -42,6 +44,25 @@ def test_games_become_a_file_of_positions(
     found = PositionSet.read(output)
     for name, column in expected.columns().items():
         assert np.array_equal(column, found.columns()[name]), name
+
+
+def test_files_of_equal_names_in_different_folders_are_two(
+    othello: Game, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [tmp_path / folder / "games.txt" for folder in ("one", "other")]
+    for seed, path in enumerate(paths):
+        path.parent.mkdir()
+        write_transcripts(othello, path, play_games(20, seed, solved_empties=0))
+    output = tmp_path / "positions.parquet"
+    assert run(capsys, *paths, paths[0], "-o", output, "--label", "result")[0] == 0
+    found = PositionSet.read(output)
+    assert np.unique(found.record).tolist() == list(range(60))
+    assert found.sources == ("one/games.txt", "other/games.txt")
+    assert [found.sources[found.source[found.record == game][0]][:3] for game in (0, 20, 40)] == ["one", "oth", "one"]
+    rule = SelectionRule(skip_moves=0, skip_end=0)
+    assert (
+        sum(len(part.selected) for part in read_selected(othello, output, rule) if isinstance(part, SelectedPart)) == 60
+    )
 
 
 def test_split_unseen_and_merge(othello: Game, games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,6 +23,10 @@ def test_files_are_known_by_their_bytes(tmp_path: Path) -> None:
     assert fitted_among({"mine": mine, "hand-set": {}}, [copy]) == {"mine": ["copy.pgn"]}
     assert fitted_among({"mine": mine}, [copy, other]) == {"mine": ["copy.pgn", "other.pgn"]}
     assert fitted_among({"hand-set": {}}, [tmp_path / "no such file"]) == {}
+    twin = tmp_path / "twin" / "other.pgn"
+    twin.parent.mkdir()
+    twin.write_text("neither")
+    assert fitted_among({"mine": mine}, [other, twin]) == {"mine": [f"{tmp_path.name}/other.pgn"]}
     other.write_text("changed")
     assert fitted_among({"mine": mine}, [other]) == {}
 

@@ -16,6 +16,8 @@ from glem.core.grading.collection import grade_collection
 from glem.core.grading.grading import GradingSettings
 from glem.core.grading.selection import SelectionRule
 from glem.core.grading.sources import source_of
+from glem.core.positions import PositionSet
+from glem.core.records import read_records
 from tests.core.grading.random_games import write_random_games
 
 QUICK = GradingSettings(resamples=100, bins=5)
@@ -131,17 +133,26 @@ def run(*arguments: object) -> str:
     return result.output
 
 
-def test_scores_of_another_program(game: Game, folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "names", [("one.games", "two.games"), ("a/same.games", "b/same.games"), ("a/same.parquet", "b/same.parquet")]
+)
+def test_scores_of_another_program(game: Game, folder: Path, tmp_path: Path, names: tuple[str, str]) -> None:
     """Positions are written, scored elsewhere in two ways, and graded as the function is that scores them."""
     table = tmp_path / "positions.csv"
-    files = [folder / "one.games", folder / "two.games"]
+    files = [tmp_path / name for name in names]
+    for file, given in zip(files, ("one.games", "two.games"), strict=True):
+        file.parent.mkdir(exist_ok=True)
+        if file.suffix == ".parquet":
+            PositionSet.from_records(game, read_records(game, folder / given)).write(file)
+        else:
+            file.write_bytes((folder / given).read_bytes())
     common = ("--skip-moves", 2, "--resamples", 100, "--json")
     run("grade", "connect_four", *files, "--evaluation", f"python:{folder}/mine.py:height", *common,
         "--write-positions", table)  # fmt: skip
     header, *lines = table.read_text().splitlines()
     assert header == "file,game,ply,position,result"
     fields = [line.split(",") for line in lines]
-    assert {line[0] for line in fields} == {"one.games", "two.games"}
+    assert {line[0] for line in fields} == set(names)
     parsed = [game.parse_position(line[3]) for line in fields]
     scores = [bin(int(position[0])).count("1") - bin(int(position[1])).count("1") for position in parsed]
     by_ply, by_text = tmp_path / "ply.csv", tmp_path / "text.csv"
