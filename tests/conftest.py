@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,10 @@ from glem.core.learning import Learning, load_learning
 # A machine that is busy, or compiles, makes no example wrong.
 settings.register_profile("glem", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("glem")
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    # A script's background ignores Ctrl-C, and so would all that the tests start there.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 

@@ -6,10 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
-__all__ = ["end_command_when"]
+__all__ = ["end_command_when", "killed_in_the_end"]
 
 _LONGEST_SECONDS = 300
 
@@ -43,3 +46,17 @@ def end_command_when(
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
     return process.returncode, errors
+
+
+@contextmanager
+def killed_in_the_end(process: subprocess.Popen[Any]) -> Iterator[None]:
+    """Kill a process that a failed test would wait for, or that does not end within five minutes."""
+    limit = threading.Timer(_LONGEST_SECONDS, process.kill)
+    limit.start()
+    try:
+        yield
+    except BaseException:
+        process.kill()
+        raise
+    finally:
+        limit.cancel()

@@ -22,6 +22,7 @@ from glem.core.engine import Engine
 from glem.core.game import load_game
 from glem.core.learning import Learning
 from glem.core.records import read_records
+from tests.core.killed_commands import killed_in_the_end
 from tests.core.linear_evaluations import mobility_evaluation
 
 RANDOM = ("othello", "--player", "random")
@@ -348,7 +349,7 @@ def test_search_obeys_each_limit(terminal: _Terminal, model: str) -> None:
 def test_an_interrupted_search_shows_what_it_has(model: str) -> None:
     arguments = ["search", "othello", "--evaluation", model, "--depth", "60"]
     command = [sys.executable, "-u", "-m", "glem", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process, killed_in_the_end(process):
         assert process.stdout is not None
         while not process.stdout.readline().startswith("    8 "):
             pass

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -20,6 +18,7 @@ from glem.core.errors import BadInputError
 from glem.core.mining import MiningCheckpoint, MiningSettings, generate_configurations, mine
 from glem.core.mining.generation import _sequential_test
 from glem.core.progress import Task
+from tests.core.killed_commands import killed_in_the_end
 from tests.oracles import mining as oracle
 
 
@@ -290,12 +289,11 @@ def test_a_killed_run_resumes(tmp_path: Path) -> None:
     np.save(tmp_path / "values.npy", values)
     folder = tmp_path / "parts"
     command = [sys.executable, "-c", _KILLED, str(tmp_path / "values.npy"), str(folder)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE)
-    while process.poll() is None and len(list(folder.glob("part-*.npz"))) < 3:
-        time.sleep(0.005)
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(process.pid, signal.SIGKILL)
-    output, _ = process.communicate()
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process, killed_in_the_end(process):
+        while process.poll() is None and len(list(folder.glob("part-*.npz"))) < 3:
+            time.sleep(0.005)
+        process.kill()
+        output, _ = process.communicate()
     assert len(list(folder.glob("part-*.npz"))) >= 3
     resumed = mine(values, minimum_matches=2, maximum_size=7, checkpoint=folder)
     assert b"finished" not in output

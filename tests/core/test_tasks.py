@@ -164,6 +164,18 @@ def test_workers_end_with_their_parent(tmp_path: Path, death: signal.Signals) ->
         assert errors.count(b"Traceback") == 1
 
 
+def test_tests_that_are_started_where_ctrl_c_is_ignored_restore_it() -> None:
+    interrupted = f"{__file__}::{test_workers_end_with_their_parent.__name__}[{signal.SIGINT:d}]"
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", interrupted],
+        cwd=Path(__file__).resolve().parents[2],
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        timeout=2 * PATIENCE,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+
+
 class StumblingExecutor(ThreadPoolExecutor):
     """Loses the first results as dask's executor does when a worker dies with a result that was ready."""
 

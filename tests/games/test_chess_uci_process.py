@@ -13,6 +13,8 @@ import chess
 import chess.engine
 import pytest
 
+from tests.core.killed_commands import killed_in_the_end
+
 PATIENCE = 600.0
 COMMAND = [sys.executable, "-m", "glem", "engine", "chess", "--evaluation", "none"]
 
@@ -66,9 +68,12 @@ def test_stop_and_quit_end_what_has_no_end(engine: chess.engine.SimpleEngine) ->
 def test_it_quits_while_it_compiles(shared: Path, tmp_path: Path) -> None:
     """On an empty cache: the handshake at once, then the end, long before anything is compiled."""
     environment = {**os.environ, "GLEM_CACHE_DIR": str(tmp_path)}
-    with subprocess.Popen(
-        COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, env=environment
-    ) as process:
+    with (
+        subprocess.Popen(
+            COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, env=environment
+        ) as process,
+        killed_in_the_end(process),
+    ):
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write("uci\n")
