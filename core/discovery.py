@@ -394,6 +394,7 @@ def _discovered(
         maps=cell_maps(sums, names),
         summary=_summary(learning, positions, candidates, assessment, trainings),
         significance_name="correlation",
+        label_kind=positions.label_kind,
     )
     if CONFIGURATIONS in trainings:
         configurations.save(folder / "mined.npz")
@@ -511,5 +512,9 @@ def _summary(
         for name, training in trainings.items()
         if (phases := _unimproved(training))
     )
-    searched = f"{len(positions):,} positions of {learning.game.title} were searched for what tells the winner."
+    origin = positions.sources[0] if len(positions.sources) == 1 else f"{len(positions.sources):,} sources"
+    searched = (
+        f"{len(positions):,} positions of {learning.game.title}{f' from {origin}' if positions.sources else ''} were "
+        "searched for what tells the winner."
+    )
     return f"{searched} {found}{told}{unlearned}"

@@ -20,14 +20,26 @@ __all__ = ["Assessment", "cell_maps", "configuration_items", "discovery_report",
 
 _HOW_TO_READ = """\
 An evaluation is a sum of weights, one for every pattern entry or configuration that is present in a position. \
-Weights are in {unit}, for the side to move, and differ from phase to phase.
+Weights are in {unit}, for the side to move, and differ from phase to phase{phases}.
+
+The label of a position is what the evaluation is to predict: {labels}. A correlation is that of a configuration's \
+presence with the label, over all phases of the positions that were mined. Matches are the positions learned from in \
+which a configuration, or an image of it under a symmetry of the board, is present. Its gain is the difference of its \
+mean label from that of the nearest configuration with one relation less, in standard errors.
 
 Errors are root mean square differences between prediction and label on games that no fit has seen; every position \
 counts with its weight, that of a merged one the number of equal positions. The quiet lines are baselines: a \
 feature or two, fitted phase by phase.
 
 A configuration fixes the content of the drawn cells and leaves all others open. Configurations that a symmetry of \
-the board turns into each other share one weight; one of them is drawn."""
+the board turns into each other share one weight; the one nearest the top left is drawn.{corners}"""
+
+_LABELS = {
+    "result": "the result of its game",
+    "theoretical": "its exact value",
+    "auto": "its exact value where that is known, else the result of its game",
+    "search": "the score that a search found",
+}
 
 
 @define(frozen=True)
@@ -214,6 +226,15 @@ def _cell_names(learning: Learning) -> dict[int, str]:
     return names
 
 
+def _corners(learning: Learning) -> str:
+    layout = learning.game.layout
+    if layout is None:
+        return ""
+    names = _cell_names(learning)
+    first, last = (names.get(cell, "") for cell in (0, layout.rows * layout.columns - 1))
+    return f" Every board has {first} at the top left and {last} at the bottom right." if first and last else ""
+
+
 def discovery_report(
     learning: Learning,
     *,
@@ -225,6 +246,7 @@ def discovery_report(
     maps: tuple[CellMap, ...],
     summary: str,
     significance_name: str,
+    label_kind: str,
 ) -> DiscoveryReport:
     """Put the report together; the learning curves are those of the best model."""
     curves: list[LearningCurve] = []
@@ -238,6 +260,7 @@ def discovery_report(
         summary=summary,
         facts=facts,
         phases=learning.phases.names,
+        phase_description=learning.phases.description,
         curves=tuple(curves),
         errors=PhaseErrors(
             phases=learning.phases.names,
@@ -254,7 +277,12 @@ def discovery_report(
         configurations=configurations,
         patterns=patterns,
         unit=learning.label_unit,
-        how_to_read=_HOW_TO_READ.format(unit=learning.label_unit),
+        how_to_read=_HOW_TO_READ.format(
+            unit=learning.label_unit,
+            phases=f" ({learning.phases.description})" if learning.phases.description else "",
+            labels=_LABELS.get(label_kind, "the score that is given for it"),
+            corners=_corners(learning),
+        ),
         cell_maps=maps,
         cell_map_title="What a cell is worth: mean label with an own piece there, less the mean with an opponent's",
         significance_name=significance_name,

@@ -287,7 +287,8 @@ def _learning_tables(learning: Learning) -> Iterator[FactTable]:
         tuple(_feature_rows(learning.features)),
         frozenset({"features"}),
     )
-    yield FactTable("Phases", ("number", "phase"), tuple(enumerate(learning.phases.names)))
+    described = f": {learning.phases.description}" if learning.phases.description else ""
+    yield FactTable("Phases", ("number", f"phase{described}"), tuple(enumerate(learning.phases.names)))
     yield FactTable(
         "Pattern sets",
         ("set", "pattern", "features", "instances", "table entries", "weights in a phase"),

@@ -231,6 +231,8 @@ def phases_problems(phases: Any, game_class: type[Any]) -> list[str]:
         problems.append(f"names are {names!r}, expected no name twice")
     if not callable(phases.phase_of):
         problems.append(f"phase_of is {_shown(phases.phase_of)}, expected a function")
+    if not isinstance(phases.description, str):
+        problems.append(f"description is {_shown(phases.description)}, expected a text")
     return problems
 
 

@@ -45,6 +45,8 @@ class Phases:
         One short name per phase, in order.
     phase_of
         Dual function ``(position) -> int`` in ``range(len(names))``.
+    description
+        What the names say, for reports: ``discs on the board`` where they are ``4-16``, ``17-20``, ...
 
     Raises
     ------
@@ -55,6 +57,7 @@ class Phases:
     game: Game
     names: tuple[str, ...]
     phase_of: Callable[..., int]
+    description: str = ""
     operations: Operations = field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:

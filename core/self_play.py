@@ -174,7 +174,7 @@ class _Table:
             score=self.scores,
             theoretical_score=self.proven_scores,
             theoretical_ply=plies,
-            source="self-play",
+            source="glem's own shallow self-play",
         )
 
 

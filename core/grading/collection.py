@@ -126,6 +126,8 @@ class CollectionGrading:
         What the scorers found out, and the weights of drawishness fitted from features.
     featured
         Names of the evaluations whose drawishness was fitted from features.
+    phases
+        What the names of the phases say, if the game tells.
     """
 
     grading: Grading
@@ -135,6 +137,7 @@ class CollectionGrading:
     remarks: tuple[str, ...]
     tables: tuple[ScorerTable, ...] = ()
     featured: frozenset[str] = frozenset()
+    phases: str = ""
 
 
 class _Columns:
@@ -352,6 +355,7 @@ def grade_collection(
         (*remarks, *(text for one in reporting for text in one.remarks())),
         (*(table for one in reporting for table in one.tables()), *(one.table for one in fitted)),
         featured,
+        "" if learning is None else learning.phases.description,
     )
 
 

@@ -97,8 +97,8 @@ def draw_board(
     words = []
     for cell, value in item.cells.items():
         row, column = divmod(cell, layout.columns)
-        drawn += _glyph(glyphs[value], column * _CELL, row * _CELL)
         words.append(f"{_cell_name(cell, layout, names)} {value or _MARK_NAME}")
+        drawn.append(element("g", element("title", words[-1]), *_glyph(glyphs[value], column * _CELL, row * _CELL)))
     description = f"Board, {layout.rows} by {layout.columns} cells: {'; '.join(words) or 'no cell'}"
     return _svg(layout, description, _grid(layout), *drawn)
 

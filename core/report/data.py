@@ -291,6 +291,8 @@ class DiscoveryReport:
         Name to text: data, sizes, seeds, times, versions.
     phases
         Names of the phases that the items' weights and match counts go with.
+    phase_description
+        What these names say, e.g. ``discs on the board``, or empty.
     curves
         Learning curves, one small chart each.
     errors
@@ -333,6 +335,7 @@ class DiscoveryReport:
     significance_name: str = "significance"
     glyphs: Mapping[str, Glyph] = DEFAULT_GLYPHS
     cell_names: Mapping[int, str] = field(factory=dict, converter=_cells)
+    phase_description: str = ""
 
     def __attrs_post_init__(self) -> None:
         cells = self.layout.rows * self.layout.columns if self.layout is not None else None

@@ -1,17 +1,21 @@
-"""What every page of a report has: the head, the names of its sections, and the promise to load and run nothing."""
+"""What every page of a report has: the head, the names of its sections, and the promise to load nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import base64
+import hashlib
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 from xml.etree.ElementTree import Element
 
 from glem.core.report.markup import Child, document, element
 
-__all__ = ["details", "paragraph", "section", "whole_page"]
+__all__ = ["both_sizes", "details", "paragraph", "section", "whole_page"]
 
-# Nothing may be fetched and no script may run, whatever a name in a stranger's file says.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+# Nothing may be fetched and no other script may run, whatever a name in a stranger's file says.
+_POLICY = "default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; img-src data:"
+
+_SIZES = (("wide-only", 1040, 380), ("narrow-only", 350, 320))
 
 
 def section(name: str, title: str, *children: Child) -> Element:
@@ -19,9 +23,14 @@ def section(name: str, title: str, *children: Child) -> Element:
     return element("section", element("h2", title), *children, id=name)
 
 
-def paragraph(text: str) -> Element:
+def paragraph(*parts: Child) -> Element:
     """Build the paragraph that leads a section."""
-    return element("p", text, class_="lead")
+    return element("p", *parts, class_="lead")
+
+
+def both_sizes(draw: Callable[[int, int], Element]) -> list[Element]:
+    """Draw a chart of a width and a height for wide and for narrow windows, of which each shows its own."""
+    return [element("div", draw(width, height), class_=kind) for kind, width, height in _SIZES]
 
 
 def details(summary: str, *children: Child) -> Element:
@@ -47,6 +56,7 @@ def whole_page(
     sections
         Of :func:`section`, in order.
     """
+    script = (files("glem.core.report") / "report.js").read_text(encoding="utf-8")
     links = [element("li", element("a", part[0].text or "", href=f"#{part.get('id')}")) for part in sections]
     body = element(
         "body",
@@ -60,20 +70,28 @@ def whole_page(
             class_="page-head",
         ),
         element("main", *sections),
-        element("footer", "Written by glem. This file stands alone: it loads nothing and runs no script."),
+        element("footer", "Written by glem. This file stands alone: it loads nothing."),
+        _verbatim("script", script),
     )
-    return document(element("html", _head(window_title), body, lang="en"))
+    return document(element("html", _head(window_title, script), body, lang="en"))
 
 
-def _head(title: str) -> Element:
+def _verbatim(tag: str, text: str) -> Element:
+    made = element(tag)
+    made.text = text
+    return made
+
+
+def _head(title: str, script: str) -> Element:
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        element("meta", http_equiv="Content-Security-Policy", content=_POLICY.format(digest)),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", title),
         # Browsers ask a server for an icon unless the page names one.
         element("link", rel="icon", href="data:,"),
-        element("style", (files("glem.core.report") / "report.css").read_text(encoding="utf-8")),
+        _verbatim("style", (files("glem.core.report") / "report.css").read_text(encoding="utf-8")),
     )

@@ -14,7 +14,7 @@ from glem.core.grading.correctness import Grade
 from glem.core.grading.grading import EvaluationGrade
 from glem.core.report.charts import calibration_chart, grade_chart, line_swatch, styles_of
 from glem.core.report.data import Calibration
-from glem.core.report.frame import details, paragraph, section, whole_page
+from glem.core.report.frame import both_sizes, details, paragraph, section, whole_page
 from glem.core.report.markup import Child, aligned, data_table, element, number, signed, whole
 
 __all__ = ["render_grading", "write_grading_report"]
@@ -174,15 +174,12 @@ def _curve(found: CollectionGrading, grouping: str, key: str) -> Element | None:
     baselines = [one.name for one in grading.baselines]
     shown = [names[place] for place in filled]
     entries = [element("li", line_swatch(style), name) for name, style in styles_of(tuple(curves), baselines).items()]
-    sizes = (("wide-only", 1040, 380), ("narrow-only", 350, 320))
-    charts = [
-        element(
-            "div",
-            grade_chart(shown, counts, curves, baselines, width=width, height=height, grouping=grouping),
-            class_=kind,
+    described = found.phases if grouping == "phase" else ""
+    charts = both_sizes(
+        lambda width, height: grade_chart(
+            shown, counts, curves, baselines, width=width, height=height, grouping=grouping, description=described
         )
-        for kind, width, height in sizes
-    ]
+    )
     return section(
         key,
         f"By {grouping}",

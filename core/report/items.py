@@ -11,7 +11,7 @@ from glem.core.report.boards import draw_board
 from glem.core.report.data import DiscoveryReport, Item
 from glem.core.report.markup import aligned, breakable, data_table, element, number, signed, whole
 
-__all__ = ["draw_item", "phase_bars", "weight_table"]
+__all__ = ["draw_item", "phase_bars", "phase_choice", "phase_heads", "weight_table"]
 
 _BAR_STEP = 10.0
 _BAR_HEIGHT = 40.0
@@ -153,6 +153,20 @@ def _bars(item: Item, report: DiscoveryReport) -> Element | None:
     return element("div", *charts, class_="item-charts")
 
 
+def phase_heads(phases: Sequence[str]) -> list[Element]:
+    """Heads of the columns of a table that belong to phases."""
+    return [element("th", phase, scope="col", data_phase=str(place)) for place, phase in enumerate(phases)]
+
+
+def phase_choice(phases: Sequence[str]) -> Element | None:
+    """Let a reader choose a phase; hidden until the script that follows the choice runs."""
+    if len(phases) < 2:
+        return None
+    options = [element("option", phase, value=str(place)) for place, phase in enumerate(phases)]
+    choice = element("select", element("option", "all", value=""), *options)
+    return element("label", "Phase ", choice, class_="phase-choice", hidden="")
+
+
 def weight_table(items: Sequence[Item], report: DiscoveryReport, caption: str) -> Element:
     """Weights and match counts of all items by phase."""
     groups = []
@@ -168,6 +182,5 @@ def weight_table(items: Sequence[Item], report: DiscoveryReport, caption: str) -
             numbers = (element("td", text) for text in texts)
             rows.append(element("tr", name, element("td", quantity, class_="quantity"), *numbers))
         groups.append(element("tbody", *rows))
-    heads = [element("th", phase, scope="col") for phase in report.phases]
-    head = element("tr", element("th", "phase", scope="col"), element("td"), *heads)
+    head = element("tr", element("th", "phase", scope="col"), element("td"), *phase_heads(report.phases))
     return data_table(caption, element("thead", head), *groups)

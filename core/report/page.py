@@ -13,8 +13,8 @@ from glem.core.files import atomic_path
 from glem.core.report.boards import board_legend, draw_cell_map, glyphs_for, greatest_value, map_legend
 from glem.core.report.charts import calibration_chart, error_chart, learning_chart, line_swatch, model_styles
 from glem.core.report.data import DiscoveryReport, Item, PhaseErrors
-from glem.core.report.frame import details, paragraph, section, whole_page
-from glem.core.report.items import draw_item, weight_table
+from glem.core.report.frame import both_sizes, details, paragraph, section, whole_page
+from glem.core.report.items import draw_item, phase_choice, phase_heads, weight_table
 from glem.core.report.markup import aligned, data_table, element, number, signed, whole
 
 __all__ = ["render", "write_report"]
@@ -86,14 +86,14 @@ def _errors(report: DiscoveryReport) -> Element | None:
         element("li", line_swatch(style), name, " ", element("span", number(errors.overall(name)), class_="soft"))
         for name, style in model_styles(errors).items()
     ]
-    wide = element("div", error_chart(errors, width=1040, height=380), class_="wide-only")
-    narrow = element("div", error_chart(errors, width=350, height=320), class_="narrow-only")
+    described = report.phase_description
     caption = (
-        f"Root mean square error in {errors.unit} by phase; lower is better. Beside each name: its error over all "
-        "phases. Below: positions in each phase."
+        f"Root mean square error in {errors.unit} by phase{f' ({described})' if described else ''}; lower is "
+        "better. Beside each name: its error over all phases. Below: positions in each phase."
     )
     if errors.is_weighted:
         caption += " Every position counts with its weight, that of a merged one the number of equal positions."
+    charts = both_sizes(lambda width, height: error_chart(errors, width=width, height=height, description=described))
     return section(
         "errors",
         "How well it predicts",
@@ -101,8 +101,7 @@ def _errors(report: DiscoveryReport) -> Element | None:
             "figure",
             element("figcaption", caption),
             element("ul", *entries, class_="legend", aria_label="Models"),
-            wide,
-            narrow,
+            *charts,
         ),
         details("The same as a table", _error_table(errors)),
     )
@@ -123,7 +122,8 @@ def _error_table(errors: PhaseErrors) -> Element:
         marks = (value == best for value, best in zip(values, least, strict=True))
         cells = (cell(text, mark) for text, mark in zip(aligned(values), marks, strict=True))
         body.append(element("tr", element("th", name, scope="row"), *cells))
-    head = element("tr", *(element("th", name, scope="col") for name in ("phase", "all", *errors.phases)))
+    names = (element("th", name, scope="col") for name in ("phase", "all"))
+    head = element("tr", *names, *phase_heads(errors.phases))
     counts = (element("td", whole(count)) for count in (sum(errors.counts), *errors.counts))
     foot = element("tr", element("th", "positions", scope="row"), *counts)
     feet = [foot]
@@ -172,7 +172,10 @@ def _items(report: DiscoveryReport, items: Sequence[Item], name: str, title: str
     return section(
         name,
         title,
-        paragraph(lead),
+        paragraph(lead, " ", element("a", "What the words mean", href="#reading"))
+        if report.how_to_read
+        else paragraph(lead),
+        phase_choice(report.phases),
         legend,
         element("ol", *shown, class_="items"),
         details(f"{len(more)} more {name}", element("ol", *more, class_="items")) if more else None,

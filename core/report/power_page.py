@@ -9,7 +9,7 @@ from glem.core.experiments.lines import LineFit
 from glem.core.experiments.power import PowerCurve, PowerExperiment, PowerPoint
 from glem.core.files import atomic_path
 from glem.core.report.charts import line_swatch, power_chart, styles_of
-from glem.core.report.frame import paragraph, section, whole_page
+from glem.core.report.frame import both_sizes, paragraph, section, whole_page
 from glem.core.report.markup import data_table, element, number, signed, whole
 
 __all__ = ["render_power", "write_power_report"]
@@ -50,7 +50,7 @@ def render_power(found: PowerExperiment, *, game_title: str) -> str:
 
 def _curves(found: PowerExperiment) -> Element:
     searched = {curve.name: [point for point in curve.points if point.limit is not None] for curve in found.curves}
-    chart = power_chart(
+    drawn = (
         {
             name: [(point.limit or 0.0, point.grade.grade, point.grade.low, point.grade.high) for point in points]
             for name, points in searched.items()
@@ -63,6 +63,7 @@ def _curves(found: PowerExperiment) -> Element:
         },
         found.kind,
     )
+    charts = both_sizes(lambda width, height: power_chart(*drawn, width=width, height=height))
     styles = styles_of(tuple(searched), ())
     legend = element(
         "ul",
@@ -77,7 +78,7 @@ def _curves(found: PowerExperiment) -> Element:
             "Vertical bars are confidence intervals; positions are the same for all, so that differences are known "
             "better than they tell."
         ),
-        element("figure", legend, chart),
+        element("figure", legend, *charts),
     )
 
 

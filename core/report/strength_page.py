@@ -9,7 +9,7 @@ from glem.core.experiments.lines import Correlation
 from glem.core.experiments.strength import StrengthExperiment, StrengthPoint
 from glem.core.files import atomic_path
 from glem.core.report.charts import strength_chart
-from glem.core.report.frame import paragraph, section, whole_page
+from glem.core.report.frame import both_sizes, paragraph, section, whole_page
 from glem.core.report.markup import data_table, element, number, signed, whole
 
 __all__ = ["correlation_text", "render_strength", "write_strength_report"]
@@ -64,11 +64,13 @@ def _picture(found: StrengthExperiment) -> Element:
         )
     if found.by_difference is not None:
         told.append(correlation_text("Advantage and rating difference", found.by_difference) + ".")
-    chart = strength_chart(
+    drawn = (
         [(point.rating, point.grade.grade, point.grade.low, point.grade.high) for point in found.points],
         None if line is None else (line.slope, line.intercept),
+        [point.name for point in found.points],
     )
-    return section("picture", "Grades over ratings", *map(paragraph, told), element("figure", chart))
+    charts = both_sizes(lambda width, height: strength_chart(*drawn, width=width, height=height))
+    return section("picture", "Grades over ratings", *map(paragraph, told), element("figure", *charts))
 
 
 def _players(found: StrengthExperiment) -> Element:

@@ -106,6 +106,7 @@ CONNECT_FOUR = Learning(
         game=GAME,
         names=tuple(f"{6 * phase}-{6 * phase + 5}" for phase in range(7)),
         phase_of=phase_of,
+        description="discs on the board",
     ),
     pattern_sets={
         "lines": {

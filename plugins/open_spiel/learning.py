@@ -62,7 +62,7 @@ def open_spiel_learning(game: Game) -> Learning:
     return Learning(
         game=game,
         features=AtomicFeatures(game, features, observations.write),
-        phases=Phases(game, ("early", "middle", "late"), observations.phase_of),
+        phases=Phases(game, ("early", "middle", "late"), observations.phase_of, "thirds of a random game's length"),
         pattern_sets=sets,
         label_unit="points",
     )

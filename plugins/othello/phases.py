@@ -19,4 +19,5 @@ PHASES = Phases(
     game=OTHELLO,
     names=tuple(f"{13 + 4 * phase if phase else 4}-{16 + 4 * phase}" for phase in range(13)),
     phase_of=phase_of,
+    description="discs on the board",
 )

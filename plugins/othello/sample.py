@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from attrs import evolve
 
 from glem.core.files import atomic_path
 from glem.core.positions import PositionSet
@@ -34,7 +35,8 @@ def sample_games() -> GameRecords:
 
 def sample_positions() -> PositionSet:
     """All positions of the sample, about 300,000, labelled by the result; exact from 14 empty squares on."""
-    return PositionSet.from_records(OTHELLO, [sample_games()])
+    games = evolve(sample_games(), source="glem's own shallow self-play")
+    return PositionSet.from_records(OTHELLO, [games])
 
 
 @click.command("sample")
