@@ -161,7 +161,7 @@ def test_work_of_other_settings_is_refused_and_stays(
         discover(positions, othello_learning, tmp_path, other, progress=_StopAfter(150))
     parts = sorted((tmp_path / "work").rglob("part-*.npz"))
     assert parts
-    with pytest.raises(BadInputError, match="unfinished work of other settings .*maximum_size: 1, not 2"):
+    with pytest.raises(BadInputError, match=r"unfinished work of other settings .*maximum_size: 1, not 2"):
         discover(positions, othello_learning, tmp_path, SETTINGS)
     with pytest.raises(BadInputError, match="seed: 1, not 2"):
         discover(positions, othello_learning, tmp_path, attrs.evolve(other, seed=2))

@@ -95,7 +95,7 @@ def _write_data(data: Path) -> None:
     (data / "engine.py").write_text(_ENGINE)
     generator = random.Random(1)
     with (data / "games.pgn").open("w") as file:
-        for _ in range(60):
+        for _ in range(24):
             node = game = chess.pgn.Game()
             game.headers["Result"] = generator.choice(["1-0", "0-1", "1/2-1/2"])
             board = game.board()
