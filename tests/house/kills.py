@@ -46,16 +46,16 @@ _COMMANDS = {
     "fit": f"fit {_SAMPLE} --iterations 40 --validation 0 --jobs 1 -o f.npz",
     "improve": "improve {data}/mobility.npz {data}/few.parquet --by depth=2,solve=6,table=1 --workers 2 -o i.npz",
     "improve --keep": "improve {data}/mobility.npz {data}/few.parquet --by depth=2,table=1 --workers 1 --keep -o i.npz",
-    "label": f"label {{data}}/few.parquet --by {_LABELLER},depth=4 --merge --workers 2 -o l.parquet",
+    "label": f"label {{data}}/few.parquet --by {_LABELLER},depth=3 --merge --workers 2 -o l.parquet",
     "relabel": f"relabel {{data}}/some.games --game othello --workers 1 --outcomes 6 --threshold 4 -o r.parquet "
     f"--by {_LABELLER},depth=2 --again {_LABELLER},depth=3",
     "grade --keep": "grade chess {data}/games.pgn --evaluation 'uci:{python} {data}/engine.py,nodes=1' --select all "
     "--skip-moves 2 --keep kept --write-positions w.csv --resamples 200 --workers 2 --jobs 1",
     "learn": "learn othello {data}/many.games --baseline {data}/mobility.npz --changes {data}/changes.txt "
-    "--skip-moves 4 --resamples 20000 --any-increase --jobs 1 --log l.jsonl -o e.npz",
-    "match": f"match {_LABELLER},depth=3 {_LABELLER},depth=2,name=other --opening-count 40 --workers 2 "
+    "--skip-moves 4 --resamples 10000 --any-increase --jobs 1 --log l.jsonl -o e.npz",
+    "match": f"match {_LABELLER},depth=3 {_LABELLER},depth=2,name=other --opening-count 16 --workers 2 "
     "-o m.jsonl --transcripts t.txt --save-openings o.games",
-    "generate": f"generate othello --games 60 --games-per-file 6 --player {_LABELLER},depth=3 --workers 2 -o games",
+    "generate": f"generate othello --games 40 --games-per-file 4 --player {_LABELLER},depth=3 --workers 2 -o games",
 }
 _TIMES = ("seconds", "s", "slowest")
 _ENGINE = """
@@ -90,7 +90,7 @@ def _write_data(data: Path) -> None:
         records = random_games(othello, count, 3, choices=60)
         unknown = np.full(len(records), np.nan, np.float32)
         write_games(othello, data / f"{name}.games", attrs.evolve(records, theoretical_score=unknown))
-    scales = "\n".join(f"scale mobility {1 + step / 10:.1f}" for step in range(12))
+    scales = "\n".join(f"scale mobility {1 + step / 10:.1f}" for step in range(8))
     (data / "changes.txt").write_text(f"{scales}\n")
     (data / "engine.py").write_text(_ENGINE)
     generator = random.Random(1)
