@@ -63,6 +63,7 @@ def run_folder(
     """
     if folder.exists() and not folder.is_dir():
         raise BadInputError(f"{folder} is no folder; unfinished work is kept there: remove it or name another output")
+    own = not folder.exists() or (folder / mark).exists() or (folder / _LOCK).exists()
     folder.mkdir(exist_ok=True)
     try:
         with folder_lock(folder):
@@ -80,8 +81,9 @@ def run_folder(
             if not keep:
                 remove_work(folder)
     finally:
-        with contextlib.suppress(OSError):
-            folder.rmdir()
+        if own:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
 
 @contextlib.contextmanager

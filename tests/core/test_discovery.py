@@ -19,6 +19,7 @@ from glem.core.discovery import DiscoverySettings, _cell_moments, discover
 from glem.core.duplicates import position_keys
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
+from glem.core.fitted_files import FITTED_FILES
 from glem.core.fitting import ConjugateGradient
 from glem.core.kernels import popcount
 from glem.core.learning import Learning, Phases
@@ -198,14 +199,36 @@ def test_an_interrupted_discovery_ends_with_the_same_files(
         assert (tmp_path / name).read_bytes() == (finished / name).read_bytes(), name
 
 
-def test_work_of_other_settings_is_not_used(
-    finished: Path, positions: PositionSet, othello_learning: Learning, tmp_path: Path
+def test_work_of_other_settings_is_refused_and_stays(
+    positions: PositionSet, othello_learning: Learning, tmp_path: Path
 ) -> None:
     other = DiscoverySettings(mining=MiningPlan(sample=5_000, maximum_size=1), fit=SETTINGS.fit, seed=1)
     with pytest.raises(_StoppedError):
         discover(positions, othello_learning, tmp_path, other, progress=_StopAfter(150))
-    discover(positions, othello_learning, tmp_path, SETTINGS)
-    assert (tmp_path / "discovery.json").read_bytes() == (finished / "discovery.json").read_bytes()
+    parts = sorted((tmp_path / "work").rglob("part-*.npz"))
+    assert parts
+    with pytest.raises(BadInputError, match=r"unfinished work of other settings .*maximum_size: 1, not 2"):
+        discover(positions, othello_learning, tmp_path, SETTINGS)
+    with pytest.raises(BadInputError, match="seed: 1, not 2"):
+        discover(positions, othello_learning, tmp_path, attrs.evolve(other, seed=2))
+    assert sorted((tmp_path / "work").rglob("part-*.npz")) == parts
+
+
+def test_files_that_no_discovery_has_written_are_left_alone(
+    positions: PositionSet, othello_learning: Learning, tmp_path: Path
+) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "thesis.txt").write_text("precious")
+    with pytest.raises(BadInputError, match=r"work holds thesis\.txt, .* may not be glem's"):
+        discover(positions, othello_learning, tmp_path, SETTINGS)
+    assert (tmp_path / "work" / "thesis.txt").read_text() == "precious"
+    for name in ("report.html", "mined.npz", "discovery.json"):
+        folder = tmp_path / name.partition(".")[0]
+        folder.mkdir()
+        (folder / name).write_text('{"title": "precious"}')
+        with pytest.raises(BadInputError, match=f"holds {name}, but no discovery.json of glem"):
+            discover(positions, othello_learning, folder, SETTINGS)
+        assert [path.name for path in folder.iterdir()] == [name]
 
 
 def _command(source: Path, folder: Path) -> list[str]:
@@ -228,6 +251,8 @@ def by_command(positions: PositionSet, tmp_path_factory: pytest.TempPathFactory)
     source = folder / "positions.parquet"
     positions.write(source)
     _run(_command(source, folder / "whole"))
+    files = LinearEvaluation.load(folder / "whole" / "patterns.npz").provenance[FITTED_FILES]
+    assert files.endswith(" positions.parquet")
     return source, folder / "whole"
 
 
@@ -313,7 +338,8 @@ def test_nothing_significant_is_told_with_what_helps(positions: PositionSet, oth
 def test_a_discovery_without_configurations_ends_in_a_report(
     positions: PositionSet, othello_learning: Learning, tmp_path: Path, pattern_set: str | None
 ) -> None:
-    (tmp_path / "mined.npz").write_text("of an earlier discovery")
+    for name, text in {"mined.npz": "of an earlier discovery", "discovery.json": '{"facts": {"glem": "1"}}'}.items():
+        (tmp_path / name).write_text(text)
     settings = attrs.evolve(
         SETTINGS,
         mining=MiningPlan(sample=5_000, maximum_size=1, least_gain=1000),

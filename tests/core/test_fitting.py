@@ -321,7 +321,7 @@ def test_a_killed_fit_of_phases_resumes_to_the_same_result(
     with pytest.raises(BadInputError, match="belongs to a fit of other"):
         fit_phases(small.design, labels + 1, checkpoint=folder, **arguments)
     resumed = fit_phases(small.design, labels, checkpoint=folder, jobs=2, **arguments)
-    assert not list(folder.iterdir())
+    assert {path.name.partition("-")[0] for path in folder.iterdir()} == {"fit"}, "whoever named the folder removes it"
     np.testing.assert_array_equal(resumed.sums(small.design), whole.sums(small.design))
     for one, other in zip(resumed.results, whole.results, strict=True):
         np.testing.assert_array_equal(one.held_out_errors, other.held_out_errors)

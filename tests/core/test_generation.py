@@ -159,7 +159,7 @@ def test_a_killed_generation_continues(othello: Game, tmp_path: Path) -> None:
     there = len(list(folder.glob("games-*.games")))
     assert 2 <= there < 30
     # What the kill left half written.
-    (folder / ".games-000029-12345678.games").touch()
+    (folder / ".games-000029.glem-0123456789abcdef.games").touch()
     main_in_process(command[3:])
     found = {path.name: path.read_bytes() for path in folder.glob("*.games")}
     assert found == content(expected)

@@ -11,6 +11,7 @@ from glem.core.chunked_work import Workers
 from glem.core.cli import main
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
+from glem.core.fitted_files import FITTED_FILES
 from glem.core.fitting import ConjugateGradient
 from glem.core.fitting.links import scaled_sigmoid
 from glem.core.game import Game
@@ -105,9 +106,8 @@ def test_an_interrupted_run_continues_and_workers_do_not_matter(
     assert_equal(found, improve(positions, first, SETTINGS, folder, workers=Workers(2)))
     with pytest.raises(BadInputError, match="other settings"):
         improve(positions, first, attrs.evolve(SETTINGS, seed=1), folder)
-    # As a death while finished work is being removed leaves it.
     (folder / "work.json").unlink()
-    with pytest.raises(BadInputError, match=r"no work\.json that tells how it came about; remove it"):
+    with pytest.raises(BadInputError, match=r"no work\.json that tells how it came about"):
         improve(positions, first, attrs.evolve(SETTINGS, seed=1), folder)
 
 
@@ -160,7 +160,8 @@ def test_bad_settings_are_refused(changes: dict[str, Any], message: str) -> None
 def test_command(
     positions: PositionSet, othello_learning: Learning, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    mobility_evaluation(othello_learning).save(tmp_path / "first.npz")
+    told = {"labels": "result", "fitter": "by hand", FITTED_FILES: "0123 old.parquet"}
+    attrs.evolve(mobility_evaluation(othello_learning), provenance=told).save(tmp_path / "first.npz")
     positions.select(slice(0, 150)).write(tmp_path / "some.parquet")
     target = tmp_path / "second.npz"
     arguments = ["improve", str(tmp_path / "first.npz"), str(tmp_path / "some.parquet"), "-o", str(target)]
@@ -169,7 +170,14 @@ def test_command(
         main([*arguments, "--by", "depth=1,solve=4"])
     assert ended.value.code == 0
     assert "Fitted from the end backwards" in capsys.readouterr().out
-    assert LinearEvaluation.load(target).linear == mobility_evaluation(othello_learning).linear
+    improved = LinearEvaluation.load(target)
+    assert improved.linear == mobility_evaluation(othello_learning).linear
+    assert improved.provenance["labels"].startswith("search; ")
+    assert improved.provenance["labelled by"] == "the newest generation, depth=1, solve=4"
+    assert improved.provenance["generation before"] == "labels: result; fitter: by hand"
+    assert improved.provenance["fitter"].startswith("ConjugateGradient(")
+    files = [line.split()[1] for line in improved.provenance[FITTED_FILES].splitlines()]
+    assert files == ["some.parquet", "old.parquet"]
     assert not Path(f"{target}.work").exists()
     arguments[1] = "default"
     with pytest.raises(SystemExit) as ended:

@@ -158,7 +158,7 @@ def test_settings_out_of_range_are_refused(othello_learning: Learning, games: li
 
 
 def test_the_command_fits_and_writes(file: Path, tmp_path: Path) -> None:
-    output = tmp_path / "fitted.npz"
+    output, second, third = (tmp_path / f"{name}.npz" for name in ("first", "second", "third"))
     common = ["fit", str(file), "-o", str(output), "--method", "likelihood", "--validation", "0.2", "--jobs", "1"]
     printed = CliRunner().invoke(command_group, [*common, "--iterations", "30"])
     assert printed.exit_code == 0, printed.output
@@ -168,17 +168,18 @@ def test_the_command_fits_and_writes(file: Path, tmp_path: Path) -> None:
     assert evaluation.provenance["prior"] == "none"
     on_disk = CliRunner().invoke(
         command_group,
-        [*common, "--prior", str(output), "--value-phases", "one", "--on-disk", "--json"],
+        [*common, "--prior", str(output), "--value-phases", "one", "--on-disk", "--json", "-o", str(second)],
     )
     assert on_disk.exit_code == 0, on_disk.output
     told = json.loads(on_disk.output)
     assert told["held_out_grade"]["after"] >= told["held_out_grade"]["before"] - 1e-9
     assert told["weights"][0]["part"] == "value"
     assert not Path(f"{output}.work").exists()
+    assert not Path(f"{second}.work").exists()
     narrower = ["--hold", "value", "--window", "2", "--settle", "--validation", "0"]
-    held = CliRunner().invoke(command_group, [*common, "--prior", str(output), *narrower])
+    held = CliRunner().invoke(command_group, [*common, "--prior", str(second), *narrower, "-o", str(third)])
     assert held.exit_code == 0, held.output
-    after = load_any_evaluation(output)
+    after = load_any_evaluation(third)
     assert isinstance(after, ResultEvaluation)
     ratio = after.value.linear_weights.sum() / evaluation.value.linear_weights.sum()
     np.testing.assert_allclose(

@@ -61,6 +61,10 @@ def test_work_that_fails_before_its_first_result_leaves_nothing(tmp_path: Path) 
     with pytest.raises(ValueError, match="bad"), run_folder(tmp_path / "work", SETTINGS):
         raise ValueError("bad")
     assert names(tmp_path) == set()
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(ValueError, match="bad"), run_folder(tmp_path / "mine", SETTINGS):
+        raise ValueError("bad")
+    assert names(tmp_path) == {"mine"}
 
 
 def test_a_folder_without_a_mark_is_refused_and_left_alone(tmp_path: Path) -> None:

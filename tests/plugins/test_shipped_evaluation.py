@@ -44,6 +44,12 @@ def test_it_predicts_results_better_than_their_mean(evaluation: LinearEvaluation
 def test_rounding_again_changes_nothing(evaluation: LinearEvaluation) -> None:
     again = rounded(evaluation)
     np.testing.assert_array_equal(again.pattern_weights, evaluation.pattern_weights)
+    assert again.provenance == evaluation.provenance
+
+
+def test_it_tells_what_it_was_fitted_to(evaluation: LinearEvaluation) -> None:
+    assert evaluation.provenance["command"] == "improve"
+    assert evaluation.provenance["labels"] == "search"
     assert "shipped_evaluation" in evaluation.provenance["positions"]
 
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from glem.core.cli import command_group
 from glem.core.digests import file_digest
 from glem.core.errors import BadInputError
+from glem.core.fitted_files import FITTED_FILES
 from glem.core.game_positions import keys_digest, read_game_positions
 from glem.core.grading.changes import apply_changes, parse_candidate, read_candidates
 from glem.core.grading.learning import Candidate, DecidingGames, LearningRule, learn, share_of_games
@@ -248,6 +249,13 @@ def test_the_command_learns_and_writes(
     assert found["tuning_games"] > 500
     assert found["tuning_digest"] != found["deciding_digest"]
     assert isinstance(load_any_evaluation(output), ResultEvaluation)
+    fitting = tmp_path / "fitting.txt"
+    fitting.write_text("fit mobility bias\n")
+    fitted = run(file, "--baseline", start, "--changes", fitting, "--split", 0.5, "-o", tmp_path / "fitted.npz")
+    assert "1 of 1 accepted" in fitted.output
+    provenance = load_any_evaluation(tmp_path / "fitted.npz").provenance
+    assert provenance["changed by learn"] == "fit mobility bias"
+    assert provenance[FITTED_FILES].split() == [file_digest(file), file.name]
     again = run(file, *options, "--split", 0.5, "--log", log)
     assert again.exit_code == 0, again.output
     assert "3 scale" not in again.output
