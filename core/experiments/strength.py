@@ -154,7 +154,10 @@ def read_ratings(path: str | os.PathLike[str]) -> dict[str, float]:
     BadInputError
         The file is no such JSON, or has no joint ratings.
     """
-    with reading(path, "JSON that glem tournament --json prints for three players or more"), Path(path).open("rb") as file:
+    with (
+        reading(path, "output of glem tournament --json for three players or more"),
+        Path(path).open("rb") as file,
+    ):
         found = json.loads(file.read(_LARGEST_RATINGS))
         ratings = {str(entry["name"]): float(entry["elo"]) for entry in found["ratings"]}
         if not np.isfinite(list(ratings.values())).all():

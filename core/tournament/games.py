@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Sequence
@@ -161,7 +162,7 @@ class PlayedGame:
         with reading("a game", "record of a game"):
             first, second = value["players"]
             failures = value.get("failures", (0, 0))
-            return cls(
+            played = cls(
                 number=int(value["number"]),
                 players=(str(first), str(second)),
                 opening=Opening.from_json(game, value["opening"]),
@@ -172,6 +173,10 @@ class PlayedGame:
                 overruns=(int(value["overruns"][0]), int(value["overruns"][1])),
                 failures=(int(failures[0]), int(failures[1])),
             )
+            # Numbers are made whole and names exact on the way: what came out differently was something else.
+            if json.loads(json.dumps(played.to_json(game))) != json.loads(json.dumps(value)):
+                raise ValueError("glem writes it differently")
+            return played
 
 
 def _choice_from_json(
