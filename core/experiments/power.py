@@ -182,7 +182,7 @@ def measure_power(
     kept = nullcontext(None) if journal is None else Journal(journal, "power experiment", described)
     with kept as file, progress("Searching", len(asked)) as bar:
         if file is not None:
-            values.update(file.records(lambda found: ((found["name"], found["limit"]), _Values.from_record(found))))
+            values.update(file.records(lambda found: _kept(found, len(sampled.result))))
         for name, limit in asked:
             bar.note(f"{name} {'' if limit is None else f'{kind}={limit:g}'}")
             if (name, limit) not in values:
@@ -193,6 +193,14 @@ def measure_power(
                         file.append({"name": name, "limit": limit, **found.as_record()})
             bar.advance()
     return _experiment(sampled, list(evaluations), values, kind, chosen)
+
+
+def _kept(record: Mapping[str, Any], count: int) -> tuple[tuple[str, float | None], _Values]:
+    """Read what a scorer said of so many positions."""
+    found = _Values.from_record(record)
+    if {**record, **found.as_record()} != record or len(found.value) != count:
+        raise ValueError(f"no values of {count} positions")
+    return (record["name"], record["limit"]), found
 
 
 @define(frozen=True, eq=False)

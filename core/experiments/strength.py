@@ -155,7 +155,7 @@ def read_ratings(path: str | os.PathLike[str]) -> dict[str, float]:
         The file is no such JSON, or has no joint ratings.
     """
     with (
-        reading(path, "JSON of three players or more, as glem tournament --json prints"),
+        reading(path, "output of glem tournament --json for three players or more"),
         Path(path).open("rb") as file,
     ):
         found = json.loads(file.read(_LARGEST_RATINGS))

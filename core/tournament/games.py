@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Sequence
@@ -164,7 +165,7 @@ class PlayedGame:
             first, second = value["players"]
             counts = (value["overruns"], value.get("failures", (0, 0)))
             overruns, failures = ((_whole(one), _whole(other)) for one, other in counts)
-            return cls(
+            played = cls(
                 number=_whole(value["number"]),
                 players=(str(first), str(second)),
                 opening=Opening.from_json(game, value["opening"]),
@@ -175,6 +176,10 @@ class PlayedGame:
                 overruns=overruns,
                 failures=failures,
             )
+            # Numbers are made whole and names exact on the way: what came out differently was something else.
+            if json.loads(json.dumps(played.to_json(game))) != json.loads(json.dumps(value)):
+                raise ValueError("glem writes it differently")
+            return played
 
 
 def _choice_from_json(
