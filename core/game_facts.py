@@ -231,7 +231,12 @@ def _sequence_counts(game: Game) -> list[int]:
 
 
 def _formats(title: str, formats: Mapping[str, RecordFormat] | Mapping[str, PositionFormat]) -> FactTable:
-    rows = tuple((name, " ".join(form.suffixes) or "any", form.description) for name, form in formats.items())
+    rows = tuple(
+        (name, " ".join(form.suffixes) or "any", form.description + (" Also written." if form.write else ""))
+        if isinstance(form, RecordFormat)
+        else (name, " ".join(form.suffixes) or "any", form.description)
+        for name, form in formats.items()
+    )
     note = "Files may be packed as .gz, .xz or .zst."
     return FactTable(title, ("format", "suffixes", "description"), rows, frozenset({"format"}), note)
 

@@ -7,6 +7,7 @@ import contextlib
 import gzip
 import lzma
 import os
+import re
 import zlib
 from collections.abc import Iterator
 from io import BufferedReader
@@ -23,6 +24,8 @@ __all__ = ["MAX_BYTES", "BoundedFile", "LineBlock", "bare_suffix", "line_blocks"
 MAX_BYTES = 4 << 30
 """Default limit on the bytes that a file may hold after decompression: a small archive can unpack to terabytes."""
 
+_UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|[ -~]\0[ -~]\0|\0[ -~]\0[ -~]")
+"""A byte order mark, or two ASCII characters without one."""
 _PIECE = 1 << 18
 _ZSTANDARD_PIECE = 1 << 14
 _BLOCK = 1 << 22
@@ -127,6 +130,8 @@ class BoundedFile:
             ) from error
         except OSError as error:
             raise BadInputError(f"{self.path}: cannot be read: {error.strerror or error}") from error
+        if self._count == 0 and _UTF_16.match(piece):
+            raise BadInputError(f"{self.path}: is text in UTF-16; save it as UTF-8")
         self._count += len(piece)
         if self._count > self._max_bytes:
             raise BadInputError(f"{self.path}: holds more than the limit of {self._max_bytes:,} bytes")

@@ -30,13 +30,14 @@ from glem.games.chess.pgn_games import (
     COLUMNS,
     LAST_MOVE,
     MARKER,
+    NO_MARKER,
     PLY,
     ROOM_BEHIND,
     START,
     STATUS,
-    UNKNOWN_RESULT,
     read_games,
 )
+from glem.games.chess.pgn_results import UNKNOWN_RESULT, score_of_result
 from glem.games.chess.pgn_starts import StartingPositions
 from glem.games.chess.pgn_tags import FEN, TAGS
 
@@ -49,6 +50,9 @@ _SHORTEST_GAME = 4
 _NEXT_GAME = re.compile(rb"[\r\n]\[Event ")
 _FEN = re.compile(rb"\[[ \t]*FEN[ \t]+\"")
 _BEGINNING = re.compile(rb"\[\s*\w+\s+\"|1\s*\.\s*(?:[a-h][1-8]|[NBRQK][a-h1-8x]|O-O)")
+_NULL_MOVE = re.compile(rb"--|Z0|0000|@@@@")
+_NESTING = " (behind a brace within braces: a comment ends at the first closing one)"
+_PAGE = 1000
 _TOKEN = re.compile(rb"[^\s{}();]{1,16}")
 _FISCHER_RANDOM = frozenset(
     {
@@ -69,6 +73,7 @@ _MAY_BE_SPELT_OTHERWISE = (pgn_games.ILLEGAL, pgn_games.AMBIGUOUS, pgn_games.NOT
 _ODD_CASTLING = (b"o-o", b"O\xe2\x80", b"0\xe2\x80")
 """What the compiled reader passes over, as it does over other words, although it may stand for a move."""
 _READ_AGAIN = "read by python-chess"
+_UNMARKED = "ended by the end of the file, with their result in a tag alone"
 
 _NAMES = {
     "event": "Event",
@@ -79,7 +84,6 @@ _NAMES = {
     "time_control": "TimeControl",
 }
 _RATINGS = {"white_rating": "WhiteElo", "black_rating": "BlackElo"}
-_SCORES = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0, "1/2": 0.0}
 _RATING = re.compile(r"[0-9]{1,4}")
 _DATE = re.compile(r"(\d{4})(?:[.\-/](\d\d)(?:[.\-/](\d\d))?)?", re.ASCII)
 
@@ -92,7 +96,9 @@ _REASONS = {
     pgn_games.AFTER_THE_RESULT: "{token} stands behind the result",
     pgn_games.OPEN_COMMENT: "a comment begins that has no end before that of the file or the next game",
     pgn_games.OPEN_VARIATION: "a variation has no end before that of the game",
-    pgn_games.NO_RESULT: "the file ends within the game; expected 1-0, 0-1, 1/2-1/2 or * behind its moves",
+    pgn_games.NO_RESULT: (
+        "the file ends within the game; expected 1-0, 0-1, 1/2-1/2 or * behind its moves, or a result in its tags"
+    ),
     pgn_games.NO_GAME: "there are no moves, and no result or no tags",
 }
 
@@ -118,7 +124,8 @@ def read_pgn(
     A game is bad when one of its moves is illegal, ambiguous or no move, when it begins in no legal position or is of
     another variant than chess and Chess960, when moves stand behind its result, when a comment or variation does not
     end, and when the file ends before its result. The tag ``Result`` goes before the result behind the moves, unless
-    it tells none. Where another game's tags follow at once, that result may be missing. Games with moves that are spelt
+    it tells none. That result may be missing where another game's tags follow at once, and at the end of the file where
+    the tag tells it, which is counted in ``remarks``. Games with moves that are spelt
     otherwise than the standard has it are read by python-chess, some hundred a second, and counted in ``remarks``.
 
     Parameters
@@ -258,8 +265,10 @@ class _Reader:
         for name, tag in _RATINGS.items():
             extra[name] = _of_texts(block.texts(facts, tag), _rating, -1, np.int16)
         extra["date"] = _of_texts(block.texts(facts, "Date"), _date, -1, np.int32)
-        score = _of_texts(block.texts(facts, "Result"), _score, np.nan, np.float32)
-        marker = np.where(facts[:, MARKER] == UNKNOWN_RESULT, np.nan, facts[:, MARKER]).astype(np.float32)
+        score = _of_texts(block.texts(facts, "Result"), score_of_result, np.nan, np.float32)
+        marker = np.where(facts[:, MARKER] >= UNKNOWN_RESULT, np.nan, facts[:, MARKER]).astype(np.float32)
+        unmarked = int(((facts[:, MARKER] == NO_MARKER) & ~bad.mask).sum())
+        remarks = {_READ_AGAIN: read_again, _UNMARKED: unmarked}
         names = {}
         for name, tag in _NAMES.items():
             extra[name], names[name] = _interned(block.texts(facts, tag))
@@ -276,7 +285,7 @@ class _Reader:
             source=self.path.name,
             problems=problems,
             skipped=int(bad.mask.sum()),
-            remarks={_READ_AGAIN: read_again} if read_again else {},
+            remarks={text: count for text, count in remarks.items() if count},
         )
         return records.select(~bad.mask) if bad.mask.any() else records
 
@@ -445,10 +454,6 @@ def _rating(text: str) -> int:
     return int(text) if found else -1
 
 
-def _score(text: str) -> float:
-    return _SCORES.get(text, float("nan"))
-
-
 def _date(text: str) -> int:
     """Date like ``1976.08.27`` as 19760827, unknown parts 0; -1 where the year is unknown."""
     found = _DATE.match(text)
@@ -473,11 +478,17 @@ def _reason(text: bytes, row: NDArray[np.int64]) -> str:
     while before > 0 and at - before < 16 and (text[before - 1 : before].isalpha() or text[before - 1] >= 128):
         before -= 1
     around = _TOKEN.match(text, before)
-    return _REASONS[int(row[STATUS])].format(
-        ply=int(row[PLY]) + 1,
-        token=_shown(token),
-        before=_shown(around),
-    )
+    reason = _REASONS[int(row[STATUS])].format(ply=int(row[PLY]) + 1, token=_shown(token), before=_shown(around))
+    if token is not None and _NULL_MOVE.match(token.group()):
+        reason += " but a null move"
+    return reason + (_NESTING if _nests(text, at) else "")
+
+
+def _nests(text: bytes, at: int) -> bool:
+    """Whether the last comment before an index has an opening brace in it, on the same page."""
+    closing = text.rfind(b"}", max(at - _PAGE, 0), at)
+    opening = text.find(b"{", text.rfind(b"}", 0, max(closing, 0)) + 1, max(closing, 0))
+    return 0 <= opening < closing and text.find(b"{", opening + 1, closing) >= 0
 
 
 def _shown(found: re.Match[bytes] | None) -> str:

@@ -18,6 +18,7 @@ import chess.pgn
 from attrs import define
 
 from glem.games.chess.board_moves import move_number
+from glem.games.chess.pgn_results import usual_result
 
 __all__ = ["PlainText", "plain_text"]
 
@@ -30,6 +31,7 @@ _ESCAPED = re.compile(r"^%[^\r\n]*", re.MULTILINE)
 _PROMOTION = re.compile(r"([a-h][18])(?:\(=?([NBRQ])\)|/([NBRQ]))")
 _PIECES = re.compile(r"\{[^}]*\}?|;[^\r\n]*|[()]|\$\d+|[^\s{}();$]+")
 _NUMBER = re.compile(r"(?:\d+(?![\w/\u2010-\u2014-]))?[.\u2026]*(.*)")
+_SPACED_RESULT = re.compile(r"(?<!\S)(1/2|\u00bd|[01O]) ([-\u2010-\u2015]) (1/2|\u00bd|[01O])(?!\S)")
 _RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 _SUFFIX = r"(?:[+#!?\u2020\u2021]|e\.?p\.?|ch|mate|[.,:])*"
 _CASTLING = re.compile(rf"([O0o][-\u2010-\u2014][O0o]|OO|oo)([-\u2010-\u2014][O0o]|[Oo])?{_SUFFIX}")
@@ -101,7 +103,7 @@ def _decoded(text: bytes) -> str:
 
 def _normalized(text: str) -> str | None:
     """Spell moves, comments and result of a game, a line each, as python-chess knows them; None for other words."""
-    text = text.replace("\ufeff", "")
+    text = _SPACED_RESULT.sub(r"\1\2\3", text.replace("\ufeff", ""))
     text = _PROMOTION.sub(lambda found: f"{found[1]}={found[2] or found[3]}", _ESCAPED.sub("", _TAG.sub("", text)))
     lines: list[str] = []
     depth = moves = 0
@@ -116,9 +118,9 @@ def _normalized(text: str) -> str | None:
         elif piece in "()":
             depth = max(depth + (1 if piece == "(" else -1), 0)
         elif depth == 0 and not piece.startswith((";", "$")):
-            if piece in _RESULTS:
+            if (result := usual_result(piece)) in _RESULTS:
                 has_result = True
-                lines.append(piece)
+                lines.append(result)
                 continue
             word = _spelt(piece)
             if word is None or (word and has_result):

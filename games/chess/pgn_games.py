@@ -20,7 +20,8 @@ from glem.core.operations import position_at
 from glem.games.chess.generation import MOST_CLOCK
 from glem.games.chess.pgn_comments import NO_SCORE, read_comment
 from glem.games.chess.pgn_moves import ILLEGAL_MOVE, castling_move, leaves_king_in_check, pieces_meant
-from glem.games.chess.pgn_tags import FEN, NO_VALUE, TAG_VALUES, is_tag, read_tag
+from glem.games.chess.pgn_results import MAY_BE_RESULT, UNKNOWN_RESULT, result_text
+from glem.games.chess.pgn_tags import FEN, NO_VALUE, RESULT, TAG_VALUES, is_tag, read_tag
 from glem.games.chess.playing import play
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "MARKER",
     "NOT_A_MOVE",
     "NO_GAME",
+    "NO_MARKER",
     "NO_RESULT",
     "OPEN_COMMENT",
     "OPEN_VARIATION",
@@ -43,7 +45,6 @@ __all__ = [
     "ROOM_BEHIND",
     "START",
     "STATUS",
-    "UNKNOWN_RESULT",
     "UNREADABLE_START",
     "read_games",
 ]
@@ -62,8 +63,8 @@ GOOD = 0
 UNREADABLE_START, NO_GAME, ILLEGAL, AMBIGUOUS, NOT_A_MOVE, OTHER_GAME = 1, 2, 3, 4, 5, 6
 AFTER_THE_END, AFTER_THE_RESULT, OPEN_COMMENT, OPEN_VARIATION, NO_RESULT = 7, 8, 9, 10, 11
 
-UNKNOWN_RESULT = 2
-"""What stands for White's score in a game without one."""
+NO_MARKER = 3
+"""What stands for White's score where the file ends with the moves."""
 
 _OTHER, _BLANK, _LINE_END, _DIGIT, _PIECE, _FILE, _CASTLING, _OPEN, _CLOSE, _BRACE, _REST, _NAG, _STAR = range(13)
 _LETTER, _DASH, _AT_SIGN, _BRACKET = 13, 14, 15, 16
@@ -148,6 +149,15 @@ def _move_text(data: Any, at: int) -> tuple[int, Any, Any, Any, Any, Any]:
         promotion = np.int64(_KINDS[data[place]])
         place += 1
     return place, kind, file, rank, target, promotion
+
+
+def _tells_result(data: Any, facts: Any) -> bool:
+    """Whether the tag of the result tells it."""
+    begin = facts[RESULT]
+    if begin < 0:
+        return False
+    length, result = result_text(data, begin)
+    return bool(length > 0 and begin + length == facts[RESULT + 1] and result != UNKNOWN_RESULT)
 
 
 def _skip_space(data: Any, at: int, end: int) -> int:
@@ -245,41 +255,24 @@ def _movetext(
         if has_result and kind == _BRACKET and is_tag(data, at):
             ended = True
             break
-        if kind == _DIGIT or kind == _STAR:  # noqa: SIM109
-            result = UNKNOWN_RESULT
-            length = 0
-            if byte == 42:
-                length = 1
-            elif data[at + 1] == 45:
-                if byte == 49 and data[at + 2] == 48:
-                    result, length = 1, 3
-                elif byte == 48 and data[at + 2] == 49:
-                    result, length = -1, 3
-            elif (
-                byte == 49
-                and data[at + 1] == 47
-                and data[at + 2] == 50
-                and data[at + 3] == 45
-                and data[at + 4] == 49
-                and data[at + 5] == 47
-                and data[at + 6] == 50
-            ):
-                result, length = 0, 7
+        # A half of one sign may be the end of a letter.
+        if MAY_BE_RESULT[byte] and (byte < 128 or letter_end != at):
+            length, result = result_text(data, at)
             if length > 0:
                 if not has_result:
                     facts[MARKER] = result
                 has_result = True
                 at += length
                 continue
-            if byte != 48 or data[at + 1] != 45 or data[at + 2] != 48:
-                # 0000 is a move that is none, as UCI has it.
-                is_null = byte == 48 and data[at + 1] == 48 and data[at + 2] == 48 and data[at + 3] == 48
-                if is_null and status == GOOD:
-                    status = OTHER_GAME
-                    facts[AT] = at
-                while _CLASSES[data[at]] == _DIGIT:
-                    at += 1
-                continue
+        if kind == _DIGIT and (byte != 48 or data[at + 1] != 45 or data[at + 2] != 48):
+            # 0000 is a move that is none, as UCI has it.
+            is_null = byte == 48 and data[at + 1] == 48 and data[at + 2] == 48 and data[at + 3] == 48
+            if is_null and status == GOOD:
+                status = OTHER_GAME
+                facts[AT] = at
+            while _CLASSES[data[at]] == _DIGIT:
+                at += 1
+            continue
 
         # What is left may be a move.
         wrong = GOOD
@@ -347,7 +340,10 @@ def _movetext(
         if depth > 0:
             status = OPEN_VARIATION
         elif not has_result and not ended:
-            status = NO_RESULT
+            # Whole but for its result, or cut off: the tag tells who won, and people are told of it.
+            facts[MARKER] = NO_MARKER
+            if count == first or not _tells_result(data, facts):
+                status = NO_RESULT
         elif count == first and (facts[START] == NO_VALUE or not has_result):
             status = NO_GAME
         if status == OPEN_VARIATION or status == NO_RESULT:  # noqa: SIM109

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EVENT", "FEN", "NO_VALUE", "TAGS", "TAG_VALUES", "is_tag", "read_tag"]
+__all__ = ["EVENT", "FEN", "NO_VALUE", "RESULT", "TAGS", "TAG_VALUES", "is_tag", "read_tag"]
 
 TAGS = (
     "Event",
@@ -29,8 +29,8 @@ TAGS = (
 )
 """Tags whose values are kept."""
 
-EVENT, FEN = 0, 2
-"""Places of these two's values in a row of facts."""
+EVENT, FEN, RESULT = 0, 2, 4
+"""Places of these tags' values in a row of facts."""
 
 TAG_VALUES = 2 * len(TAGS)
 """Values that the tags take in a row of facts: of each the index of its text and the index behind it."""

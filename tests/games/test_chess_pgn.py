@@ -129,13 +129,84 @@ def test_files_as_people_have_them(path: Path, content: str | bytes, lengths: li
 
 
 @pytest.mark.parametrize(
+    ("marker", "score"),
+    [
+        ("1/2", 0),
+        ("1/2 - 1/2", 0),
+        ("1/2-1/2", 0),
+        ("\u00bd-\u00bd", 0),
+        ("\u00bd", 0),
+        ("\u00bd \u2013 \u00bd", 0),
+        ("O-1", -1),
+        ("1-O", 1),
+        ("1 - 0", 1),
+        ("0\u20131", -1),
+    ],
+)
+def test_results_as_people_write_them(path: Path, marker: str, score: int) -> None:
+    moves = "1. e4 e5 2. Nf3 Nc6"
+    untagged = read(f"{moves} {marker}\n", path)
+    assert (untagged.lengths.tolist(), untagged.score.tolist()) == ([4], [score])
+    assert not untagged.remarks
+    followed = read(f"{moves} {marker}\n\n{TAGS}\n{FOOL}", path)
+    assert followed.score.tolist() == [score, -1]
+    tagged = read(f'[Event "a"]\n[Result "{marker}"]\n\n{moves} *\n', path)
+    assert tagged.score.tolist() == [score]
+    latin = read(f"{moves} {marker}\n".encode("latin-1", "ignore"), path)
+    assert latin.score.tolist() == [score] or "\u2013" in marker
+    # What python-chess has to read is understood as well.
+    spelt = read(f"1. e2e4 e7e5 2. g1f3 b8c6 {marker}\n\n{TAGS}\n{FOOL}", path)
+    assert spelt.lengths.tolist() == [4, 4]
+    assert spelt.score.tolist() == [score, -1]
+
+
+def test_a_letter_that_ends_like_a_half_is_no_result(path: Path) -> None:
+    records = read(f"{TAGS}\n1. e4 \u017d\u017darko e5 2. Nf3 1-0\n", path)
+    assert (records.lengths.tolist(), records.score.tolist()) == ([3], [1])
+
+
+def test_the_last_game_may_have_its_result_in_a_tag_alone(path: Path) -> None:
+    first, last = f"{TAGS}\n{FOOL}\n", '[Event "b"]\n[Result "{}"]\n\n1. e4 e5 2. Nf3'
+    for result, score in (("1-0", 1), ("0-1", -1), ("1/2-1/2", 0)):
+        records = read(first + last.format(result), path)
+        assert records.lengths.tolist() == [4, 3]
+        assert records.score.tolist() == [-1, score]
+        assert records.remarks == {"ended by the end of the file, with their result in a tag alone": 1}
+    for text in (last.format("*"), last.format("1-0 or so"), '[Event "b"]\n[Result "1-0"]\n\n', "1. e4 e5"):
+        records = read(first + text, path)
+        assert len(records) == 1
+        assert "expected 1-0, 0-1, 1/2-1/2 or * behind its moves, or a result in its tags" in records.problems[0]
+
+
+def test_a_brace_within_braces_is_told_where_moves_do_not_follow(path: Path) -> None:
+    nested = f"{TAGS}\n1. e4 {{best is {{1. d4}} d4}} e5 *\n"
+    [problem] = read(nested, path).problems
+    assert problem.endswith(
+        "half-move 2, 'd4', is illegal (behind a brace within braces: a comment ends at the first closing one)"
+    )
+    assert read(nested.replace("d4} e5", "here} e5"), path).lengths.tolist() == [2]
+    [problem] = read(f"{TAGS}\n1. e4 {{a}} Qh5 *\n", path).problems
+    assert problem.endswith("half-move 2, 'Qh5', is illegal")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_named(path: Path, encoding: str) -> None:
+    path.write_bytes(f"{TAGS}\n{FOOL}".encode(encoding))
+    with pytest.raises(BadInputError, match="is text in UTF-16; save it as UTF-8"):
+        list(read_records(CHESS, path))
+    path.rename(path.with_suffix(".txt"))
+    with pytest.raises(BadInputError, match="is text in UTF-16; save it as UTF-8"):
+        list(read_records(CHESS, path.with_suffix(".txt")))
+
+
+@pytest.mark.parametrize(
     ("content", "problem"),
     [
         (TAGS + "\n1. f3 e5 2. g4\nQh5 0-1\n", ":6: game 1: half-move 4, 'Qh5', is illegal"),
         (TAGS + "\n1. e4 d5 2. Nf3 d4 3. Nc3 d3 4. Nd5 Nf6 5. N5d4 *", "half-move 9, 'N5d4', is illegal"),
         (TAGS + "\n1. Nf3 a6 2. d4 a5 3. Nd2 *", "half-move 5, 'Nd2', is ambiguous"),
         (TAGS + "\n1. e4 Sf6 2. e5 *", "'Sf6' is no move"),
-        (TAGS + "\n1. e4 -- 2. d4 *", "'--' is no move of chess"),
+        (TAGS + "\n1. e4 -- 2. d4 *", "'--' is no move of chess but a null move"),
         (TAGS + "\n1. e4 0000 2. d4 *", "'0000' is no move of chess"),
         (TAGS + "\n1. e4 e5 1-0 2. Nf3\n", "'Nf3' stands behind the result"),
         (TAGS + "\n1. e4 e5 1-0\n2. Nf3 Nc6\n", "'Nf3' stands behind the result"),
