@@ -144,6 +144,9 @@ class GradingSettings:
         Of these.
     bins
         Bins of the reliability curves.
+    recalibrate
+        Whether evaluations are calibrated to the games before they are graded and compared, each part of the games by
+        the others; else their calibration is graded as well.
     """
 
     floor: float = LEAST_CORRECTNESS
@@ -151,6 +154,7 @@ class GradingSettings:
     resamples: int = 10_000
     seed: int = 0
     bins: int = 20
+    recalibrate: bool = True
 
     def __attrs_post_init__(self) -> None:
         if self.bins < 1:
@@ -289,7 +293,9 @@ class _Grader:
         fit = fit_scale(value, result, scale=prediction.scale, drawishness=own, game=game, floor=floor)
         drawishness: Any = own if fit.drawishness is None else fit.drawishness
         as_given = log_correctness(value, result, fit.scale, drawishness)
-        anew = recalibrated(value, result, game, own, seed=self._settings.seed, floor=floor)
+        anew = None
+        if self._settings.recalibrate:
+            anew = recalibrated(value, result, game, own, seed=self._settings.seed, floor=floor)
         logs = as_given if anew is None else anew.logs
         gained = floored(logs, floor)[0] - floored(as_given, floor)[0]
         cost, cost_error, _ = mean_by_game(gained, game)
@@ -371,7 +377,7 @@ def grade_predictions(
         results=(won, drawn, lost),
         settings=chosen,
         uncompared=uncompared,
-        notes=notes_on(evaluations, comparisons),
+        notes=notes_on(evaluations, comparisons, is_recalibrated=chosen.recalibrate),
     )
 
 
