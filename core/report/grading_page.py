@@ -296,9 +296,9 @@ def _how_to_read() -> Element:
         "What an evaluation adds to them is what it knows.",
         "Grades are recalibrated where there are games enough: b, and level and slope of the log odds of the "
         "drawishness, are fitted for each fifth of the games to the others. So evaluations are compared by what they "
-        "know, and no position helps to predict itself. As given is the grade with the b and the drawishness that stand "
-        "beside it; those that the evaluation lacks are fitted to these games. What lies between the two is what its "
-        "calibration costs.",
+        "know, and no position helps to predict itself. As given is the grade with the b and the drawishness that "
+        "stand beside it; those that the evaluation lacks are fitted to these games. What lies between the two is "
+        "what its calibration costs.",
         "Errors and intervals are by game. Two evaluations are compared on the same positions, which tells them apart "
         "far better than their own intervals do.",
     )

@@ -109,10 +109,30 @@ def test_results_that_contradict_are_told() -> None:
     assert found.is_doubtful
 
 
-@pytest.mark.parametrize(("kind", "side"), [("plain", MOVER), ("wv", FIRST), ("eval", FIRST)])
-def test_without_evidence_the_custom_is_assumed(kind: str, side: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "side", "side_from"),
+    [("plain", MOVER, "assumed"), ("ev", FIRST, "assumed"), ("wv", FIRST, "defined"), ("eval", FIRST, "defined")],
+)
+def test_without_evidence_the_custom_is_assumed(kind: str, side: str, side_from: str) -> None:
     found = convention(records_of(np.full((1, 4), 0.25), np.zeros(1), "Match", kind))
-    assert (found.side, found.side_from, found.unit_from) == (side, "assumed", "assumed")
+    assert (found.side, found.side_from, found.unit_from) == (side, side_from, "assumed")
+
+
+def test_what_speaks_for_the_first_player_by_definition_is_not_read_for_the_mover_by_its_signs() -> None:
+    """Each of two players thinks itself ahead, and one of them writes the same all along."""
+    scores, results = drifting_scores(12, seed=7)
+    scores[:, ::2], scores[:, 1::2] = 0.16, -abs(scores[:, 1::2])
+    wv, ev = (convention(records_of(scores, results, "Match", kind)) for kind in ("wv", "ev"))
+    assert (wv.side, wv.is_doubtful) == (FIRST, True)
+    assert (ev.side, ev.side_from) == (MOVER, "previous")
+
+
+@pytest.mark.parametrize(("games", "side"), [(9, FIRST), (30, MOVER)])
+def test_a_definition_yields_to_signs_and_results_of_many_games(games: int, side: str) -> None:
+    scores, results = drifting_scores(games, seed=8)
+    found = convention(records_of(written_as(scores, MOVER, PAWNS), results, "Match", "wv"))
+    assert found.side == side
+    assert found.is_doubtful == (side == FIRST)
 
 
 def test_values_are_pawns_of_the_side_to_move() -> None:
@@ -125,7 +145,7 @@ def test_values_are_pawns_of_the_side_to_move() -> None:
     move = np.array([3, 46, 90, 200])
     for event, side, unit, start_side in (("A", FIRST, PAWNS, 1), ("B", MOVER, HUNDREDTHS, 1), ("C", FIRST, PAWNS, -1)):
         selected = selected_of(
-            records_of(written_as(scores, side, unit), results, event, "wv", start_side=start_side), move
+            records_of(written_as(scores, side, unit), results, event, "ev", start_side=start_side), move
         )
         predictions.append(scorer.predict(selected).value)
         expected.append(scores.ravel()[move] * (selected.side if side == FIRST else 1 - 2 * (move % 2)))
