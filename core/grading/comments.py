@@ -358,23 +358,19 @@ class CommentScorer:
         self._sides: list[NDArray[np.int8]] = []
         self._hundredths: list[NDArray[np.bool_]] = []
         self._games_with_hundredths = 0
+        self._without: dict[str, int] = {}
         self.conventions: tuple[CommentConvention, ...] = ()
 
     def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
         """Scores as they are written; :meth:`complete` makes values of them.
 
-        Raises
-        ------
-        BadInputError
-            There are no records, or none with comments.
+        Positions without records, and of formats without comments, have none.
         """
         records = selected.records
         if records is None or selected.record is None or selected.move is None:
-            raise BadInputError(
-                f"{self.name}: scores in comments are in game records; positions without them have none"
-            )
+            return self._nothing(selected, "files of positions, not of games")
         if "comment_score" not in records.move_columns:
-            raise BadInputError(f"{self.name}: the format of {records.source or 'these records'} has no comments")
+            return self._nothing(selected, "files whose format has no comments")
         event = self._statistics.add(records)
         written = np.where(selected.move >= 0, records.move_columns["comment_score"][selected.move], np.nan)
         kind = records.move_columns["comment_kind"][selected.move].astype(np.int32)
@@ -387,6 +383,13 @@ class CommentScorer:
         self._games_with_hundredths += int(marked.sum())
         self._hundredths.append(marked[selected.record] & (written == np.rint(written)))
         return Prediction(np.where(wanted, written, np.nan).astype(np.float32), unit="pawns")
+
+    def _nothing(self, selected: SelectedPositions, source: str) -> Prediction:
+        self._without[source] = self._without.get(source, 0) + len(selected)
+        self._rows.append(np.zeros(len(selected), np.int32))
+        self._sides.append(selected.side)
+        self._hundredths.append(np.zeros(len(selected), np.bool_))
+        return Prediction(np.full(len(selected), np.nan, np.float32), unit="pawns")
 
     def complete(self, prediction: Prediction) -> Prediction:
         """Read the scores from the side to move, in pawns."""
@@ -414,7 +417,10 @@ class CommentScorer:
         """Say where what was found is doubtful."""
         doubtful = [one for one in self.conventions if one.is_doubtful]
         assumed = [one for one in self.conventions if one.side_from == "assumed"]
-        found = []
+        found = [
+            f"{self.name}: what comes from {source} has no scores in comments (positions: {count:,})"
+            for source, count in self._without.items()
+        ]
         if doubtful:
             found.append(
                 f"{self.name}: in {len(doubtful)} events with {sum(one.games for one in doubtful):,} games the results "
@@ -434,11 +440,13 @@ class CommentScorer:
 
     def tables(self) -> Sequence[ScorerTable]:
         """Show what scores were found to mean, in all and by event; what is out of the ordinary comes first."""
+        if not self.conventions:
+            return ()
         groups: dict[tuple[str, ...], list[CommentConvention]] = {}
         for one in self.conventions:
             groups.setdefault(_meaning(one), []).append(one)
         summary = sorted(groups.items(), key=lambda item: -sum(one.scores for one in item[1]))
-        common = summary[0][0] if summary else ()
+        common = summary[0][0]
         by_event = sorted(self.conventions, key=lambda one: (_meaning(one) == common, -one.games))
         return (
             ScorerTable(

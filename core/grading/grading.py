@@ -127,6 +127,15 @@ class Prediction:
     unit: str = ""
     seconds: float = math.nan
 
+    @property
+    def is_known(self) -> NDArray[np.bool_]:
+        """For which positions there is a value, and a drawishness if the evaluation has its own: [N]."""
+        missing = np.isnan(self.value)
+        if np.ndim(self.drawishness):
+            missing = missing | np.isnan(self.drawishness)
+        known: NDArray[np.bool_] = ~missing
+        return known
+
 
 @define(frozen=True)
 class GradingSettings:
@@ -282,7 +291,10 @@ class _Grader:
         count = len(self._positions.result)
         if len(prediction.value) != count:
             raise BadInputError(f"{name} has {len(prediction.value)} values for {count} positions")
-        rows = _rows_with_values(name, prediction)
+        known = prediction.is_known
+        if not known.any():
+            raise BadInputError(f"{name} has no value for any of the {count:,} positions")
+        rows: Any = slice(None) if known.all() else np.flatnonzero(known)
         game = self._positions.game
         assert game is not None
         value, result, game = np.asarray(prediction.value)[rows], self._positions.result[rows], game[rows]
@@ -327,18 +339,6 @@ class _Grader:
             missing=count - len(result),
         )
         return grade, spread
-
-
-def _rows_with_values(name: str, prediction: Prediction) -> Any:
-    """Rows of the positions for which an evaluation has a value, and its own drawishness if it has one."""
-    missing = np.isnan(prediction.value)
-    if np.ndim(prediction.drawishness):
-        missing = missing | np.isnan(prediction.drawishness)
-    if not missing.any():
-        return slice(None)
-    if missing.all():
-        raise BadInputError(f"{name} has no value for any of the {len(missing):,} positions")
-    return np.flatnonzero(~missing)
 
 
 def grade_predictions(

@@ -101,3 +101,18 @@ def test_scores_from_whites_side_are_read_so_in_every_event(shared: Path) -> Non
     assert chat.side_from == "defined"
     assert chat.is_doubtful
     assert any("contradict the side" in remark for remark in found.remarks)
+
+
+def test_what_can_be_graded_is_where_comments_have_no_scores(tmp_path: Path) -> None:
+    path = tmp_path / "games.pgn"
+    game = '[Result "1-0"]\n\n1. e4 e5 2. Nf3 Nc6 1-0\n\n'
+    path.write_text(3 * game)
+    command = ["grade", "chess", str(path), *"--skip-moves 0 --skip-end 0 --scale 1 --drawishness 0.5".split()]
+    both = CliRunner().invoke(command_group, [*command, "--evaluation", "comments", "--evaluation", "default"])
+    assert both.exit_code == 0, both.output
+    assert "note: comments has no value for any of the 3 positions: not graded" in both.output
+    assert "│ default" in both.output
+    assert "│ comments" not in both.output
+    alone = CliRunner().invoke(command_group, [*command, "--evaluation", "comments"])
+    assert alone.exit_code != 0
+    assert "comments has no value for any of the 3 positions" in alone.output

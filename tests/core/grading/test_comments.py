@@ -181,14 +181,25 @@ def test_mates_missing_scores_and_options() -> None:
     assert {row[1] for row in by_event.rows} == {"wv", "ev"}
 
 
-def test_what_has_no_comments_is_refused() -> None:
+def test_what_has_no_comments_has_no_scores_and_that_is_told() -> None:
     scorer = CommentScorer("comments")
-    with pytest.raises(BadInputError, match="positions without them have none"):
-        scorer.predict(SelectedPositions.from_positions(Board(np.zeros(3, np.uint64))))
     scores, results = drifting_scores(2, seed=7)
-    records = records_of(scores, results, "A", "wv")
-    records.move_columns.clear()  # type: ignore[attr-defined]
-    with pytest.raises(BadInputError, match="has no comments"):
-        scorer.predict(selected_of(records, np.array([1])))
+    records, bare = (records_of(scores, results, "A", "wv") for _ in range(2))
+    bare.move_columns.clear()  # type: ignore[attr-defined]
+    parts = [
+        scorer.predict(SelectedPositions.from_positions(Board(np.zeros(3, np.uint64)))),
+        scorer.predict(selected_of(records, np.array([1]))),
+        scorer.predict(selected_of(bare, np.array([1]))),
+    ]
+    found = scorer.complete(Prediction(np.concatenate([part.value for part in parts])))
+    assert np.isnan(found.value).tolist() == [True] * 3 + [False, True]
+    positions, format_, *_ = scorer.remarks()
+    assert (
+        positions == "comments: 3 positions are from files of positions, not of games, and have no scores in comments"
+    )
+    assert format_.startswith("comments: 1 positions are from files whose format has no comments")
+
+
+def test_what_comments_are_is_checked() -> None:
     with pytest.raises(BadInputError, match="first or mover"):
         CommentScorer("comments", side="left")
