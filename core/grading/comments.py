@@ -368,7 +368,7 @@ class CommentScorer:
         """
         records = selected.records
         if records is None or selected.record is None or selected.move is None:
-            return self._nothing(selected, "files of positions, not of games")
+            return self._nothing(selected, "files of positions, not of games,")
         if "comment_score" not in records.move_columns:
             return self._nothing(selected, "files whose format has no comments")
         event = self._statistics.add(records)

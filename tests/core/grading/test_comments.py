@@ -194,10 +194,8 @@ def test_what_has_no_comments_has_no_scores_and_that_is_told() -> None:
     found = scorer.complete(Prediction(np.concatenate([part.value for part in parts])))
     assert np.isnan(found.value).tolist() == [True] * 3 + [False, True]
     positions, format_, *_ = scorer.remarks()
-    assert (
-        positions == "comments: 3 positions are from files of positions, not of games, and have no scores in comments"
-    )
-    assert format_.startswith("comments: 1 positions are from files whose format has no comments")
+    assert positions.endswith("files of positions, not of games, has no scores in comments (positions: 3)")
+    assert format_.endswith("files whose format has no comments has no scores in comments (positions: 1)")
 
 
 def test_what_comments_are_is_checked() -> None:
