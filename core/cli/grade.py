@@ -70,6 +70,11 @@ _MOST_ROWS = 12
     show_default=True,
     help="Leave out this share of each game, at its end.",
 )
+@click.option(
+    "--as-given", is_flag=True,
+    help="Grade and compare evaluations with the scales and drawishnesses that they come with or are given, not "
+    "recalibrated: who is calibrated better counts as well.",
+)  # fmt: skip
 @click.option("--floor", type=float, default=1e-12, show_default=True, help="A correctness below this counts as this.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals and verdicts.")
 @click.option(
@@ -105,6 +110,7 @@ def command(
     select: str,
     skip_moves: int,
     skip_end: float,
+    as_given: bool,
     floor: float,
     confidence: float,
     resamples: int,
@@ -141,7 +147,7 @@ def command(
         SelectionRule.parse(text, skip_moves=skip_moves, skip_end=skip_end, seed=seed)
         for text in (select, tuning_select)
     )
-    settings = GradingSettings(floor=floor, confidence=confidence, resamples=resamples, seed=seed, bins=bins)
+    settings = GradingSettings(floor, confidence, resamples, seed, bins, recalibrate=not as_given)
     check_outputs(report, write_positions)
     written = PositionTable(game) if write_positions is not None else None
     kept = Path(keep) if keep is not None else None
@@ -226,8 +232,8 @@ def _print_grades(found: CollectionGrading, groupings: Sequence[str]) -> None:
     )
     if any(one.calibration is not None for one in grading.evaluations):
         click.echo(
-            "grade: recalibrated, scale and drawishness of each fifth of the games fitted to the others\n"
-            "as given: with the b and drawishness beside it, fitted to these games where they have an error (±)\n"
+            "grade: recalibrated, scale and drawishness of each fifth of the games fitted to the others; as given: "
+            "with the b and drawishness beside it, which are fitted to these games where they have an error (±)\n"
         )
     for one in grading.evaluations:
         if one.fit is not None and one.fit.message:

@@ -300,7 +300,8 @@ def grade_collection(
     Raises
     ------
     BadInputError
-        No positions are left, positions were merged, a file is bad, scorers share a name, or a drawishness is none.
+        No positions are left, positions were merged, a file is bad, scorers share a name, a drawishness is none, or no
+        scorer has a value. One that has none is left out, and told in the remarks, where another has some.
     """
     names = [scorer.name for scorer in scorers]
     if not names or len(set(names)) < len(names):
@@ -331,9 +332,16 @@ def grade_collection(
             columns.predictions(progress).items(), given_scales, given_drawishness, strict=True
         )
     }
+    reporting = [scorer for scorer in scorers if isinstance(scorer, ReportingScorer)]
+    told = [text for one in reporting for text in one.remarks()]
+    ungraded = [name for name, prediction in predictions.items() if not prediction.is_known.any()]
+    if len(ungraded) == len(names):
+        raise BadInputError(_without_values(ungraded, positions) + "".join(f"; {text}" for text in told))
+    for name in ungraded:
+        del predictions[name]
     chosen = GradingSettings() if settings is None else settings
     fitted: list[FeaturedDrawishness] = []
-    for name in [name for name in names if name in featured]:
+    for name in [name for name in predictions if name in featured]:
         assert learning is not None
         rows = columns.drawishness_rows(predictions[name])
         how = DrawishnessSettings(seed=chosen.seed, floor=chosen.floor)
@@ -344,15 +352,15 @@ def grade_collection(
         )
         predictions[name] = attrs.evolve(predictions[name], drawishness=fitted[-1].alpha)
     grading = grade_predictions(positions, predictions, chosen)
-    reporting = [scorer for scorer in scorers if isinstance(scorer, ReportingScorer)]
-    told = [*_fitted_here(scorers, files), *_remarks(summaries, counts, rule)]
-    remarks = [*told, *_missing(grading), *(one.remark for one in fitted)]
+    remarks = [*_fitted_here(scorers, files), *_remarks(summaries, counts, rule), *_missing(grading)]
+    if ungraded:
+        remarks.insert(0, f"{_without_values(ungraded, positions)}: not graded")
     return CollectionGrading(
         grading,
         rule,
         counts,
         tuple(sorted({summary.label_kind for summary in summaries})),
-        (*remarks, *(text for one in reporting for text in one.remarks())),
+        (*remarks, *(one.remark for one in fitted), *told),
         (*(table for one in reporting for table in one.tables()), *(one.table for one in fitted)),
         featured,
         "" if learning is None else learning.phases.description,
@@ -471,6 +479,11 @@ def _fitted_here(scorers: Sequence[Scorer], files: Sequence[str | os.PathLike[st
         f"{name} was fitted to {' and '.join(found)}: its grade there says little about other games"
         for name, found in fitted_among(provenances, files).items()
     ]
+
+
+def _without_values(names: Sequence[str], positions: GradedPositions) -> str:
+    have = "has" if len(names) == 1 else "have"
+    return f"{' and '.join(names)} {have} no value for any of the {len(positions.result):,} positions"
 
 
 def _missing(grading: Grading) -> list[str]:

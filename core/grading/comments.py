@@ -9,7 +9,10 @@ count in pawns, or units like them, or in hundredths. Both are found out for eve
 
 - The side by consecutive scores of a game, which two different players give to almost the same position. Where scores
   speak for the first player they keep their sign from one move to the next, where they speak for the mover they change
-  it. Where that tells nothing, by which of the two readings agrees with the results of the games.
+  it. Where that tells nothing, by which of the two readings agrees with the results of the games. ``eval`` and ``wv``
+  speak for the first player by their definition. Two players who each think themselves ahead, or one who writes the
+  same score all along, look like scores for the mover too: it takes both kinds of evidence, in ten games, to read
+  them against it.
 - The unit by their size: hundredths are whole numbers, and their typical size (geometric mean) is at least 5. Where an
   event counts in pawns, a single game may still have hundredths, even in a part of it: its scores of 3 and more are all
   whole numbers, and of many sizes. Its whole numbers are then read as hundredths.
@@ -49,6 +52,9 @@ __all__ = [
 
 COMMENT_KINDS = ("none", "plain", "eval", "wv", "ev")
 """Ways of writing a score, by the number that stands in ``comment_kind``."""
+
+_DEFINED = ("eval", "wv")
+"""Ways of writing that speak for the first player by definition."""
 
 FIRST, MOVER = "first", "mover"
 PAWNS, HUNDREDTHS = "pawns", "centipawns"
@@ -213,7 +219,8 @@ class CommentConvention:
     unit
         ``pawns`` or ``centipawns``.
     side_from, unit_from
-        ``previous``, ``result`` or ``size``: what told it; ``assumed`` where nothing did; ``given`` by the user.
+        ``previous``, ``result`` or ``size``: what told it; ``defined`` where nothing did or what did is weaker than the
+        definition of ``kind``, ``assumed`` where nothing did; ``given`` by the user.
     previous
         Share of consecutive scores of one sign less the share of those of different sign; nan without such pairs.
     first_agrees, mover_agrees
@@ -221,7 +228,7 @@ class CommentConvention:
     size
         Typical size of the scores as written, 0 left out; nan without.
     is_doubtful
-        Whether the results contradict what was found.
+        Whether the results, or consecutive scores, contradict the side that was taken.
     """
 
     event: str
@@ -263,13 +270,21 @@ def _convention(event: str, kind: str, sums: Floats, side: str | None, unit: str
     previous = _ratio(sums[_SAME] - sums[_OPPOSITE], pairs)
     first_agrees, mover_agrees = _ratio(sums[_FIRST_AGREES], decided), _ratio(sums[_MOVER_AGREES], decided)
     lead = first_agrees - mover_agrees
-    told_by_results = decided >= _FEWEST and abs(lead) >= _LEAST_RESULT
+    by_result = by_previous = None
+    if decided >= _FEWEST and abs(lead) >= _LEAST_RESULT:
+        by_result = FIRST if lead > 0 else MOVER
+    if pairs >= max(_FEWEST, _PAIRS_SHARE * sums[_SCORES]) and abs(previous) >= _LEAST_PREVIOUS:
+        by_previous = FIRST if previous > 0 else MOVER
+    told: list[str | None] = [by_previous, by_result]
     if side is not None:
         side_from = "given"
-    elif pairs >= max(_FEWEST, _PAIRS_SHARE * sums[_SCORES]) and abs(previous) >= _LEAST_PREVIOUS:
-        side, side_from = FIRST if previous > 0 else MOVER, "previous"
-    elif told_by_results:
-        side, side_from = FIRST if lead > 0 else MOVER, "result"
+    elif kind in _DEFINED and (told != [MOVER, MOVER] or sums[_GAMES] < _FEWEST):
+        side = FIRST
+        side_from = ("previous", "result")[told.index(FIRST)] if FIRST in told else "defined"
+    elif by_previous is not None:
+        side, side_from = by_previous, "previous"
+    elif by_result is not None:
+        side, side_from = by_result, "result"
     else:
         side, side_from = MOVER if kind == "plain" else FIRST, "assumed"
     size = math.exp(_ratio(sums[_LOG_SIZE], sized)) if sized else math.nan
@@ -293,7 +308,7 @@ def _convention(event: str, kind: str, sums: Floats, side: str | None, unit: str
         first_agrees=first_agrees,
         mover_agrees=mover_agrees,
         size=size,
-        is_doubtful=bool(told_by_results and (lead > 0) != (side == FIRST)),
+        is_doubtful=any(one not in (None, side) for one in told),
     )
 
 
@@ -343,23 +358,19 @@ class CommentScorer:
         self._sides: list[NDArray[np.int8]] = []
         self._hundredths: list[NDArray[np.bool_]] = []
         self._games_with_hundredths = 0
+        self._without: dict[str, int] = {}
         self.conventions: tuple[CommentConvention, ...] = ()
 
     def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
         """Scores as they are written; :meth:`complete` makes values of them.
 
-        Raises
-        ------
-        BadInputError
-            There are no records, or none with comments.
+        Positions without records, and of formats without comments, have none.
         """
         records = selected.records
         if records is None or selected.record is None or selected.move is None:
-            raise BadInputError(
-                f"{self.name}: scores in comments are in game records; positions without them have none"
-            )
+            return self._nothing(selected, "files of positions, not of games,")
         if "comment_score" not in records.move_columns:
-            raise BadInputError(f"{self.name}: the format of {records.source or 'these records'} has no comments")
+            return self._nothing(selected, "files whose format has no comments")
         event = self._statistics.add(records)
         written = np.where(selected.move >= 0, records.move_columns["comment_score"][selected.move], np.nan)
         kind = records.move_columns["comment_kind"][selected.move].astype(np.int32)
@@ -372,6 +383,13 @@ class CommentScorer:
         self._games_with_hundredths += int(marked.sum())
         self._hundredths.append(marked[selected.record] & (written == np.rint(written)))
         return Prediction(np.where(wanted, written, np.nan).astype(np.float32), unit="pawns")
+
+    def _nothing(self, selected: SelectedPositions, source: str) -> Prediction:
+        self._without[source] = self._without.get(source, 0) + len(selected)
+        self._rows.append(np.zeros(len(selected), np.int32))
+        self._sides.append(selected.side)
+        self._hundredths.append(np.zeros(len(selected), np.bool_))
+        return Prediction(np.full(len(selected), np.nan, np.float32), unit="pawns")
 
     def complete(self, prediction: Prediction) -> Prediction:
         """Read the scores from the side to move, in pawns."""
@@ -399,11 +417,14 @@ class CommentScorer:
         """Say where what was found is doubtful."""
         doubtful = [one for one in self.conventions if one.is_doubtful]
         assumed = [one for one in self.conventions if one.side_from == "assumed"]
-        found = []
+        found = [
+            f"{self.name}: what comes from {source} has no scores in comments (positions: {count:,})"
+            for source, count in self._without.items()
+        ]
         if doubtful:
             found.append(
                 f"{self.name}: in {len(doubtful)} events with {sum(one.games for one in doubtful):,} games the results "
-                "contradict the side that scores were found to speak for; see the table, and side="
+                "or consecutive scores contradict the side that scores are read for; see the table, and side="
             )
         if assumed:
             found.append(
@@ -419,11 +440,13 @@ class CommentScorer:
 
     def tables(self) -> Sequence[ScorerTable]:
         """Show what scores were found to mean, in all and by event; what is out of the ordinary comes first."""
+        if not self.conventions:
+            return ()
         groups: dict[tuple[str, ...], list[CommentConvention]] = {}
         for one in self.conventions:
             groups.setdefault(_meaning(one), []).append(one)
         summary = sorted(groups.items(), key=lambda item: -sum(one.scores for one in item[1]))
-        common = summary[0][0] if summary else ()
+        common = summary[0][0]
         by_event = sorted(self.conventions, key=lambda one: (_meaning(one) == common, -one.games))
         return (
             ScorerTable(

@@ -129,7 +129,7 @@ class Comparison:
         Their grades on these positions with the scales and drawishnesses that they came with; None where what is
         compared are not recalibrated grades.
     as_given_difference, as_given_error
-        The difference between these in mean log correctness, and its standard error by game.
+        The difference between these in mean log correctness, and its standard error by game; None likewise.
     """
 
     first: str
@@ -148,13 +148,13 @@ class Comparison:
     grades: tuple[float, float]
     pairs: int = 1
     as_given: tuple[float, float] | None = None
-    as_given_difference: float = math.nan
-    as_given_error: float = math.nan
+    as_given_difference: float | None = None
+    as_given_error: float | None = None
 
     @property
     def is_reversed(self) -> bool:
         """Whether the two grade in the other order as they were given."""
-        return self.as_given is not None and self.difference * self.as_given_difference < 0
+        return self.as_given_difference is not None and self.difference * self.as_given_difference < 0
 
     @property
     def is_significant(self) -> bool:
@@ -187,7 +187,7 @@ class Comparison:
         recalibrated, given = (
             " against ".join(f"{grade:.4f}" for grade in pair[::order]) for pair in (self.grades, self.as_given)
         )
-        reverse = ": the other order is their calibration's, not that of what they know" if self.is_reversed else ""
+        reverse = ", in the other order, which is due to calibration alone" if self.is_reversed else ""
         return f"; recalibrated {recalibrated}, as given {given}{reverse}"
 
     def _games_needed(self) -> int:

@@ -127,6 +127,15 @@ class Prediction:
     unit: str = ""
     seconds: float = math.nan
 
+    @property
+    def is_known(self) -> NDArray[np.bool_]:
+        """For which positions there is a value, and a drawishness if the evaluation has its own: [N]."""
+        missing = np.isnan(self.value)
+        if np.ndim(self.drawishness):
+            missing = missing | np.isnan(self.drawishness)
+        known: NDArray[np.bool_] = ~missing
+        return known
+
 
 @define(frozen=True)
 class GradingSettings:
@@ -144,6 +153,9 @@ class GradingSettings:
         Of these.
     bins
         Bins of the reliability curves.
+    recalibrate
+        Whether evaluations are calibrated to the games before they are graded and compared, each part of the games by
+        the others; else their calibration is graded as well.
     """
 
     floor: float = LEAST_CORRECTNESS
@@ -151,6 +163,7 @@ class GradingSettings:
     resamples: int = 10_000
     seed: int = 0
     bins: int = 20
+    recalibrate: bool = True
 
     def __attrs_post_init__(self) -> None:
         if self.bins < 1:
@@ -278,7 +291,10 @@ class _Grader:
         count = len(self._positions.result)
         if len(prediction.value) != count:
             raise BadInputError(f"{name} has {len(prediction.value)} values for {count} positions")
-        rows = _rows_with_values(name, prediction)
+        known = prediction.is_known
+        if not known.any():
+            raise BadInputError(f"{name} has no value for any of the {count:,} positions")
+        rows: Any = slice(None) if known.all() else np.flatnonzero(known)
         game = self._positions.game
         assert game is not None
         value, result, game = np.asarray(prediction.value)[rows], self._positions.result[rows], game[rows]
@@ -289,7 +305,9 @@ class _Grader:
         fit = fit_scale(value, result, scale=prediction.scale, drawishness=own, game=game, floor=floor)
         drawishness: Any = own if fit.drawishness is None else fit.drawishness
         as_given = log_correctness(value, result, fit.scale, drawishness)
-        anew = recalibrated(value, result, game, own, seed=self._settings.seed, floor=floor)
+        anew = None
+        if self._settings.recalibrate:
+            anew = recalibrated(value, result, game, own, seed=self._settings.seed, floor=floor)
         logs = as_given if anew is None else anew.logs
         gained = floored(logs, floor)[0] - floored(as_given, floor)[0]
         cost, cost_error, _ = mean_by_game(gained, game)
@@ -321,18 +339,6 @@ class _Grader:
             missing=count - len(result),
         )
         return grade, spread
-
-
-def _rows_with_values(name: str, prediction: Prediction) -> Any:
-    """Rows of the positions for which an evaluation has a value, and its own drawishness if it has one."""
-    missing = np.isnan(prediction.value)
-    if np.ndim(prediction.drawishness):
-        missing = missing | np.isnan(prediction.drawishness)
-    if not missing.any():
-        return slice(None)
-    if missing.all():
-        raise BadInputError(f"{name} has no value for any of the {len(missing):,} positions")
-    return np.flatnonzero(~missing)
 
 
 def grade_predictions(
@@ -371,7 +377,7 @@ def grade_predictions(
         results=(won, drawn, lost),
         settings=chosen,
         uncompared=uncompared,
-        notes=notes_on(evaluations, comparisons),
+        notes=notes_on(evaluations, comparisons, is_recalibrated=chosen.recalibrate),
     )
 
 

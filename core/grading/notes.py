@@ -20,7 +20,9 @@ FREQUENCIES = "result frequencies"
 """The baseline that knows how often the graded positions were won, drawn and lost, and nothing else."""
 
 
-def notes_on(evaluations: Sequence[EvaluationGrade], comparisons: Sequence[Comparison]) -> tuple[str, ...]:
+def notes_on(
+    evaluations: Sequence[EvaluationGrade], comparisons: Sequence[Comparison], *, is_recalibrated: bool
+) -> tuple[str, ...]:
     """Tell what is remarkable about the grades of single evaluations.
 
     Parameters
@@ -29,10 +31,12 @@ def notes_on(evaluations: Sequence[EvaluationGrade], comparisons: Sequence[Compa
         Graded, without baselines.
     comparisons
         Of pairs of them.
+    is_recalibrated
+        Whether grades were to be recalibrated.
     """
     found = [note for one in evaluations for note in (_costly(one, comparisons), _below(one)) if note]
     few = [one.name for one in evaluations if one.calibration is None]
-    if few:
+    if few and is_recalibrated:
         found.append(
             f"{' and '.join(few)}: fewer than {FEWEST_GAMES} games are too few to recalibrate; what is graded and "
             "compared is the evaluation as given, its calibration included"

@@ -66,9 +66,11 @@ def _summary(found: CollectionGrading) -> str:
     grading = found.grading
     grade = grading.baselines[0].grade
     best = max(grading.evaluations, key=lambda one: one.grade.grade)
+    mark = "below" if best.grade.grade < best.frequencies else "above"
     sentences = [
         f"{whole(grade.positions)} positions of {whole(grade.games)} games.",
-        f"{best.name} gave the results a probability of {number(best.grade.grade)} on average (geometric mean).",
+        f"{best.name} gave the results a probability of {number(best.grade.grade)} on average (geometric mean), "
+        f"{mark} the {number(best.frequencies)} of the {grading.baselines[-1].name}.",
         *(f"{comparison.verdict}." for comparison in grading.comparisons[:3]),
     ]
     return " ".join(sentences)
@@ -77,11 +79,10 @@ def _summary(found: CollectionGrading) -> str:
 def _key_figures(found: CollectionGrading) -> Element:
     grading = found.grading
     best = max(grading.evaluations, key=lambda one: one.grade.grade)
-    frequencies = grading.baselines[-1]
-    gain = 100 * (best.grade.grade / frequencies.grade.grade - 1)
+    gain = 100 * (best.grade.grade / best.frequencies - 1)
     figures = (
         (number(best.grade.grade, 4), f"grade of {best.name}"),
-        (f"{signed(gain)} %", f"against {frequencies.name}"),
+        (f"{signed(gain)} %", f"against {grading.baselines[-1].name}"),
         (whole(best.grade.games), "games"),
     )
     return element(
@@ -116,16 +117,17 @@ def _grades(found: CollectionGrading) -> Element:
         if fit is not None and fit.drawishness is not None:
             drawishness = _with_error(fit.drawishness, fit.drawishness_error)
         interval = f"{number(grade.low, 4)}–{number(grade.high, 4)}"
-        counts = (whole(grade.positions), whole(one.missing))
-        rows.append((one.name, *counts, number(grade.grade, 4), interval, scale, drawishness, whole(grade.floored)))
+        as_given = "" if one.as_given is None else number(one.as_given.grade, 4)
+        figures = (whole(grade.positions), whole(one.missing), number(grade.grade, 4), interval, as_given)
+        rows.append((one.name, *figures, scale, drawishness, whole(grade.floored)))
     interval = f"{found.grading.settings.confidence:.4g} interval"
-    header = ("evaluation", "positions", "missing", "grade", interval, "b", "drawishness", "floored")
+    header = ("evaluation", "positions", "missing", "grade", interval, "as given", "b", "drawishness", "floored")
     remarks = [f"{one.name}: {one.fit.message}." for one in found.grading.evaluations if one.fit and one.fit.message]
     return section(
         "grades",
         "Grades",
         _rows(header, rows, "Geometric mean of the probability given to the result"),
-        *(element("p", remark) for remark in remarks),
+        *(element("p", remark) for remark in (*remarks, *(f"{note}." for note in found.grading.notes))),
     )
 
 
@@ -136,6 +138,7 @@ def _comparisons(found: CollectionGrading) -> Element | None:
         (
             f"{one.first} against {one.second}",
             signed(one.difference, 3),
+            "" if one.as_given_difference is None else signed(one.as_given_difference, 3),
             f"{signed(one.low, 3)} to {signed(one.high, 3)}",
             whole(one.positions),
             f"{one.p_value:.2g}",
@@ -144,7 +147,7 @@ def _comparisons(found: CollectionGrading) -> Element | None:
         )
         for one in found.grading.comparisons
     ]
-    header = ("pair", "difference", "interval", "positions", "p", "p adjusted", "verdict")
+    header = ("pair", "difference", "as given", "interval", "positions", "p", "p adjusted", "verdict")
     return section(
         "comparisons",
         "Which is better",
@@ -288,6 +291,11 @@ def _how_to_read() -> Element:
         "that it gave to what then happened; the grade is the geometric mean over positions.",
         "Equal probabilities grade 1/3. The result frequencies grade what can be known without looking at the board. "
         "What an evaluation adds to them is what it knows.",
+        "Grades are recalibrated where there are games enough: b, and level and slope of the log odds of the "
+        "drawishness, are fitted for each fifth of the games to the others. So evaluations are compared by what they "
+        "know, and no position helps to predict itself. As given is the grade with the b and the drawishness that "
+        "stand beside it; those that the evaluation lacks are fitted to these games. What lies between the two is "
+        "what its calibration costs.",
         "Errors and intervals are by game. Two evaluations are compared on the same positions, which tells them apart "
         "far better than their own intervals do.",
     )

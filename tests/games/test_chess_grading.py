@@ -85,3 +85,34 @@ def test_engine_games_grade_as_in_the_notes(shared: Path) -> None:
     assert {one.side for one in scorer.conventions if one.games > 20} == {"first"}
     assert featured.grade.grade > comments.grade.grade
     assert found.grading.comparisons[0].is_significant
+
+
+@pytest.mark.shared
+def test_scores_from_whites_side_are_read_so_in_every_event(shared: Path) -> None:
+    """Spectators vote against a program at depth 1: they write 0.16 all along, and signs alternate."""
+    scorer = CommentScorer("comments")
+    files = [shared / "chess" / "engines" / "tcec-seasons-15-19.pgn.xz"]
+    found = grade_collection(
+        load_game("chess"), files, [scorer], settings=GradingSettings(resamples=100), skip_bad=True
+    )
+    assert {one.side for one in scorer.conventions if one.kind == "wv"} == {"first"}
+    [chat] = [one for one in scorer.conventions if one.event == "TCEC Season 19 - Chat vs Stockfish Depth 1"]
+    assert chat.previous < -0.5
+    assert chat.side_from == "defined"
+    assert chat.is_doubtful
+    assert any("contradict the side" in remark for remark in found.remarks)
+
+
+def test_what_can_be_graded_is_where_comments_have_no_scores(tmp_path: Path) -> None:
+    path = tmp_path / "games.pgn"
+    game = '[Result "1-0"]\n\n1. e4 e5 2. Nf3 Nc6 1-0\n\n'
+    path.write_text(3 * game)
+    options = "--skip-moves 0 --skip-end 0 --scale 1 --drawishness 0.5"
+    command = ["grade", "chess", str(path), *options.split()]
+    both = CliRunner().invoke(command_group, [*command, "--evaluation", "comments", "--evaluation", "default"])
+    assert both.exit_code == 0, both.output
+    assert "note: comments has no value for any of the 3 positions: not graded" in both.output
+    assert "│ default" in both.output
+    assert "│ comments" not in both.output
+    alone = CliRunner().invoke(command_group, [*command, "--evaluation", "comments"])
+    assert "comments has no value for any of the 3 positions" in str(alone.exception)

@@ -100,7 +100,8 @@ def test_all_positions_are_graded_by_game(
         drawishness=[0.1],
     )
     logs = log_correctness(evaluation.predict(games.positions), np.sign(games.label), 5.0, 0.1)
-    grade = found.grading.evaluations[0].grade
+    grade = found.grading.evaluations[0].as_given
+    assert grade is not None
     assert grade.mean_log == pytest.approx(logs.mean())
     assert (grade.positions, grade.games) == (len(games), 400)
 
@@ -231,8 +232,10 @@ def test_the_command_prints_tables_and_a_verdict(file: Path, model: Path, tmp_pa
     )  # fmt: skip
     assert "equal probabilities" in text
     assert "default is better than mobility" in text
+    assert "as given" in text
     html = page.read_text(encoding="utf-8")
     assert "default is better than mobility" in html
+    assert '<th scope="col">as given</th>' in html
     assert html.count("<svg") >= 6
     assert "<script" not in html
 
@@ -246,9 +249,29 @@ def test_the_command_prints_json(file: Path, model: Path) -> None:
     assert (first["fit"]["scale"], first["fit"]["drawishness"], first["fit"]["fitted"]) == (5.0, 0.2, [])
     assert second["fit"]["fitted"] == ["scale"]
     assert len(first["by_group"]["phase"]) == len(found["groups"]["phase"])
-    assert found["comparisons"][0]["verdict"]
+    assert first["as_given"]["grade"] < first["grade"]["grade"] < second["grade"]["grade"]
+    assert first["calibration"]["scale"] > 0
+    comparison = found["comparisons"][0]
+    assert comparison["grades"] == pytest.approx([first["grade"]["grade"], second["grade"]["grade"]])
+    assert comparison["as_given"] == pytest.approx([first["as_given"]["grade"], second["as_given"]["grade"]])
+    assert ", as given " in comparison["verdict"]
+    assert found["notes"] == []
     assert found["selection"]["kind"] == "random"
     assert found["evaluations"][0]["scores"]["counts"]
+
+
+def test_a_grade_below_the_frequencies_is_called_that(file: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    module = tmp_path / "noise.py"
+    module.write_text(
+        "import numpy as np\n\ndef noise(p):\n    return np.random.default_rng(0).normal(size=len(p[0]))\n"
+    )
+    arguments = ("grade", "othello", file, "--evaluation", f"python:{module}:noise,name=noise", "--resamples", 100)
+    text = run(*arguments, "--report", page)
+    assert "note: noise grades below the result frequencies" in text
+    html = page.read_text(encoding="utf-8")
+    assert "noise grades below the result frequencies" in html
+    assert "of the result frequencies" in html
 
 
 def test_equal_gradings_make_equal_reports(found: CollectionGrading) -> None:

@@ -109,10 +109,30 @@ def test_results_that_contradict_are_told() -> None:
     assert found.is_doubtful
 
 
-@pytest.mark.parametrize(("kind", "side"), [("plain", MOVER), ("wv", FIRST), ("eval", FIRST)])
-def test_without_evidence_the_custom_is_assumed(kind: str, side: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "side", "side_from"),
+    [("plain", MOVER, "assumed"), ("ev", FIRST, "assumed"), ("wv", FIRST, "defined"), ("eval", FIRST, "defined")],
+)
+def test_without_evidence_the_custom_is_assumed(kind: str, side: str, side_from: str) -> None:
     found = convention(records_of(np.full((1, 4), 0.25), np.zeros(1), "Match", kind))
-    assert (found.side, found.side_from, found.unit_from) == (side, "assumed", "assumed")
+    assert (found.side, found.side_from, found.unit_from) == (side, side_from, "assumed")
+
+
+def test_what_speaks_for_the_first_player_by_definition_is_not_read_for_the_mover_by_its_signs() -> None:
+    """Each of two players thinks itself ahead, and one of them writes the same all along."""
+    scores, results = drifting_scores(12, seed=7)
+    scores[:, ::2], scores[:, 1::2] = 0.16, -abs(scores[:, 1::2])
+    wv, ev = (convention(records_of(scores, results, "Match", kind)) for kind in ("wv", "ev"))
+    assert (wv.side, wv.is_doubtful) == (FIRST, True)
+    assert (ev.side, ev.side_from) == (MOVER, "previous")
+
+
+@pytest.mark.parametrize(("games", "side"), [(9, FIRST), (30, MOVER)])
+def test_a_definition_yields_to_signs_and_results_of_many_games(games: int, side: str) -> None:
+    scores, results = drifting_scores(games, seed=8)
+    found = convention(records_of(written_as(scores, MOVER, PAWNS), results, "Match", "wv"))
+    assert found.side == side
+    assert found.is_doubtful == (side == FIRST)
 
 
 def test_values_are_pawns_of_the_side_to_move() -> None:
@@ -125,7 +145,7 @@ def test_values_are_pawns_of_the_side_to_move() -> None:
     move = np.array([3, 46, 90, 200])
     for event, side, unit, start_side in (("A", FIRST, PAWNS, 1), ("B", MOVER, HUNDREDTHS, 1), ("C", FIRST, PAWNS, -1)):
         selected = selected_of(
-            records_of(written_as(scores, side, unit), results, event, "wv", start_side=start_side), move
+            records_of(written_as(scores, side, unit), results, event, "ev", start_side=start_side), move
         )
         predictions.append(scorer.predict(selected).value)
         expected.append(scores.ravel()[move] * (selected.side if side == FIRST else 1 - 2 * (move % 2)))
@@ -161,14 +181,23 @@ def test_mates_missing_scores_and_options() -> None:
     assert {row[1] for row in by_event.rows} == {"wv", "ev"}
 
 
-def test_what_has_no_comments_is_refused() -> None:
+def test_what_has_no_comments_has_no_scores_and_that_is_told() -> None:
     scorer = CommentScorer("comments")
-    with pytest.raises(BadInputError, match="positions without them have none"):
-        scorer.predict(SelectedPositions.from_positions(Board(np.zeros(3, np.uint64))))
     scores, results = drifting_scores(2, seed=7)
-    records = records_of(scores, results, "A", "wv")
-    records.move_columns.clear()  # type: ignore[attr-defined]
-    with pytest.raises(BadInputError, match="has no comments"):
-        scorer.predict(selected_of(records, np.array([1])))
+    records, bare = (records_of(scores, results, "A", "wv") for _ in range(2))
+    bare.move_columns.clear()  # type: ignore[attr-defined]
+    parts = [
+        scorer.predict(SelectedPositions.from_positions(Board(np.zeros(3, np.uint64)))),
+        scorer.predict(selected_of(records, np.array([1]))),
+        scorer.predict(selected_of(bare, np.array([1]))),
+    ]
+    found = scorer.complete(Prediction(np.concatenate([part.value for part in parts])))
+    assert np.isnan(found.value).tolist() == [True] * 3 + [False, True]
+    positions, format_, *_ = scorer.remarks()
+    assert positions.endswith("files of positions, not of games, has no scores in comments (positions: 3)")
+    assert format_.endswith("files whose format has no comments has no scores in comments (positions: 1)")
+
+
+def test_what_comments_are_is_checked() -> None:
     with pytest.raises(BadInputError, match="first or mover"):
         CommentScorer("comments", side="left")
