@@ -12,9 +12,71 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.learning import Learning
 
-__all__ = ["Baseline", "BaselineFit", "CalibrationBins", "calibration_bins", "fit_baselines", "phase_errors"]
+__all__ = [
+    "Baseline",
+    "BaselineFit",
+    "CalibrationBins",
+    "ErrorSums",
+    "calibration_bins",
+    "fit_baselines",
+    "phase_errors",
+]
 
 Floats = NDArray[np.float64]
+
+
+class ErrorSums:
+    """Sums for the errors of predictions in each of K groups, chunk by chunk.
+
+    Parameters
+    ----------
+    group_count
+        Number of groups K; more are made as they are met.
+    """
+
+    def __init__(self, group_count: int = 0) -> None:
+        self._counts, self._mass, self._squares, self._distances = np.zeros((4, group_count))
+
+    def add(
+        self, predicted: NDArray[Any], label: NDArray[Any], group: NDArray[Any], weight: NDArray[Any] | None = None
+    ) -> None:
+        """Add N predictions, their labels, groups and weights, 1 by default."""
+        residual = np.asarray(predicted, np.float64) - np.asarray(label, np.float64)
+        weights = np.ones(len(residual)) if weight is None else np.asarray(weight, np.float64)
+        count = max(len(self._counts), int(group.max(initial=-1)) + 1)
+        sums = (np.ones(len(residual)), weights, weights * residual**2, weights * np.abs(residual))
+        self._counts, self._mass, self._squares, self._distances = (
+            np.bincount(group, values, count) + np.pad(before, (0, count - len(before)))
+            for before, values in zip((self._counts, self._mass, self._squares, self._distances), sums, strict=True)
+        )
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of positions in each group, and in all: int64 [K + 1]."""
+        return _with_total(self._counts).astype(np.int64)
+
+    @property
+    def weights(self) -> Floats:
+        """Sum of weights in each group, and in all: float64 [K + 1]."""
+        return _with_total(self._mass)
+
+    @property
+    def root_mean_square(self) -> Floats:
+        """Root mean square error of each group, and over all: float64 [K + 1]; nan where a group is empty."""
+        return np.sqrt(self._means(self._squares))
+
+    @property
+    def mean_absolute(self) -> Floats:
+        """Mean absolute error of each group, and over all: float64 [K + 1]; nan where a group is empty."""
+        return self._means(self._distances)
+
+    def _means(self, sums: Floats) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return _with_total(sums) / self.weights
+
+
+def _with_total(values: Floats) -> Floats:
+    return np.append(values, values.sum())
 
 
 def phase_errors(
@@ -42,13 +104,9 @@ def phase_errors(
     errors
         float64 array [K + 1]; the last is the error over all positions; nan where a phase is empty.
     """
-    residual = np.asarray(predicted, np.float64) - np.asarray(label, np.float64)
-    weights = np.ones(len(residual)) if weight is None else np.asarray(weight, np.float64)
-    squares = np.bincount(phase, weights * residual**2, phase_count)
-    mass = np.bincount(phase, weights, phase_count)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        errors: Floats = np.sqrt(np.append(squares, squares.sum()) / np.append(mass, mass.sum()))
-    return errors
+    sums = ErrorSums(phase_count)
+    sums.add(predicted, label, phase, weight)
+    return sums.root_mean_square
 
 
 @define(frozen=True)

@@ -120,7 +120,8 @@ def _read(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_by
 
 
 def _checked(game: Game, path: Path, block: LineBlock, names: _MoveNames, *, skip_bad: bool) -> GameRecords:
-    texts = {block.first_number + row: block.text(row) for row in range(len(block.starts))}
+    filled = np.flatnonzero(block.ends > block.starts).tolist()
+    texts = {block.first_number + row: block.text(row) for row in filled}
     numbers = [number for number, text in texts.items() if text and not text.startswith("#")]
     lines = [_Line(texts[number], names.__getitem__, game.score_bounds) for number in numbers]
     bad = BadRecords(len(lines), lambda index: f"{path}:{numbers[index]}")

@@ -26,6 +26,11 @@ MAX_BYTES = 4 << 30
 
 _UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|[ -~]\0[ -~]\0|\0[ -~]\0[ -~]")
 """A byte order mark, or two ASCII characters without one."""
+
+
+# Games and tables pack to a hundredth at best; what unpacks to more was made to fill memory and time.
+_MOST_GROWTH = 100
+_ALWAYS_UNPACKED = 64 << 20
 _PIECE = 1 << 18
 _ZSTANDARD_PIECE = 1 << 14
 _BLOCK = 1 << 22
@@ -83,12 +88,18 @@ class BoundedFile:
         The decompressed bytes.
     max_bytes
         Reading more than this is an error.
+    packed_bytes
+        Size of the archive, which bounds what may come out of it; None if the file is none.
     """
 
-    def __init__(self, path: Path, stream: Unpacked, max_bytes: int) -> None:
+    def __init__(self, path: Path, stream: Unpacked, max_bytes: int, packed_bytes: int | None = None) -> None:
         self.path = path
         self._stream = stream
         self._max_bytes = max_bytes
+        self._archive = ""
+        if packed_bytes is not None and max(_ALWAYS_UNPACKED, _MOST_GROWTH * packed_bytes) < max_bytes:
+            self._max_bytes = max(_ALWAYS_UNPACKED, _MOST_GROWTH * packed_bytes)
+            self._archive = f" for an archive of {packed_bytes:,}; unpack it first if it is right"
         self._count = 0
         self._damage: BadInputError | None = None
 
@@ -134,7 +145,7 @@ class BoundedFile:
             raise BadInputError(f"{self.path}: is text in UTF-16; save it as UTF-8")
         self._count += len(piece)
         if self._count > self._max_bytes:
-            raise BadInputError(f"{self.path}: holds more than the limit of {self._max_bytes:,} bytes")
+            raise BadInputError(f"{self.path}: holds more than the limit of {self._max_bytes:,} bytes{self._archive}")
         return piece
 
 
@@ -147,7 +158,8 @@ def open_bounded(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) ->
     path
         The file; its last suffix decides about unpacking.
     max_bytes
-        Limit on the unpacked size.
+        Limit on the unpacked size; that of an archive is also limited to a hundred times its own, or 64 MiB if that is
+        more.
 
     Raises
     ------
@@ -160,7 +172,8 @@ def open_bounded(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) ->
     except OSError as error:
         raise BadInputError(f"{source}: cannot be opened: {error.strerror or error}") from error
     with file, _unpacked(file, source.suffix.lower()) as stream:
-        yield BoundedFile(source, stream, max_bytes)
+        packed = os.fstat(file.fileno()).st_size if source.suffix.lower() in _PACKINGS else None
+        yield BoundedFile(source, stream, max_bytes, packed)
 
 
 def _unpacked(file: BufferedReader, suffix: str) -> BufferedReader | gzip.GzipFile | lzma.LZMAFile | _ZstandardStream:

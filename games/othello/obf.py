@@ -148,7 +148,7 @@ def read_obf(
     for block in line_blocks(source, lines=chunk_positions, max_bytes=max_bytes):
         rows: list[_Line] = []
         problems: list[str] = []
-        for line in range(len(block.starts)):
+        for line in np.flatnonzero(block.ends > block.starts).tolist():
             text = block.text(line)
             if not text.strip() or text.lstrip().startswith("%"):
                 continue

@@ -132,6 +132,21 @@ def test_the_unpacked_size_is_bounded(tmp_path: Path, packing: str) -> None:
     assert sum(len(block.starts) for block in line_blocks(path, lines=1000, max_bytes=3_000_000)) == 1_000_000
 
 
+@pytest.mark.parametrize("packing", [".gz", ".xz", ".zst"])
+def test_an_archive_unpacks_to_a_hundred_times_its_size_at_most(
+    tmp_path: Path, packing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / f"bomb{packing}"
+    path.write_bytes(PACKINGS[packing](b"ab\n" * 3_000_000))
+    assert sum(len(block.starts) for block in line_blocks(path, lines=1000)) == 3_000_000
+    monkeypatch.setattr(record_files, "_ALWAYS_UNPACKED", 1 << 20)
+    with pytest.raises(BadInputError, match=r"more than the limit of .* bytes for an archive of .*; unpack it first"):
+        list(line_blocks(path, lines=1000))
+    plain = tmp_path / "plain"
+    plain.write_bytes(b"ab\n" * 3_000_000)
+    assert sum(len(block.starts) for block in line_blocks(plain, lines=1000)) == 3_000_000
+
+
 def test_a_line_without_end(tmp_path: Path) -> None:
     path = tmp_path / "line.gz"
     path.write_bytes(gzip.compress(b"first\n" + bytes(40_000_000)))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import json
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -200,6 +203,11 @@ def test_probabilities_are_graded_as_they_are(game: Game, folder: Path, tmp_path
         ("position,score\nnonsense,3\n", ":2: "),
         ("game,ply,win,draw,loss\n1,2,0.5,0.5,0.5\n", "add up to 1"),
         ("game,ply,score,drawishness\n1,2,3,4\n", "between 0 and 1"),
+        ("game,ply,score\n" + "1" * 5000 + ",2,3\n", ":2: game and ply must be whole"),
+        ("game,ply,score\n9999999999,2,3\n", ":2: games are numbered to"),
+        ("game,ply,score\n\n\n1,2,three\n", ":4: score must be a number"),
+        ('game,ply,score\n1,2,"3\n' + "4\n" * 200, ":102: no end of a row within 100 lines"),
+        ("game,ply,score\n" + "1" * (1 << 21), ":2: no line end within"),
     ],
 )
 def test_bad_files_of_scores_are_refused(game: Game, tmp_path: Path, text: str, reason: str) -> None:
@@ -207,6 +215,22 @@ def test_bad_files_of_scores_are_refused(game: Game, tmp_path: Path, text: str, 
     path.write_text(text)
     with pytest.raises(BadInputError, match=reason):
         source_of(game, f"csv:{path}")
+
+
+@pytest.mark.parametrize("rest", [b"\n", b'","\n', b"x,y," + b"," * 50_000 + b"\n"])
+def test_a_file_of_scores_is_never_held(game: Game, tmp_path: Path, rest: bytes) -> None:
+    path = tmp_path / "scores.csv.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(b'position,score,"remark\nof two lines"\n\n')
+        for _ in range(40):
+            file.write(rest * ((1 << 20) // len(rest)))
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(BadInputError):
+            source_of(game, f"csv:{path}")
+        assert tracemalloc.get_traced_memory()[1] < 150 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_lines_must_tell_their_file_where_several_are_graded(game: Game, folder: Path, tmp_path: Path) -> None:
