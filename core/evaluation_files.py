@@ -19,6 +19,7 @@ from glem.core.archives import ArchiveFormat
 from glem.core.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation import LinearEvaluation
+from glem.core.families import check_named_by_file
 from glem.core.fitting.links import Link
 from glem.core.learning import Learning, load_learning
 from glem.core.patterns import PatternSet
@@ -144,7 +145,7 @@ def restored_evaluation(source: Path, header: Any, arrays: Mapping[str, NDArray[
         They fit no evaluation, or one of other features or phases.
     """
     with reading(source, "glem evaluation file"):
-        learning = load_learning(header["game"])
+        learning = load_learning(check_named_by_file(header["game"], source))
         _check_learning(source, header, learning)
         patterns = None
         if header["patterns"] is not None:

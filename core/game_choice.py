@@ -8,6 +8,7 @@ from pathlib import Path
 
 from glem.core.errors import BadInputError, GlemError
 from glem.core.evaluation_files import load_evaluation
+from glem.core.families import check_named_by_file
 from glem.core.game import Game, game_names, load_game
 from glem.core.game_lines import GAME_LINES, game_in_header
 from glem.core.position_files import read_header
@@ -62,7 +63,7 @@ def choose_game(
     for file in files:
         found = _games_of_file(Path(file), format, installed)
         if len(found) == 1:
-            return load_game(found[0])
+            return load_game(check_named_by_file(found[0], file))
         if format not in {None, GAME_LINES.name} and not found:
             raise BadInputError(f"no installed game has a format {format!r}; name the game: --game")
         break

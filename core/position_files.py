@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from glem.core.duplicates import position_keys, scatter
 from glem.core.errors import BadInputError, reading
+from glem.core.families import check_named_by_file
 from glem.core.files import atomic_path, temporary_folder
 from glem.core.game import Game, load_game
 from glem.core.positions import PositionSet
@@ -183,7 +184,7 @@ def _opened(path: str | os.PathLike[str], game: Game | None) -> Iterator[tuple[A
         header = _checked_header(path, metadata.get(_KEY), file.metadata.num_rows)
         if game is not None and game.name != header.game:
             raise BadInputError(f"{path} holds positions of {header.game}, not of {game.name}")
-        owner = load_game(header.game) if game is None else game
+        owner = load_game(check_named_by_file(header.game, path)) if game is None else game
         if header.score_bounds != tuple(owner.score_bounds):
             raise BadInputError(
                 f"{path}: scores run from {header.score_bounds[0]} to {header.score_bounds[1]}, "

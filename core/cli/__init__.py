@@ -70,8 +70,14 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(glem.__version__, package_name="glem", message="%(prog)s %(version)s")
-def command_group() -> None:
+@click.option("--trust", multiple=True, metavar="GAME", help="Let files be of this game, a member of a family.")
+def command_group(trust: tuple[str, ...]) -> None:
     """Learn evaluation functions for board games from positions and game records."""
+    if trust:
+        from glem.core.game import load_game
+
+        for name in trust:
+            load_game(name)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

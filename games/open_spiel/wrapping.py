@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from functools import cache
 from typing import Any
 
@@ -18,6 +19,11 @@ MOST_WORDS = 256
 """Most 64-bit words that a position may take."""
 
 _MOST_ACTIONS = 32767
+
+_LARGEST_BOARD = 19
+_SIZE = r"(?:board_size|columns|k|m|n|num_cols|num_rows|rows|size|x_in_row)=[0-9]{1,2}"
+_SMALL = re.compile(rf"[a-z0-9_]+(?:\((?P<sizes>{_SIZE}(?:,{_SIZE})*)?\))?")
+_NUMBER = re.compile(r"[0-9]+")
 
 
 def _pyspiel() -> Any:
@@ -125,6 +131,14 @@ def open_spiel_game(text: str) -> Game:
         pass_move=rules.pass_move,
         facts={"OpenSpiel's name": str(game)},
     )
+
+
+def _is_small(text: str) -> bool:
+    found = _SMALL.fullmatch(text)
+    return found is not None and all(int(number) <= _LARGEST_BOARD for number in _NUMBER.findall(found["sizes"] or ""))
+
+
+open_spiel_game.is_harmless = _is_small  # type: ignore[attr-defined]
 
 
 def _layout(game: Any) -> BoardLayout | None:

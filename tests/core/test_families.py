@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from glem.core.cli import command_group
 from glem.core.errors import BadInputError, PluginError
-from glem.core.families import LEARNING_FAMILIES_GROUP, family_names, family_of, load_member
+from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation_files import load_evaluation
+from glem.core.families import LEARNING_FAMILIES_GROUP, check_named_by_file, family_names, family_of, load_member
 from glem.core.game import Game, load_game
+from glem.core.game_choice import choose_game
+from glem.core.game_lines import write_games
 from glem.core.learning import Learning, has_learning, load_learning
+from glem.core.positions import PositionSet
+from glem.core.records import GameRecords
 from tests.core.installed_games import write_distribution
 from tests.core.plain_game import learning_of, mirror_nim
 
@@ -81,6 +91,65 @@ def test_names_of_families() -> None:
 def test_what_is_wrong_is_said_with_the_distribution(name: str, text: str) -> None:
     with pytest.raises(PluginError, match=text):
         load_game(name)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, ...]:
+    """Files of the game ``nims:1``, of which nothing has been loaded by name yet afterwards."""
+    game, learning = load_game("nims:1"), load_learning("nims:1")
+    written = tuple(tmp_path / name for name in ("some.games", "some.parquet", "some.npz"))
+    write_games(game, written[0], GameRecords.empty())
+    PositionSet.from_positions(game, [game.initial_position], [1.0]).write(written[1])
+    LinearEvaluation(learning, np.zeros(len(learning.phases), np.float32)).save(written[2])
+    return written
+
+
+READERS: tuple[Callable[[Path], object], ...] = (
+    lambda path: choose_game(None, files=[path]),
+    PositionSet.read,
+    load_evaluation,
+)
+
+
+def test_a_file_does_not_choose_what_a_family_makes(files: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glem.core.families._loaded", set())
+    for path, read in zip(files, READERS, strict=True):
+        with pytest.raises(BadInputError, match=f"{path} is of the game 'nims:1', .*: glem --trust nims:1 COMMAND"):
+            read(path)
+    load_game("nims:1")
+    for path, read in zip(files, READERS, strict=True):
+        read(path)
+
+
+def test_a_family_vouches_for_members_that_files_may_name(
+    files: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glem.core.families._loaded", set())
+    monkeypatch.setattr(nim_family, "is_harmless", lambda text: text == "1", raising=False)
+    for path, read in zip(files, READERS, strict=True):
+        read(path)
+    with pytest.raises(BadInputError, match="'nims:2'"):
+        check_named_by_file("nims:2", "a file")
+
+
+def test_games_that_are_named_to_the_command_are_trusted(
+    files: tuple[Path, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = ("positions", str(files[0]), "-o", str(tmp_path / "out.parquet"))
+    monkeypatch.setattr("glem.core.families._loaded", set())
+    refused = CliRunner().invoke(command_group, output)
+    assert isinstance(refused.exception, BadInputError) and "--trust" in str(refused.exception)
+    for words in (("--trust", "nims:1", *output), (*output, "--game", "nims:1")):
+        monkeypatch.setattr("glem.core.families._loaded", set())
+        assert "no position is left to write" in str(CliRunner().invoke(command_group, words).exception)
+
+
+def test_what_is_shown_of_a_hostile_name_can_be_copied() -> None:
+    for name, shown in (("nims:'$(true)'", "--trust 'nims:'\"'\"'$(true)'\"'\"'' "), ("nims:\x1b[2J", "--trust GAME ")):
+        with pytest.raises(BadInputError) as refused:
+            check_named_by_file(name, "a file")
+        assert shown in str(refused.value)
+        assert "\x1b" not in str(refused.value)
 
 
 def test_a_family_says_itself_what_it_has_not() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from glem.core.conformance import check_game
 from glem.core.errors import BadInputError, GlemError
+from glem.core.families import check_named_by_file
 from glem.core.game import Game, load_game
 from glem.core.learning import load_learning
 from glem.core.operations import position_at, store_position
@@ -29,6 +30,21 @@ pytestmark = pytest.mark.filterwarnings("ignore::glem.core.plain_rules.PlainRule
 
 ALTERNATING = ["tic_tac_toe", "connect_four", "breakthrough(rows=6,columns=6)", "othello", "nim", "oware"]
 WITH_EXTRA_TURNS = ["dots_and_boxes", "mancala", "checkers", "ultimate_tic_tac_toe"]
+
+
+@pytest.mark.parametrize("text", ["tic_tac_toe", "othello()", "mnk(m=9,n=9,k=5)", "breakthrough(rows=6,columns=19)"])
+def test_files_may_name_games_of_usual_sizes(text: str) -> None:
+    assert check_named_by_file(f"open_spiel:{text}", "a file") == f"open_spiel:{text}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["mnk(m=50000,n=50000,k=5)", "mnk(m=20,n=9,k=5)", "gomoku(size=15,dims=8)", "efg_game(filename=/etc/hostname)",
+     "misere(game=tic_tac_toe())", "mnk(m=9", "mnk(m=\u0669)", "", "MNK"],
+)  # fmt: skip
+def test_files_must_not_name_others(text: str) -> None:
+    with pytest.raises(BadInputError, match="a file must not choose"):
+        check_named_by_file(f"open_spiel:{text}", "a file")
 
 
 def moves_of(game: Game, position: Any) -> list[int]:
