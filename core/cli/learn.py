@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.counts import counted, interval_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -163,7 +164,8 @@ def command(
     remarks = reading_remarks(summaries)
     if not as_json:
         against = f", {facts['tuning_games']:,} others to tune to" if tuned is not None else ""
-        click.echo(f"{len(deciding.result):,} positions of {deciding.game_count:,} games decide{against}: {rule}")
+        games = counted(deciding.game_count, "game")
+        click.echo(f"{counted(len(deciding.result), 'position')} of {games} to decide{against}: {rule}")
         click.echo(f"accepted: {learning_rule}")
         for remark in remarks:
             click.echo(f"note: {remark}")
@@ -235,7 +237,7 @@ def _refit(parts: list[GamePositions], l2: float, jobs: int) -> Refit:
 def _say(verdict: Verdict) -> None:
     click.echo(
         f"{verdict.number:>3} {verdict.verdict}: {verdict.name}: {verdict.difference:+.5f} "
-        f"({verdict.low:+.5f} to {verdict.high:+.5f}), p = {verdict.p_value:.2g}"
+        f"({interval_text(verdict.low, verdict.high, 5)}), p = {verdict.p_value:.2g}"
     )
 
 
@@ -246,7 +248,7 @@ def _print(run: LearningRun) -> None:
             f"{verdict.grade:.5f}",
             f"{verdict.difference:+.5f}",
             f"{verdict.error:.5f}",
-            f"{verdict.low:+.5f} to {verdict.high:+.5f}",
+            interval_text(verdict.low, verdict.high, 5),
             f"{verdict.p_value:.2g}",
             verdict.verdict,
         )
