@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import zipfile
 from collections.abc import Mapping
@@ -22,6 +23,8 @@ from glem.core.errors import BadInputError, GlemError
 from glem.core.files import atomic_path
 
 __all__ = ["ArchiveFormat"]
+
+_log = logging.getLogger(__name__)
 
 _LARGEST_HEADER = 16 << 20
 
@@ -81,6 +84,7 @@ class ArchiveFormat:
             The file is missing, damaged, too large, of another kind or version; the text names it.
         """
         try:
+            _log.info("reading %s", path)
             with zipfile.ZipFile(path) as archive:
                 self._check_members(path, {info.filename: info.file_size for info in archive.infolist()})
             # Opened here: numpy leaves a file open that it cannot read.

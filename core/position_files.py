@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,6 +43,8 @@ __all__ = [
     "stream_positions",
     "stream_provenance",
 ]
+
+_log = logging.getLogger(__name__)
 
 _KEY = b"glem.positions"
 _VERSION = 1
@@ -190,6 +193,7 @@ def _opened(path: str | os.PathLike[str], game: Game | None) -> Iterator[tuple[A
     with contextlib.ExitStack() as stack:
         # Opened here, so that a missing file is the usual OSError and all that pyarrow says later is about content.
         content = stack.enter_context(Path(path).open("rb"))
+        _log.info("reading %s", path)
         with _explained(path):
             file = stack.enter_context(pq.ParquetFile(content, page_checksum_verification=True))
             metadata = file.metadata.metadata or {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.display import display_progress, old_quiet, print_json, print_table
 from glem.core.counts import counted, interval_text
 
 if TYPE_CHECKING:
@@ -65,7 +65,13 @@ __all__ = ["command"]
     "--skip-end", type=click.FloatRange(0, 0.99), default=0.1, show_default=True,
     help="Share of each game left out at its end.",
 )  # fmt: skip
-@click.option("--quiet", is_flag=True, help="Leave out positions with tactical moves, which a search never evaluates.")
+@click.option(
+    "--quiet-positions",
+    "quiet",
+    is_flag=True,
+    help="Leave out positions with tactical moves, which a search never evaluates.",
+)
+@click.option("--quiet", "quiet_as_before", is_flag=True, hidden=True, callback=old_quiet)
 @click.option("--l2", type=click.FloatRange(0, 1e9), default=4.0, show_default=True, help="Penalty where `fit` fits.")
 @click.option("--resamples", type=click.IntRange(100), default=10_000, show_default=True, help="Samples of each test.")
 @click.option("--seed", default=0, show_default=True, help="Chooses positions, games and resamples.")
@@ -90,6 +96,7 @@ def command(
     skip_moves: int,
     skip_end: float,
     quiet: bool,
+    quiet_as_before: bool,
     l2: float,
     resamples: int,
     seed: int,
@@ -128,6 +135,7 @@ def command(
     first = load_any_player_evaluation(game, baseline)
     tried = [_file_candidate(game, text) for text in candidates]
     progress = display_progress(quiet=as_json)
+    quiet = quiet or quiet_as_before
     summaries: list[FileSummary] = []
     parts = read_game_positions(
         game, files, rule, quiet=quiet, skip_bad=skip_bad, observe=summaries.append, progress=progress

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from glem.core.cli.display import display_progress, print_json
+from glem.core.cli.display import display_progress, print_json, tell
 from glem.core.counts import counted
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def _report(counts: LabelCounts, written: dict[Path, int], *, as_json: bool) -> 
     for remark in _remarks(counts):
         click.echo(f"  {remark}")
     for problem in counts.problems:
-        click.echo(f"skipped: {problem}", err=True)
+        tell(f"skipped: {problem}")
 
 
 def _remarks(counts: LabelCounts) -> list[str]:
