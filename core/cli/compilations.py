@@ -13,7 +13,7 @@ from glem.core.linked_compilation import KernelDispatcher
 __all__ = ["Compilations"]
 
 
-class Compilations(Listener):  # type: ignore[misc]  # numba has no types
+class Compilations(Listener):
     """Logs every kernel that is compiled, not loaded from the disk, and how long that took.
 
     Parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from typing import Any
 
@@ -38,12 +39,12 @@ def test_long_work_tells_how_far_it_is_without_being_asked(monkeypatch: pytest.M
     with show("everything", 4) as whole:
         whole.advance(1)
         wait_for_lines(lines, 2)
-        assert lines[0].startswith("everything: 25%, about 0 s left, 0 s so far")
+        assert re.fullmatch(r"everything: 25%, about \d+ s left, \d+ s so far", lines[0])
         with show("a part") as part:
             part.advance(1_500)
             part.note("all well")
             wait_for_lines(lines, len(lines) + 2)
-            assert lines[-1] == "a part: 1,500 done, 0 s so far, all well"
+            assert re.fullmatch(r"a part: 1,500 done, \d+ s so far, all well", lines[-1])
         wait_for_lines(lines, len(lines) + 2)
         assert lines[-1].startswith("everything: 25%")
     ended = len(lines)
@@ -52,16 +53,20 @@ def test_long_work_tells_how_far_it_is_without_being_asked(monkeypatch: pytest.M
 
 
 def test_lines_come_ever_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_FIRST_SECONDS", 0.05)
-    monkeypatch.setattr(progress, "_MOST_SECONDS", 0.4)
+    monkeypatch.setattr(progress, "_FIRST_SECONDS", 0.02)
+    monkeypatch.setattr(progress, "_MOST_SECONDS", 0.1)
     times: list[float] = []
+
+    def note_time(_line: str) -> None:
+        times.append(time.monotonic())
+
     began = time.monotonic()
-    with line_progress(lambda _line: times.append(time.monotonic() - began))("count"):
-        time.sleep(1.3)
-    # Due after 0.05, 0.15, 0.35, 0.75 and 1.15 s.
-    assert times[0] >= 0.05
-    assert 2 <= len(times) <= 5
-    assert times[-1] - times[-2] > 0.1
+    with line_progress(note_time)("count"):
+        while len(times) < 5 and time.monotonic() < began + 60:
+            time.sleep(0.002)
+    # Due after 0.02 s, then 0.04, 0.08, 0.1 and 0.1 s later; a slow machine is later, never earlier.
+    waits = np.diff([began, *times])
+    assert (np.cumsum(waits) >= np.cumsum([0.02, 0.04, 0.08, 0.1, 0.1]) - 0.005).all()
 
 
 def test_a_kernel_is_told_when_it_is_compiled_and_not_when_it_is_there(caplog: pytest.LogCaptureFixture) -> None:
