@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import zipfile
 from collections.abc import Callable, Mapping
@@ -22,6 +23,8 @@ from glem.core.errors import BadInputError, reading
 from glem.core.files import atomic_path
 
 __all__ = ["ArchiveFormat", "read_arrays"]
+
+_log = logging.getLogger(__name__)
 
 _LARGEST = 4 << 30
 _LARGEST_HEADER = 16 << 20
@@ -85,6 +88,7 @@ class ArchiveFormat:
         BadInputError
             The file is missing, damaged, too large, of another kind or version; the text names it.
         """
+        _log.info("reading %s", path)
         arrays = read_arrays(path, f"{self.name} file", largest=self.largest, check=self._check_members)
         with reading(path, f"{self.name} file"):
             header = json.loads(arrays.pop("header").tobytes())

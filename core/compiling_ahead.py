@@ -6,6 +6,7 @@ start the second process; nothing depends on it: what it has not made, the first
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import subprocess
@@ -25,9 +26,6 @@ SEARCH = "search"
 """Purpose: the evaluation and quiescence in the search, then as for :data:`FEATURES`."""
 
 _OFF = "GLEM_NO_COMPILING_AHEAD"
-
-_started: list[subprocess.Popen[bytes]] = []
-"""Nobody waits for them; Python would warn of one that is forgotten while it runs."""
 
 
 def compile_ahead(purpose: str, game: Game, evaluation: str = "") -> None:
@@ -53,14 +51,19 @@ def compile_ahead(purpose: str, game: Game, evaluation: str = "") -> None:
         # Once, whatever comes of it. A folder as those of kernels, so that it is removed with them.
         (folder / f"ahead-{operations.numba_type.digest}-{purpose}").mkdir()
         arguments = [purpose, game.name, evaluation]
-        _started.append(
-            subprocess.Popen(  # noqa: S603 # this module, by this interpreter
-                [sys.executable, "-m", __name__, *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
+        process = subprocess.Popen(  # noqa: S603 # this module, by this interpreter
+            [sys.executable, "-m", __name__, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
+        atexit.register(_end, process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Leave no process behind: what it has not made is not needed any more."""
+    process.kill()
+    process.wait()
 
 
 def _features(game: Game, _evaluation: str) -> None:

@@ -22,6 +22,7 @@ from glem.core.archives import ArchiveFormat
 from glem.core.assessment import BaselineFit, calibration_bins, phase_errors
 from glem.core.candidates import Candidates, MiningPlan, draw_sample, find_candidates
 from glem.core.configurations import ConfigurationSet, symmetry_classes
+from glem.core.counts import counted
 from glem.core.digests import arrays_digest
 from glem.core.discovery_report import Assessment, cell_maps, configuration_items, discovery_report, pattern_items
 from glem.core.errors import BadInputError, reading
@@ -433,12 +434,12 @@ def _facts(
 ) -> dict[str, str]:
     plan = settings.mining
     facts = {
-        "positions": f"{len(positions):,} from {len(np.unique(positions.game_key)):,} different games",
+        "positions": f"{len(positions):,} from {counted(len(np.unique(positions.game_key)), 'different game')}",
         "sources": ", ".join(positions.sources) or "unknown",
         "labels": positions.label_kind,
-        "learned from": f"{len(training_set):,} positions, held out {len(held_out):,}",
+        "learned from": f"{counted(len(training_set), 'position')}, held out {len(held_out):,}",
         "mined": (
-            f"{len(sample):,} positions, at least {plan.matches_for(len(sample)):,} matches, "
+            f"{counted(len(sample), 'position')}, at least {counted(plan.matches_for(len(sample)), 'match')}, "
             f"{'any size' if plan.size_limit is None else f'up to {plan.size_limit} relations'}, within {plan.within}"
         ),
         "configurations": (
@@ -502,8 +503,8 @@ def _summary(
         f"No configurations: {candidates.lacking}."
         if candidates.lacking
         else (
-            f"Of {candidates.mined:,} configurations that occur often enough, {candidates.significant:,} say more "
-            "about the outcome than every generalization of theirs."
+            f"Of {counted(candidates.mined, 'configuration')} that occur often enough, {candidates.significant:,} say "
+            "more about the outcome than every generalization of theirs."
         )
     )
     told = f" On games that no fit has seen, {', '.join(claims)}." if claims else ""
@@ -514,7 +515,7 @@ def _summary(
     )
     origin = positions.sources[0] if len(positions.sources) == 1 else f"{len(positions.sources):,} sources"
     searched = (
-        f"{len(positions):,} positions of {learning.game.title}{f' from {origin}' if positions.sources else ''} were "
+        f"{counted(len(positions), 'position')} of {learning.game.title}{f' from {origin}' if positions.sources else ''} "
         "searched for what tells the winner."
     )
     return f"{searched} {found}{told}{unlearned}"

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,6 +44,8 @@ __all__ = [
     "stream_positions",
     "stream_provenance",
 ]
+
+_log = logging.getLogger(__name__)
 
 _KEY = b"glem.positions"
 _VERSION = 1
@@ -179,6 +182,7 @@ def _opened(path: str | os.PathLike[str], game: Game | None) -> Iterator[tuple[A
     with contextlib.ExitStack() as stack:
         stack.enter_context(reading(path, "Parquet file of positions"))
         content = stack.enter_context(Path(path).open("rb"))
+        _log.info("reading %s", path)
         file = stack.enter_context(pq.ParquetFile(content, page_checksum_verification=True))
         metadata = file.metadata.metadata or {}
         header = _checked_header(path, metadata.get(_KEY), file.metadata.num_rows)

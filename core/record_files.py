@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import gzip
+import logging
 import lzma
 import os
 import re
@@ -20,6 +21,8 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 
 __all__ = ["MAX_BYTES", "BoundedFile", "LineBlock", "bare_suffix", "line_blocks", "open_bounded", "open_packed"]
+
+_log = logging.getLogger(__name__)
 
 MAX_BYTES = 4 << 30
 """Default limit on the bytes that a file may hold after decompression: a small archive can unpack to terabytes."""
@@ -171,6 +174,7 @@ def open_bounded(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) ->
         file = source.open("rb")
     except OSError as error:
         raise BadInputError(f"{source}: cannot be opened: {error.strerror or error}") from error
+    _log.info("reading %s", source)
     with file, _unpacked(file, source.suffix.lower()) as stream:
         packed = os.fstat(file.fileno()).st_size if source.suffix.lower() in _PACKINGS else None
         yield BoundedFile(source, stream, max_bytes, packed)

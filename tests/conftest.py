@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from glem.core import progress
 from glem.core.game import Game, load_game
 from glem.core.learning import Learning, load_learning
 
@@ -19,6 +20,9 @@ settings.load_profile("glem")
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # A script's background ignores Ctrl-C, and so would all that the tests start there.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# On a slow machine, commands would write of their progress among what the tests read.
+progress._FIRST_SECONDS = 3600.0
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 

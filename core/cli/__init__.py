@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import click
 
 import glem
+from glem.core.cli.display import add_verbosity, tell
 from glem.core.errors import GlemError
 from glem.core.plain_rules import PlainRulesWarning
 
@@ -61,6 +62,7 @@ class _Commands(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"glem.core.cli.{cmd_name.replace('-', '_')}").command
+        add_verbosity(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -80,6 +82,9 @@ def command_group(trust: tuple[str, ...]) -> None:
             load_game(name)
 
 
+add_verbosity(command_group)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; a :class:`~glem.core.errors.GlemError` becomes one line and exit status 2."""
     words = sys.argv[1:] if arguments is None else list(arguments)
@@ -87,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with _short_warnings():
             status = command_group.main(args=words, standalone_mode=False)
     except (KeyboardInterrupt, click.exceptions.Abort):
-        continues = _RESUMING.intersection(words[:1])
+        continues = next((word for word in words if not word.startswith("-")), "") in _RESUMING
         _stop("interrupted; the same command continues where it can" if continues else "interrupted", 130)
     except click.ClickException as error:
         error.show()
@@ -111,7 +116,7 @@ def _short_warnings() -> Iterator[None]:
 
         def show(message: Warning | str, category: type[Warning], *place: Any, **named: Any) -> None:
             if issubclass(category, PlainRulesWarning):
-                click.echo(f"glem: warning: {message}", err=True)
+                tell(f"glem: warning: {message}")
             else:
                 show_others(message, category, *place, **named)
 

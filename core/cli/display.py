@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import math
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,9 +12,11 @@ from typing import Any
 
 import click
 
-from glem.core.progress import SILENT, Progress, Task
+from glem.core.progress import SILENT, Progress, Task, line_progress
 
-__all__ = ["display_progress", "print_json", "print_table"]
+__all__ = ["add_verbosity", "display_progress", "is_quiet", "old_quiet", "print_json", "print_table", "tell"]
+
+_QUIET, _VERBOSE = f"{__name__}.quiet", f"{__name__}.verbose"
 
 
 class _BarTask:
@@ -28,10 +31,91 @@ class _BarTask:
         self._bar.update(self._task, note=text)
 
 
+def add_verbosity(command: click.Command) -> None:
+    """Give a command, and those below it, the options -q and -v, unless it has them already."""
+    if isinstance(command, click.Group):
+        for inner in command.commands.values():
+            add_verbosity(inner)
+    taken = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+    if "-q" in taken:
+        return
+    for short, long, name, key, text in (
+        ("-q", "--quiet", "be_quiet", _QUIET, "Print results only: no progress and no warnings."),
+        ("-v", "--verbose", "be_verbose", _VERBOSE, "Tell more: files read, what is compiled and where it is kept."),
+    ):
+        declarations = [name, short, *({long} - taken)]
+        command.params.append(
+            click.Option(declarations, is_flag=True, expose_value=False, help=text, callback=_noting(key))
+        )
+
+
+def old_quiet(_context: click.Context, _option: click.Parameter, given: bool) -> bool:
+    """Take ``--quiet`` for what it was called in commands that choose positions by it; goes in the next version."""
+    if given:
+        tell("glem: warning: --quiet is called --quiet-positions here; to print results only, use -q")
+    return given
+
+
+def _noting(key: str) -> Any:
+    def note(context: click.Context, _option: click.Parameter, given: bool) -> None:
+        if given and not context.meta.get(key):
+            context.meta[key] = True
+            if key == _VERBOSE:
+                context.find_root().with_resource(_telling_more())
+
+    return note
+
+
+def _is_given(key: str) -> bool:
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(key))
+
+
+def is_quiet() -> bool:
+    """Whether the command that runs was asked to print results only."""
+    return _is_given(_QUIET)
+
+
+def tell(text: str) -> None:
+    """Say what is no result on standard error, unless only results are wanted."""
+    if not is_quiet():
+        click.echo(text, err=True)
+
+
+@contextlib.contextmanager
+def _telling_more() -> Iterator[None]:
+    """Say on standard error what is read and compiled."""
+    from numba.core.event import install_listener
+
+    from glem.core.cli.compilations import Compilations
+    from glem.core.kernels import cache_folder
+
+    log, handler = logging.getLogger("glem"), logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("glem: %(message)s"))
+    level = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.info("machine code is kept in %s", cache_folder() or "memory alone")
+    try:
+        with install_listener("numba:compile", Compilations(log)):
+            yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
+
+
 def display_progress(*, quiet: bool = False) -> Progress:
-    """Bars on standard error when that is a terminal, else the silent stand-in."""
-    if quiet or not sys.stderr.isatty():
+    """Bars on standard error when that is a terminal, else plain lines now and then.
+
+    Parameters
+    ----------
+    quiet
+        Show nothing, unless -v is given; with -q nothing is shown anyway.
+    """
+    if is_quiet() or (quiet and not _is_given(_VERBOSE)):
         return SILENT
+    if not sys.stderr.isatty():
+        return line_progress(lambda line: click.echo(f"glem: {line}", err=True))
 
     @contextlib.contextmanager
     def show(description: str, total: float | None = None) -> Iterator[Task]:

@@ -11,6 +11,7 @@ import click
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
 from glem.core.cli.outputs import check_outputs
+from glem.core.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.experiments.lines import LineFit
@@ -273,7 +274,7 @@ def _show_strength(found: StrengthExperiment, report: str | None, title: str, as
     if found.by_difference is not None:
         click.echo(correlation_text("advantage and rating difference", found.by_difference))
     if found.left_out:
-        click.echo(f"{found.left_out:,} players with too few games are left out")
+        click.echo(f"{counted(found.left_out, 'player')} with too few games left out")
     if report is not None:
         click.echo(f"wrote {report}")
 
@@ -293,7 +294,7 @@ def _limits(text: str) -> tuple[str, list[float]]:
 
 
 def _print_power(found: PowerExperiment, rule: str) -> None:
-    click.echo(f"{found.positions:,} positions of {found.games:,} games: {rule}\n")
+    click.echo(f"{counted(found.positions, 'position')} of {counted(found.games, 'game')}: {rule}\n")
     rows = [row for curve in found.curves for row in _rows(curve, found.kind)]
     print_table(
         "Grade by processing power",

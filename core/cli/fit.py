@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from glem.core.cli.display import display_progress, print_json
+from glem.core.cli.display import display_progress, old_quiet, print_json, tell
 from glem.core.cli.outputs import check_outputs
 
 __all__ = ["command"]
@@ -100,11 +100,13 @@ __all__ = ["command"]
     help="Likelihood: share of each game, at its end, that is left out.",
 )
 @click.option(
-    "--quiet/--any-position",
+    "--quiet-positions/--any-position",
+    "quiet",
     default=True,
     show_default=True,
     help="Likelihood: leave out positions with tactical moves, which a search never evaluates.",
 )
+@click.option("--quiet", expose_value=False, is_flag=True, hidden=True, callback=old_quiet)
 @click.option(
     "--settle",
     is_flag=True,
@@ -297,11 +299,10 @@ def command(
     ]
     if unlearned:
         # An evaluation that says nothing in a phase plays it blindly: too grave for a word among the numbers.
-        click.echo(
+        tell(
             f"glem: warning: all weights of {', '.join(unlearned)} are 0, as fitting them never improved the error on "
             "the validation games: more games, fewer weights or a larger --validation may help; "
-            "--validation 0 keeps the last iteration",
-            err=True,
+            "--validation 0 keeps the last iteration"
         )
     if as_json:
         print_json({"output": output, "positions": len(scored), "fits": curves})

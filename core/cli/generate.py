@@ -8,6 +8,7 @@ import click
 
 from glem.core.cli.display import display_progress, print_json
 from glem.core.cli.executors import executor_options, opened_executor
+from glem.core.counts import counted
 
 __all__ = ["command"]
 
@@ -96,7 +97,8 @@ def command(
         print_json({"games": found.games, "positions": found.positions, "played": found.made, "files": files})
         return
     click.echo(
-        f"{found.games:,} games with {found.positions:,} positions in {len(found.files):,} files of the folder {output}"
+        f"{counted(found.games, 'game')} with {counted(found.positions, 'position')} in "
+        f"{counted(len(found.files), 'file')} of the folder {output}"
     )
     if found.made < found.games:
         click.echo(f"{found.made:,} of these games were played now; all other files of the folder were left alone")

@@ -13,6 +13,7 @@ import click
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
 from glem.core.cli.outputs import check_outputs
+from glem.core.counts import counted, interval_text
 
 if TYPE_CHECKING:
     from glem.core.grading.collection import CollectionGrading
@@ -206,9 +207,10 @@ def _number(text: str, option: str, *more: str) -> float | str:
 def _print_grades(found: CollectionGrading, groupings: Sequence[str]) -> None:
     grading, counts = found.grading, found.counts
     first = grading.baselines[0].grade
-    click.echo(f"{first.positions:,} positions of {first.games:,} games: {found.rule}")
+    click.echo(f"{counted(first.positions, 'position')} of {counted(first.games, 'game')}: {found.rule}")
     won, drawn, lost = grading.results
-    click.echo(f"the side to move won {won:,}, drew {drawn:,} and lost {lost:,}; {counts.positions:,} positions read\n")
+    read = counted(counts.positions, "position")
+    click.echo(f"the side to move won {won:,}, drew {drawn:,} and lost {lost:,}; {read} read\n")
     for table in found.tables:
         print_table(table.title, table.header, table.rows[:_MOST_ROWS])
         if len(table.rows) > _MOST_ROWS:
@@ -251,7 +253,7 @@ def _print_grades(found: CollectionGrading, groupings: Sequence[str]) -> None:
                     f"{one.positions:,}",
                     f"{one.difference:+.5f}",
                     f"{one.error:.5f}",
-                    f"{one.low:+.5f} to {one.high:+.5f}",
+                    interval_text(one.low, one.high, 5),
                     f"{one.ratio:.4f}",
                     f"{one.p_value:.2g}",
                     f"{one.adjusted_p_value:.2g}",

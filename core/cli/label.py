@@ -11,6 +11,7 @@ from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
 from glem.core.cli.outputs import check_outputs
 from glem.core.cli.search_labels import labelling_options, search_labelling
+from glem.core.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.game import Game
@@ -95,7 +96,7 @@ def command(
         print_json({"output": output, "positions": writer.count, "origins": counts.origins, "mean_labels": means})
         return
     kinds = ", ".join(f"{count:,} {name}" for name, count in counts.origins.items())
-    click.echo(f"{writer.count:,} positions labelled: {kinds}")
+    click.echo(f"{counted(writer.count, 'position')} labelled: {kinds}")
     rows = [
         (name, f"{count:,}", f"{mean:+.2f}", f"{every:,}", f"{all_mean:+.2f}")
         for name, count, mean, every, all_mean in counts.mean_labels()

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.display import display_progress, old_quiet, print_json, print_table
 from glem.core.cli.outputs import check_outputs
+from glem.core.counts import counted, interval_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,7 +67,13 @@ __all__ = ["command"]
     "--skip-end", type=click.FloatRange(0, 0.99), default=0.1, show_default=True,
     help="Share of each game left out at its end.",
 )  # fmt: skip
-@click.option("--quiet", is_flag=True, help="Leave out positions with tactical moves, which a search never evaluates.")
+@click.option(
+    "--quiet-positions",
+    "quiet",
+    is_flag=True,
+    help="Leave out positions with tactical moves, which a search never evaluates.",
+)
+@click.option("--quiet", "quiet_as_before", is_flag=True, hidden=True, callback=old_quiet)
 @click.option("--l2", type=click.FloatRange(0, 1e9), default=4.0, show_default=True, help="Penalty where `fit` fits.")
 @click.option("--resamples", type=click.IntRange(100), default=10_000, show_default=True, help="Samples of each test.")
 @click.option("--seed", default=0, show_default=True, help="Chooses positions, games and resamples.")
@@ -91,6 +98,7 @@ def command(
     skip_moves: int,
     skip_end: float,
     quiet: bool,
+    quiet_as_before: bool,
     l2: float,
     resamples: int,
     seed: int,
@@ -127,6 +135,7 @@ def command(
     first = load_any_player_evaluation(game, baseline)
     tried = [_file_candidate(game, text) for text in candidates]
     progress = display_progress(quiet=as_json)
+    quiet = quiet or quiet_as_before
     summaries: list[FileSummary] = []
     parts = read_game_positions(
         game, files, rule, quiet=quiet, skip_bad=skip_bad, observe=summaries.append, progress=progress
@@ -163,7 +172,8 @@ def command(
     remarks = reading_remarks(summaries)
     if not as_json:
         against = f", {facts['tuning_games']:,} others to tune to" if tuned is not None else ""
-        click.echo(f"{len(deciding.result):,} positions of {deciding.game_count:,} games decide{against}: {rule}")
+        games = counted(deciding.game_count, "game")
+        click.echo(f"{counted(len(deciding.result), 'position')} of {games} to decide{against}: {rule}")
         click.echo(f"accepted: {learning_rule}")
         for remark in remarks:
             click.echo(f"note: {remark}")
@@ -245,7 +255,7 @@ def _refit(parts: list[GamePositions], l2: float, jobs: int) -> Refit:
 def _say(verdict: Verdict) -> None:
     click.echo(
         f"{verdict.number:>3} {verdict.verdict}: {verdict.name}: {verdict.difference:+.5f} "
-        f"({verdict.low:+.5f} to {verdict.high:+.5f}), p = {verdict.p_value:.2g}"
+        f"({interval_text(verdict.low, verdict.high, 5)}), p = {verdict.p_value:.2g}"
     )
 
 
@@ -256,7 +266,7 @@ def _print(run: LearningRun) -> None:
             f"{verdict.grade:.5f}",
             f"{verdict.difference:+.5f}",
             f"{verdict.error:.5f}",
-            f"{verdict.low:+.5f} to {verdict.high:+.5f}",
+            interval_text(verdict.low, verdict.high, 5),
             f"{verdict.p_value:.2g}",
             verdict.verdict,
         )

@@ -10,6 +10,7 @@ import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.outputs import check_outputs
+from glem.core.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.grading.reading import FileSummary
@@ -201,10 +202,11 @@ def _print(training: LikelihoodTraining) -> None:
     before, after, held_before, held_after = training.grades()
     minimum = training.minimum
     click.echo(
-        f"{training.positions:,} positions of {training.games:,} games, {training.parameters:,} parameters; "
-        f"{minimum.monitor.iterations} iterations, {minimum.reason}"
+        f"{counted(training.positions, 'position')} of {counted(training.games, 'game')}, "
+        f"{counted(training.parameters, 'parameter')}; "
+        f"{counted(minimum.monitor.iterations, 'iteration')}, {minimum.reason}"
     )
-    rows = [(f"{training.games:,} fitted games", f"{before:.4f}", f"{after:.4f}")]
+    rows = [(f"{counted(training.games, 'fitted game')}", f"{before:.4f}", f"{after:.4f}")]
     if training.held_out_games:
         rows.append((f"{training.held_out_games:,} held-out games", f"{held_before:.4f}", f"{held_after:.4f}"))
     print_table("Geometric mean of the probability given to the result", ("", "prior", "fitted"), rows)

@@ -15,6 +15,7 @@ import click
 
 from glem.core.cli.outputs import check_outputs
 from glem.core.cli.thinking import opponent_of, opponent_options
+from glem.core.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.drawing import Drawing
@@ -177,7 +178,7 @@ class _Table:
         facts = [
             engine.score_text(choice),
             f"depth {choice.depth}" if choice.depth else "",
-            f"{choice.nodes:,} nodes, {choice.seconds:.1f} s" if choice.nodes else "",
+            f"{counted(choice.nodes, 'node')}, {choice.seconds:.1f} s" if choice.nodes else "",
         ]
         comment = ", ".join(fact for fact in facts if fact)
         name = engine.game.move_text(engine.position, choice.move)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from glem.core.cli.display import display_progress, print_json
+from glem.core.cli.display import display_progress, print_json, tell
 from glem.core.cli.outputs import check_outputs
+from glem.core.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.game import Game
@@ -227,34 +228,32 @@ def _report(counts: LabelCounts, written: dict[Path, int], *, as_json: bool) -> 
         print_json({**asdict(counts), "files": files})
         return
     for path, count in written.items():
-        click.echo(f"{count:,} positions in {path}")
+        click.echo(f"{counted(count, 'position')} in {path}")
     if counts.records:
-        click.echo(f"from {counts.records:,} games")
+        click.echo(f"from {counted(counts.records, 'game')}")
     for remark in _remarks(counts):
         click.echo(f"  {remark}")
     for problem in counts.problems:
-        click.echo(f"skipped: {problem}", err=True)
+        tell(f"skipped: {problem}")
 
 
 def _remarks(counts: LabelCounts) -> list[str]:
     """Say what was found on the way, and what was left out."""
     found = {
-        "bad {records} skipped": (counts.skipped, "record"),
-        "unfinished {records}": (counts.unfinished, "game"),
-        "{records} with illegal moves left out": (counts.illegal, "game"),
-        "{records} left out for their players": (counts.other_players, "game"),
-        "{records} left out for the size of their errors": (counts.other_errors, "game"),
-        "{records} left out, as their games give them no label of this kind": (counts.without_label, "position"),
+        "skipped": (counts.skipped, "bad record"),
+        "": (counts.unfinished, "unfinished game"),
+        "with illegal moves left out": (counts.illegal, "game"),
+        "left out for their players": (counts.other_players, "game"),
+        "left out for the size of their errors": (counts.other_errors, "game"),
+        "left out, as their games give them no label of this kind": (counts.without_label, "position"),
     }
-    return [
-        f"{count:,} " + text.format(records=noun if count == 1 else f"{noun}s")
-        for text, (count, noun) in found.items()
-        if count
-    ] + [f"{text}: {count:,}" for text, count in counts.remarks.items()]
+    return [f"{counted(count, noun)} {text}".strip() for text, (count, noun) in found.items() if count] + [
+        f"{text}: {count:,}" for text, count in counts.remarks.items()
+    ]
 
 
 def _left_out(counts: LabelCounts) -> str:
     remarks = _remarks(counts)
     if counts.problems:
         remarks.append(f"the first: {counts.problems[0]}")
-    return f"of {counts.records:,} games: " + "; ".join(remarks) if remarks else ""
+    return f"of {counted(counts.records, 'game')}: " + "; ".join(remarks) if remarks else ""

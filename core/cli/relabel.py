@@ -12,6 +12,7 @@ import click
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
 from glem.core.cli.outputs import check_outputs
+from glem.core.counts import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -173,7 +174,7 @@ def _report(
         changes = [attrs.asdict(row) for row in rows]
         print_json({"games": len(tree.number), "positions": len(tree), "changes": changes, **searches})
         return
-    click.echo(f"{len(tree.number):,} games with {len(tree):,} different positions")
+    click.echo(f"{counted(len(tree.number), 'game')} with {counted(len(tree), 'different position')}")
     _print_changes(f"Labels by all games against `{against}`", before or rows)
     if correction is not None:
         for line in _search_lines(correction):
@@ -190,9 +191,10 @@ def _searches(correction: Correction) -> dict[str, object]:
 
 def _search_lines(correction: Correction) -> list[str]:
     """Tell what was searched, in words."""
-    lines = [f"{correction.quick:,} positions searched quickly"]
+    lines = [f"{counted(correction.quick, 'position')} searched quickly"]
     if correction.outcomes:
-        lines.insert(0, f"{correction.outcomes:,} outcomes searched for, {correction.wrong_outcomes:,} were wrong")
+        outcomes = counted(correction.outcomes, "outcome")
+        lines.insert(0, f"{outcomes} searched for, {correction.wrong_outcomes:,} of them wrong")
     if correction.suspicious:
         lines += [
             f"{_in_turn(correction.suspicious)} positions suspicious and searched again, round by round",

@@ -8,6 +8,7 @@ import click
 
 from glem.core.cli.display import print_json
 from glem.core.cli.thinking import player_of, thinking_options
+from glem.core.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.analysis import Analysis
@@ -117,7 +118,8 @@ def command(
         return
     state = "stopped" if stopped or result.stopped else "proven" if result.proven else "complete"
     click.echo(
-        f"\ndepth {result.depth} ({state}), {result.nodes:,} nodes in {result.seconds:.2f} s, {_rate(result)} nodes/s"
+        f"\ndepth {result.depth} ({state}), {counted(result.nodes, 'node')} in {result.seconds:.2f} s, "
+        f"{_rate(result)} nodes/s"
     )
     for place, (line, depth) in enumerate(zip(result.lines, depth_texts(result), strict=True), 1):
         click.echo(f"{place:>5} {line.text:>8}  {depth}{_variation(engine, line.moves)}")

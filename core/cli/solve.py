@@ -9,6 +9,7 @@ import click
 
 from glem.core.cli.display import display_progress, print_json
 from glem.core.cli.executors import executor_options, opened_executor
+from glem.core.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.game import Game
@@ -85,7 +86,7 @@ def _print_solutions(
     if not solutions and not missing:
         click.echo(f"      no moves, the game is over  {source}")
     if missing:
-        click.echo(f"   ?  {missing} {'move' if missing == 1 else 'moves'} not reached  {source}")
+        click.echo(f"   ?  {counted(missing, 'move')} not reached  {source}")
 
 
 @click.command("solve")
@@ -190,10 +191,10 @@ def command(
         counts = {"checked": checked, "wrong": wrong, "unsolved": unsolved, "without_score": unscored}
         print_json({"game": game.name, "positions": reports, **counts})
     else:
-        summary = f"{len(asked):,} positions, {unsolved:,} not solved"
+        summary = f"{counted(len(asked), 'position')}, {unsolved:,} not solved"
         click.echo(summary + (f"; {wrong:,} of {checked:,} scores differ from the files'" if check else ""))
         if unscored:
-            click.echo(f"{unscored:,} positions come without a score to compare with")
+            click.echo(f"{counted(unscored, 'position')} without a score to compare with")
     return 1 if wrong or unsolved else 0
 
 

@@ -11,6 +11,7 @@ import click
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
 from glem.core.cli.outputs import check_outputs
+from glem.core.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.cli.executors import WhereToRun
@@ -207,7 +208,8 @@ def _print(result: TournamentResult) -> None:
     standings = result.standings
     surplus = result.played - standings.games
     print_table(
-        f"{standings.games} games" + (f" ({surplus} more were played after the decision)" if surplus else ""),
+        f"{counted(standings.games, 'game')}"
+        + (f" ({surplus} more were played after the decision)" if surplus else ""),
         ("player", "W-D-L", "%", "depth", "nodes/move", "s/move", "slowest", "overruns", "nodes", "seconds"),
         [
             (
@@ -227,8 +229,10 @@ def _print(result: TournamentResult) -> None:
     )
     for name, totals in standings.totals.items():
         if totals.failures:
-            lost = f", {totals.lost_by_failure} games were lost by it" if totals.lost_by_failure else ""
-            click.echo(f"note: the program of {name} failed {totals.failures} times and was started anew{lost}")
+            lost = f", {counted(totals.lost_by_failure, 'game')} lost by it" if totals.lost_by_failure else ""
+            click.echo(
+                f"note: the program of {name} failed {counted(totals.failures, 'time')} and was started anew{lost}"
+            )
     rows = []
     for pairing in standings.pairings.values():
         figures = pairing.to_json()
@@ -284,7 +288,7 @@ def _print_ratings(result: TournamentResult) -> None:
 
 
 def _with_error(value: float, error: float) -> str:
-    """Rating with its error, or a dash for what so few or so one-sided games do not tell."""
+    """Rating with its error; without one, or a dash, where so few or so one-sided games do not tell."""
     if not math.isfinite(value):
         return "-"
-    return f"{value:+.0f} ± {error:.0f}" if math.isfinite(error) and error > 0 else f"{value:+.0f} ± -"
+    return f"{value:+.0f}" + (f" ± {error:.0f}" if math.isfinite(error) and error > 0 else "")

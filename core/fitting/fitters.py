@@ -13,6 +13,7 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.archives import ArchiveFormat
+from glem.core.counts import counted
 from glem.core.errors import BadInputError
 from glem.core.fitting.problem import Errors, LeastSquares
 from glem.core.progress import SILENT, Progress
@@ -67,8 +68,8 @@ class FitResult:
     def __str__(self) -> str:
         best = self.best_iteration
         text = (
-            f"{self.fitter}: {self.iterations} iterations, {self.reason}\n"
-            f"{self.parameter_count:,} parameters, {self.training_weight:,.0f} positions\n"
+            f"{self.fitter}: {counted(self.iterations, 'iteration')}, {self.reason}\n"
+            f"{counted(self.parameter_count, 'parameter')}, {counted(round(self.training_weight), 'position')}\n"
             f"root mean square error {self.training_errors[0] ** 0.5:.4f} at the start, "
             f"{self.training_errors[best] ** 0.5:.4f} after iteration {best}"
         )

@@ -17,6 +17,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.counts import counted
 from glem.core.errors import BadInputError, PluginError
 from glem.core.file_names import distinct_names
 from glem.core.fitted_files import fitted_among
@@ -460,16 +461,16 @@ def _remarks(summaries: Sequence[FileSummary], counts: SelectionCounts, rule: Se
             "(glem positions --label result)"
         )
     if counts.without:
-        found.append(f"{counts.without:,} games have no position that the selection leaves")
+        found.append(f"{counted(counts.without, 'game')} without any position that the selection leaves")
     if counts.incomplete and rule.skip_end:
         found.append(
-            f"{counts.incomplete:,} games lack positions: their last {rule.skip_end:.0%} is counted from the last one "
-            "that is there"
+            f"{counted(counts.incomplete, 'game')} with positions missing: the last {rule.skip_end:.0%} is counted "
+            "from the last one that is there"
         )
     if counts.unknown_ply:
-        found.append(f"{counts.unknown_ply:,} positions do not tell their ply and were not left out for it")
+        found.append(f"{counted(counts.unknown_ply, 'position')} of unknown ply, not left out for it")
     if counts.without_result:
-        found.append(f"{counts.without_result:,} games without a result left out")
+        found.append(f"{counted(counts.without_result, 'game')} without a result left out")
     return found + reading_remarks(summaries)
 
 
@@ -488,7 +489,7 @@ def _without_values(names: Sequence[str], positions: GradedPositions) -> str:
 
 def _missing(grading: Grading) -> list[str]:
     found = [
-        f"{one.name} has no value for {one.missing:,} of {one.missing + one.grade.positions:,} positions: they are "
+        f"{one.name} has no value for {one.missing:,} of {counted(one.missing + one.grade.positions, 'position')}, "
         "left out of its grade and of its comparisons"
         for one in grading.evaluations
         if one.missing

@@ -29,6 +29,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.counts import counted
 from glem.core.errors import BadInputError
 from glem.core.grading.grading import Prediction
 from glem.core.grading.scorer_tables import ScorerTable
@@ -423,18 +424,20 @@ class CommentScorer:
         ]
         if doubtful:
             found.append(
-                f"{self.name}: in {len(doubtful)} events with {sum(one.games for one in doubtful):,} games the results "
+                f"{self.name}: in {counted(len(doubtful), 'event')} with "
+                f"{counted(sum(one.games for one in doubtful), 'game')} the results "
                 "or consecutive scores contradict the side that scores are read for; see the table, and side="
             )
         if assumed:
             found.append(
-                f"{self.name}: in {len(assumed)} events with {sum(one.games for one in assumed):,} games nothing tells "
+                f"{self.name}: in {counted(len(assumed), 'event')} with "
+                f"{counted(sum(one.games for one in assumed), 'game')} nothing tells "
                 "which side scores speak for; it is assumed"
             )
         strays = self._games_with_hundredths - sum(one.games for one in self.conventions if one.unit == HUNDREDTHS)
         if self._unit is None and strays > 0:
             found.append(
-                f"{self.name}: {strays:,} games of events in pawns have scores in hundredths; they are read so"
+                f"{self.name}: {counted(strays, 'game')} of events in pawns with scores in hundredths, read so"
             )
         return found
 

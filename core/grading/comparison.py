@@ -19,6 +19,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.counts import counted
 from glem.core.errors import BadInputError
 from glem.core.grading.correctness import LEAST_CORRECTNESS, checked_games, floored, mean_by_game, student_quantile
 from glem.core.kernels import kernel, mix
@@ -168,7 +169,7 @@ class Comparison:
         if self.difference == 0 and self.error == 0:
             return f"{self.first} and {self.second} grade alike in every game"
         if self.games < _FEWEST_GAMES:
-            return f"{self.games} games cannot tell {self.first} from {self.second}"
+            return f"{counted(self.games, 'game')} cannot tell {self.first} from {self.second}"
         better, worse = (self.first, self.second) if self.difference > 0 else (self.second, self.first)
         size = math.expm1(abs(self.difference))
         given = self._as_given_text()

@@ -25,6 +25,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.counts import counted
 from glem.core.duplicates import scatter
 from glem.core.errors import BadInputError
 from glem.core.fitting.likelihood import phase_basis
@@ -378,8 +379,8 @@ def crossed_drawishness(
         fits.append(fit_drawishness(rows.select(~mine), chosen))
         log_odds[mine] = fits[-1].log_odds(rows.select(mine))
     remark = (
-        f"{name}: drawishness from {len(features)} features, of each of {chosen.parts} parts of the games from a fit "
-        "to the others"
+        f"{name}: drawishness from {counted(len(features), 'feature')}, of each of {chosen.parts} parts of the games "
+        "from a fit to the others"
     )
     return _featured(name, features, rows, fits, log_odds, chosen, remark)
 
@@ -414,7 +415,9 @@ def tuned_drawishness(
     chosen = DrawishnessSettings() if settings is None else settings
     is_graded = np.isin(tuning.game_key, rows.game_key)
     fit = fit_drawishness(tuning.select(~is_graded), chosen)
-    remark = f"{name}: drawishness from {len(features)} features, fitted to {fit.games:,} tuning games"
+    remark = (
+        f"{name}: drawishness from {counted(len(features), 'feature')}, fitted to {counted(fit.games, 'tuning game')}"
+    )
     if is_graded.any():
         remark += f"; {len(np.unique(tuning.game_key[is_graded])):,} that are graded too were left out"
     return _featured(name, features, rows, [fit], fit.log_odds(rows), chosen, remark)

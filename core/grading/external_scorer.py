@@ -13,6 +13,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.chunked_work import Arrays, ChunkedWork, Workers
+from glem.core.counts import counted
 from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError
 from glem.core.external_players import PositionScoring, external_players_of
@@ -163,7 +164,7 @@ class ExternalScorer:
             times = "once" if self._failures == 1 else f"{self._failures:,} times"
             told.append(f"{self.name} failed {times} and was started anew{last}")
         if self._missing:
-            told.append(f"{self.name} gave no score for {self._missing:,} positions{last}")
+            told.append(f"{self.name} gave no score for {counted(self._missing, 'position')}{last}")
         return told
 
     def tables(self) -> Sequence[Any]:

@@ -11,6 +11,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
+from glem.core.counts import counted
 from glem.core.errors import BadInputError
 from glem.core.game import Game
 from glem.core.grading.record_selection import selected_from_records
@@ -83,11 +84,13 @@ class FileSummary:
 def reading_remarks(summaries: Iterable[FileSummary]) -> list[str]:
     """Say for people what readers told, how many bad records were skipped, and why the first of them were."""
     files = list(summaries)
-    found = [f"{text}: {count:,} games" for text, count in added_remarks(*(file.remarks for file in files)).items()]
+    found = [
+        f"{text}: {counted(count, 'game')}" for text, count in added_remarks(*(file.remarks for file in files)).items()
+    ]
     skipped = sum(file.counts.skipped for file in files)
     if skipped:
         problems = [problem for file in files for problem in file.problems]
-        found.append(f"{skipped:,} bad records skipped")
+        found.append(f"{counted(skipped, 'bad record')} skipped")
         found += [f"skipped: {problem}" for problem in problems[:_SHOWN_PROBLEMS]]
     return found
 
@@ -105,7 +108,7 @@ def why_nothing_is_left(summaries: Iterable[FileSummary]) -> str:
         reasons.append("the files hold no finished game")
     if counts.skipped:
         first = next((problem for file in files for problem in file.problems), "")
-        reasons.append(f"{counts.skipped:,} bad records skipped, the first: {first}")
+        reasons.append(f"{counted(counts.skipped, 'bad record')} skipped, the first: {first}")
     return "; ".join(reasons)
 
 

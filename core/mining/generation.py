@@ -14,6 +14,7 @@ from attrs import define, field, frozen
 from numpy.typing import NDArray
 
 from glem.core.configurations import ConfigurationSet
+from glem.core.counts import counted
 from glem.core.errors import BadInputError
 from glem.core.mining.checkpoint import MiningCheckpoint
 from glem.core.mining.mined import MinedConfigurations, Part
@@ -266,7 +267,7 @@ def _run(search: _Search, jobs: int, folder: MiningCheckpoint | None, progress: 
                         continue
                     found.add(first, part)
                     task.advance()
-                    task.note(f"{found.total:,} configurations")
+                    task.note(f"{counted(found.total, 'configuration')}")
         finally:
             # On Ctrl-C too: the workers leave their parts, what is finished is in the folder.
             stop.set()

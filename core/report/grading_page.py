@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from glem.core.assessment import CalibrationBins
+from glem.core.counts import counted
 from glem.core.files import atomic_path
 from glem.core.grading.collection import CollectionGrading
 from glem.core.grading.correctness import Grade
@@ -68,7 +69,7 @@ def _summary(found: CollectionGrading) -> str:
     best = max(grading.evaluations, key=lambda one: one.grade.grade)
     mark = "below" if best.grade.grade < best.frequencies else "above"
     sentences = [
-        f"{whole(grade.positions)} positions of {whole(grade.games)} games.",
+        f"{counted(grade.positions, 'position')} of {counted(grade.games, 'game')}.",
         f"{best.name} gave the results a probability of {number(best.grade.grade)} on average (geometric mean), "
         f"{mark} the {number(best.frequencies)} of the {grading.baselines[-1].name}.",
         *(f"{comparison.verdict}." for comparison in grading.comparisons[:3]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from xml.etree.ElementTree import Element
 
+from glem.core.counts import counted
 from glem.core.experiments.lines import LineFit
 from glem.core.experiments.power import PowerCurve, PowerExperiment, PowerPoint
 from glem.core.files import atomic_path
@@ -35,8 +36,8 @@ def render_power(found: PowerExperiment, *, game_title: str) -> str:
     title = "Grades by processing power"
     rising = sum(curve.rises for curve in found.curves)
     summary = (
-        f"{len(found.curves)} evaluations judged {whole(found.positions)} positions, one of each game, after searches "
-        f"of growing size. The grade rises with every step for {rising} of them."
+        f"{counted(len(found.curves), 'evaluation')} judged {counted(found.positions, 'position')}, one of each game, "
+        f"after searches of growing size. The grade rises with every step for {rising} of them."
     )
     return whole_page(
         title,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from xml.etree.ElementTree import Element
 
+from glem.core.counts import counted, interval_text
 from glem.core.experiments.lines import Correlation
 from glem.core.experiments.strength import StrengthExperiment, StrengthPoint
 from glem.core.files import atomic_path
@@ -25,8 +26,8 @@ def write_strength_report(found: StrengthExperiment, path: str | os.PathLike[str
 def correlation_text(what: str, found: Correlation) -> str:
     """One sentence about a correlation."""
     return (
-        f"{what}: r = {found.pearson:+.2f} ({found.low:+.2f} to {found.high:+.2f}), p = {found.p_value:.2g}, "
-        f"of the ranks {found.spearman:+.2f}, {found.points} points"
+        f"{what}: r = {found.pearson:+.2f} ({interval_text(found.low, found.high, 2)}), p = {found.p_value:.2g}, "
+        f"of the ranks {found.spearman:+.2f}, {counted(found.points, 'point')}"
     )
 
 
@@ -78,7 +79,7 @@ def _players(found: StrengthExperiment) -> Element:
     head = element("thead", element("tr", *(element("th", name, scope="col") for name in header)))
     told = "An advantage is the mean log probability less that of the opponents in the same games."
     if found.left_out:
-        told += f" {whole(found.left_out)} players with too few games are left out."
+        told += f" {counted(found.left_out, 'player')} with too few games left out."
     rows = [_row(point) for point in found.points]
     return section("players", "All grades", paragraph(told), data_table("Grades", head, element("tbody", *rows)))
 

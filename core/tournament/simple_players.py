@@ -130,9 +130,9 @@ def _values(game: Game, evaluation: LinearEvaluation, positions: Sequence[Any]) 
     values = np.empty(len(positions))
     # Where scores tell by how much a game is won, values are their estimates; elsewhere the end outweighs them.
     graded = evaluation.link == IDENTITY and max(map(abs, game.score_bounds)) > 1
-    for row in np.flatnonzero(over):
+    for row in np.flatnonzero(over).tolist():
         values[row] = game.final_score(positions[row]) if graded else _final_order(game, positions[row])
-    alive = np.flatnonzero(~over)
+    alive = np.flatnonzero(~over).tolist()
     columns = game.empty_columns(len(alive))
     for place, row in enumerate(alive):
         store_position(columns, place, positions[row])

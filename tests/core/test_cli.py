@@ -7,12 +7,14 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pytest
 from attrs import evolve
 
 import glem
-from glem.core.cli import main
+from glem.core import progress
+from glem.core.cli import command_group, main
 from glem.core.configurations import ConfigurationSet, RelationTable
 from glem.core.evaluation import LinearEvaluation
 from glem.core.learning import Learning
@@ -137,6 +139,56 @@ def test_merged_positions_are_evaluated_by_their_weight(
     assert report["rmse"][str(model)][-1] == pytest.approx(overall, rel=1e-6)
     assert f"{merged.weight.sum():,.0f}" in run("evaluate", model, path)
     assert "weight" not in run("evaluate", model, positions)
+
+
+@pytest.mark.parametrize("arguments", [("evaluate", "-q"), ("-q", "evaluate"), ("evaluate", "--quiet")])
+def test_quiet_commands_print_results_only(
+    run: _Run, model: Path, positions: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(progress, "_FIRST_SECONDS", 0.0)
+    results = run("evaluate", model, positions)
+    assert "glem: evaluate: " in run.error
+    assert run(*arguments, model, positions) == results
+    assert run.error == ""
+
+
+@pytest.mark.parametrize("arguments", [("evaluate", "-v"), ("--verbose", "evaluate")])
+def test_verbose_commands_name_files_kernels_and_their_folder(
+    run: _Run,
+    model: Path,
+    positions: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+) -> None:
+    results = run("evaluate", model, positions)
+    monkeypatch.setenv("GLEM_CACHE_DIR", str(tmp_path))
+    assert run(*arguments, model, positions) == results
+    told = run.error.splitlines()
+    assert told[0] == f"glem: machine code is kept in {tmp_path}"
+    assert f"glem: reading {model}" in told
+    assert f"glem: reading {positions}" in told
+    run("evaluate", model, positions)
+    assert run.error == ""
+
+
+def test_every_command_can_be_quiet_and_verbose() -> None:
+    context = click.Context(command_group)
+    for name in command_group.list_commands(context):
+        command = command_group.get_command(context, name)
+        assert command is not None
+        commands = [command, *(command.commands.values() if isinstance(command, click.Group) else ())]
+        for each in commands:
+            short = {option for parameter in each.params for option in parameter.opts}
+            assert {"-q", "-v"} <= short, each.name
+
+
+def test_quiet_positions_keep_their_old_name_with_a_notice(run: _Run, positions: Path, tmp_path: Path) -> None:
+    arguments = ("learn", "othello", positions, "--log", tmp_path / "log.jsonl")
+    run(*arguments, "--quiet", status=2)
+    assert "--quiet is called --quiet-positions here" in run.error
+    run(*arguments, "--quiet-positions", status=2)
+    assert "is called" not in run.error
 
 
 def test_explain_tells_that_a_game_is_over(run: _Run) -> None:

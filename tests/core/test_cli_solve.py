@@ -44,7 +44,7 @@ def test_a_file_is_solved_and_checked(run, tmp_path: Path):
     assert (found["checked"], found["wrong"], found["unsolved"]) == (2, 0, 0)
     file.write_text(f"{FIRST}; G8:+16;\n")
     assert "(in the file: +16)" in run(file, "--check", "--workers", "1", status=1)
-    assert "1 positions, 1 not solved" in run(file, "--nodes", "5", status=1)
+    assert "1 position, 1 not solved" in run(file, "--nodes", "5", status=1)
 
 
 def test_all_moves_and_results(run):
@@ -66,7 +66,7 @@ def test_positions_without_scores(run, tmp_path: Path):
     file.write_text(f"{FIRST}\n{LAST}; A1:+14;\n")
     text = run(file, "--check", "--workers", "1")
     assert "0 of 1 scores differ" in text
-    assert "1 positions come without a score" in text
+    assert "1 position without a score" in text
     file.write_text("% nothing\n")
     assert "no positions" in run(file, status=2)
 
@@ -106,7 +106,7 @@ def test_what_was_not_solved_has_no_score(run):
     assert len(solutions) + missing == len(SCORES.split())
     assert [entry["score"] is None for entry in solutions] == [not entry["exact"] for entry in solutions]
     assert f"   ?  {missing} moves not reached" in text
-    assert "1 positions, 1 not solved" in text
+    assert "1 position, 1 not solved" in text
     over = "X" * 64 + " X"
     assert "the game is over" in run("--position", over, "--moves")
 

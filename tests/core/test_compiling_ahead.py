@@ -22,6 +22,7 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     monkeypatch.delenv("GLEM_NO_COMPILING_AHEAD", raising=False)
     monkeypatch.setattr(compiling_ahead.os, "cpu_count", lambda: 2)
     monkeypatch.setattr(compiling_ahead.subprocess, "Popen", lambda command, **_streams: commands.append(command))
+    monkeypatch.setattr(compiling_ahead.atexit, "register", lambda *_arguments: None)
     return commands
 
 

@@ -370,9 +370,7 @@ def test_engines_need_not_know_chess960(game: Game, player: Callable[[str], UciP
     assert isinstance(scorer, ExternalScorer)
     columns_of_one = game.position_type(*(np.array([value]) for value in position))
     assert np.isnan(scorer.predict(SelectedPositions.from_positions(columns_of_one)).value).all()
-    assert scorer.remarks() == [
-        "score gave no score for 1 positions (the last time: the engine does not play Chess960)"
-    ]
+    assert scorer.remarks() == ["score gave no score for 1 position (the last time: the engine does not play Chess960)"]
     with pytest.raises(PlayerFailureError, match="does not play Chess960"):
         player(text("good")).choose(position, [], None)
 

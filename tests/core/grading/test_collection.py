@@ -153,7 +153,7 @@ def test_labels_of_other_kinds_are_remarked(
     found = grade_collection(othello, [path], [scorer], settings=QUICK)
     assert found.grading.evaluations[0].grade.games == 600
     assert "kind score" in found.remarks[0]
-    assert "do not tell their ply" in found.remarks[1]
+    assert "of unknown ply" in found.remarks[1]
 
 
 def test_files_without_games_are_told_from_games_too_short(
