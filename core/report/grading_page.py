@@ -288,6 +288,8 @@ def _how_to_read() -> Element:
         "that it gave to what then happened; the grade is the geometric mean over positions.",
         "Equal probabilities grade 1/3. The result frequencies grade what can be known without looking at the board. "
         "What an evaluation adds to them is what it knows.",
+        "Missing are positions to which an evaluation gives no value. Floored are those in which it gave what happened "
+        "less than the least correctness, which counts in its place.",
         "Errors and intervals are by game. Two evaluations are compared on the same positions, which tells them apart "
         "far better than their own intervals do.",
     )
