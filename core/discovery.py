@@ -513,9 +513,7 @@ def _summary(
         for name, training in trainings.items()
         if (phases := _unimproved(training))
     )
-    origin = positions.sources[0] if len(positions.sources) == 1 else f"{len(positions.sources):,} sources"
-    searched = (
-        f"{counted(len(positions), 'position')} of {learning.game.title}{f' from {origin}' if positions.sources else ''} "
-        "searched for what tells the winner."
-    )
+    sources = positions.sources
+    origin = "" if not sources else f" from {sources[0] if len(sources) == 1 else f'{len(sources):,} sources'}"
+    searched = f"{counted(len(positions), 'position')} of {learning.game.title}{origin} searched for what tells the winner."
     return f"{searched} {found}{told}{unlearned}"

@@ -158,8 +158,8 @@ def pattern_items(training: Training, features: AtomicFeatures, *, minimum_match
                     match_counts=tuple(round(matched) for matched in matches[:, chosen]),
                     note=(
                         f"The strongest of {patterns.weight_sizes[place]:,} entries, {valid:,} of which match at least "
-                        f"{minimum_matches} positions; all entries together contribute "
-                        f"±{float(np.sqrt((spread**2).mean())):.1f}."
+                        f"{minimum_matches} positions; what all entries together add "
+                        f"has a standard deviation of {float(np.sqrt((spread**2).mean())):.1f}."
                     ),
                 ),
             )
@@ -284,7 +284,7 @@ def discovery_report(
             corners=_corners(learning),
         ),
         cell_maps=maps,
-        cell_map_title="What a cell is worth: mean label with an own piece there, less the mean with an opponent's",
+        cell_map_title="What a cell is worth: mean label with an own piece there, less the mean with an opponent's.",
         significance_name=significance_name,
         cell_names=_cell_names(learning),
     )

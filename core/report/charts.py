@@ -98,7 +98,8 @@ def error_chart(errors: PhaseErrors, *, width: int, height: int, description: st
     """
 
     def draw(figure: Figure) -> Sequence[Spot]:
-        upper, spots = _phase_axes(figure, errors.phases, errors.counts, errors.models, width, "phase", description)
+        told = {name: [number(value) for value in values] for name, values in errors.models.items()}
+        upper, spots = _phase_axes(figure, errors.phases, errors.counts, told, width, "phase", description)
         for name, style in model_styles(errors).items():
             _draw_line(upper, errors.models[name], style)
         upper.set_ylabel(f"error, {_label(errors.unit)}")
@@ -140,8 +141,8 @@ def grade_chart(
     """
 
     def draw(figure: Figure) -> Sequence[Spot]:
-        middles = {name: [grade for grade, _, _ in limits] for name, limits in grades.items()}
-        upper, spots = _phase_axes(figure, phases, counts, middles, width, grouping, description)
+        told = {name: [_graded(*limits) for limits in one] for name, one in grades.items()}
+        upper, spots = _phase_axes(figure, phases, counts, told, width, grouping, description)
         for name, style in styles_of(tuple(grades), baselines).items():
             middle, low, high = zip(*grades[name], strict=True)
             upper.fill_between(range(len(phases)), low, high, color=STAND_IN[style.role], alpha=0.18, linewidth=0)
@@ -173,7 +174,7 @@ def _phase_axes(
     figure: Figure,
     phases: Sequence[str],
     counts: Sequence[int],
-    curves: Mapping[str, Sequence[float]],
+    told: Mapping[str, Sequence[str]],
     width: int,
     grouping: str,
     description: str,
@@ -196,7 +197,7 @@ def _phase_axes(
         lower.set_xlabel(_label(f"{grouping}: {description}", 52))
     spots = []
     for place, (phase, count) in enumerate(zip(phases, counts, strict=True)):
-        values = [f"{name}: {number(values[place])}" for name, values in curves.items()]
+        values = [f"{name}: {texts[place]}" for name, texts in told.items()]
         spots.append(Spot(upper, place, math.nan, "\n".join([f"{phase}: {whole(count)} positions", *values])))
     return upper, spots
 

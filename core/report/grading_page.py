@@ -297,6 +297,8 @@ def _how_to_read() -> Element:
         "know, and no position helps to predict itself. As given is the grade with the b and the drawishness that "
         "stand beside it; those that the evaluation lacks are fitted to these games. What lies between the two is "
         "what its calibration costs.",
+        "Missing are positions to which an evaluation gives no value. Floored are those in which it gave what happened "
+        "less than the least correctness, which counts in its place.",
         "Errors and intervals are by game. Two evaluations are compared on the same positions, which tells them apart "
         "far better than their own intervals do.",
     )

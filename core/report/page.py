@@ -161,7 +161,8 @@ def _items(report: DiscoveryReport, items: Sequence[Item], name: str, title: str
     if not items:
         return None
     lead = (
-        "Most important first. Bars run over the phases; every card has its own scale, printed above its bars. "
+        "Those first whose weights move evaluations most. Bars run over the phases; every card has its own scale, "
+        "printed above its bars. "
         f"Weights are in {report.unit}."
     )
     if any(item.is_open for item in items):

@@ -118,7 +118,11 @@ def _points(found: PowerExperiment) -> Element:
     return section(
         "points",
         "All grades",
-        paragraph("A rise is the mean log probability less that of the row before, tested on the same positions."),
+        paragraph(
+            "An evaluation v is read as the expected score 1 / (1 + exp(-v / b)), and with a drawishness as "
+            "probabilities of win, draw and loss. Missing are positions without a value. A rise is the mean log "
+            "probability less that of the row before, tested on the same positions."
+        ),
         _table("Grades of all evaluations at all limits", header, rows),
     )
 

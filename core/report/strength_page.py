@@ -77,7 +77,10 @@ def _picture(found: StrengthExperiment) -> Element:
 def _players(found: StrengthExperiment) -> Element:
     header = ("name", "rating", "games", "grade", "interval", "b", "drawishness", "advantage", "rating difference")
     head = element("thead", element("tr", *(element("th", name, scope="col") for name in header)))
-    told = "An advantage is the mean log probability less that of the opponents in the same games."
+    told = (
+        "A score v is read as the expected result 1 / (1 + exp(-v / b)), and with a drawishness as probabilities of a "
+        "win, a draw and a loss. An advantage is the mean log probability less that of the opponents in the same games."
+    )
     if found.left_out:
         told += f" {counted(found.left_out, 'player')} with too few games left out."
     rows = [_row(point) for point in found.points]

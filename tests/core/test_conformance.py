@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,7 @@ import pytest
 from attrs import evolve
 
 from glem.core.conformance import check_features, check_game, check_learning, check_phases, plugin
-from glem.core.conformance.playouts import FIRST_PLIES, sample_of
 from glem.core.conformance.plugin import check_plugin
-from glem.core.conformance.report import Examination
 from glem.core.errors import BadInputError, ConformanceError
 from glem.core.features import AtomicFeatures
 from glem.core.game import Game
@@ -416,58 +413,6 @@ def test_a_counter_that_nothing_declares_is_told_with_what_would_declare_it():
     assert "let the search function reversible_plies return it" in told["hash"]
     declared = failures(check_game(duel(reversible_plies=duel_game.reversible_plies), games=5, plain=True))
     assert "hash" not in declared
-
-
-def transforms_wrongly_at_the_second_move(position, symmetry):
-    early = popcount(position.own | position.opponent) == 5
-    return othello_rules.transform(position, 0 if early else symmetry)
-
-
-@pytest.mark.parametrize("games", [3, 10, 40])
-def test_a_symmetry_that_is_wrong_at_one_early_ply_is_caught_in_any_number_of_games(othello: Game, games: int):
-    broken = evolve(othello, transform=transforms_wrongly_at_the_second_move)
-    report = check_game(broken, games=games, plain=True)
-    assert "under symmetry 1" in failures(report)["symmetries"]
-
-
-def test_samples_hold_all_positions_of_the_first_plies_and_others_by_lot(othello: Game):
-    examination = Examination("Othello")
-    sample = sample_of(othello, 40, 0, examination)
-    rows = sample.some(30)
-    assert rows == sorted(set(rows))
-
-    def early(rows: Iterable[int]) -> list[Any]:
-        return [tuple(sample.positions[row]) for row in rows if len(sample.history[row]) < FIRST_PLIES]
-
-    different = list(dict.fromkeys(early(range(len(sample.positions)))))
-    assert early(rows) == different
-    assert len(rows) == len(different) + 30
-    assert len({len(sample.history[row]) for row in rows}) > FIRST_PLIES + 15
-    assert sample.some(10**6)[-1] == len(sample.positions) - 1
-
-
-def loses_with_the_last_stone(position):
-    return 1
-
-
-def moves_anywhere_at_the_start(position, moves, start):
-    count = othello_rules.legal_moves(position, moves, start)
-    if popcount(position.own | position.opponent) == 4:
-        moves[start + count] = 0
-        count += 1
-    return count
-
-
-def test_how_random_games_went_is_told(othello: Game):
-    told = check_game(COUNTDOWN, games=40, plain=True).notes
-    assert "; who moved last won 40 and lost 0" in told[0]
-    assert told[1].endswith("perft from the start 3, 9, 27")
-    wrong_sign = check_game(evolve(COUNTDOWN, final_score=loses_with_the_last_stone), games=40, plain=True)
-    assert wrong_sign.passed
-    assert "; who moved last won 0 and lost 40" in wrong_sign.notes[0]
-    assert check_game(othello, games=3, plain=True).notes[1].endswith("perft from the start 4, 12, 56, 244, 1396")
-    illegal = evolve(othello, legal_moves=moves_anywhere_at_the_start, count_moves=None, search_functions={})
-    assert "perft from the start 5, " in "".join(check_game(illegal, games=3, plain=True).notes)
 
 
 def test_a_failure_shows_the_position_and_how_it_came_about(othello: Game):

@@ -58,6 +58,23 @@ def test_all_results_are_there_and_no_work_is_left(finished: Path) -> None:
     assert sorted(path.name for path in finished.iterdir()) == sorted(RESULTS)
 
 
+def test_the_report_says_where_positions_come_from_and_what_phases_and_words_are(finished: Path) -> None:
+    report = json.loads((finished / "discovery.json").read_text())
+    assert "positions of Othello from glem's own shallow self-play were searched" in report["summary"]
+    page = (finished / "report.html").read_text()
+    assert "phase: discs on the board" in page
+    words = report["how_to_read"]
+    for word in (
+        "(discs on the board)",
+        "the result of its game",
+        "correlation",
+        "Matches",
+        "gain",
+        "a1 at the top left",
+    ):
+        assert word in words
+
+
 def _whole_game(position: Any) -> int:
     return 0
 
