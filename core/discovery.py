@@ -183,7 +183,7 @@ def _fitted(
 ) -> Training:
     path = stages.work / f"training-{name}.npz"
     sizes_path = stages.work / f"sizes-{name}.npy"
-    evaluation_path = stages.folder / f"{name}.npz"
+    evaluation_path = stages.work / f"evaluation-{name}.npz"
     if path.exists():
         evaluation = LinearEvaluation.load(evaluation_path)
         return Training(evaluation, load_weights(path, evaluation.link), np.load(sizes_path, allow_pickle=False))
@@ -385,6 +385,8 @@ def _discovered(
         summary=_summary(learning, positions, candidates, assessment, trainings),
         significance_name="correlation",
     )
+    for name, training in trainings.items():
+        training.evaluation.save(folder / f"{name}.npz")
     if CONFIGURATIONS in trainings:
         configurations.save(folder / "mined.npz")
     else:
