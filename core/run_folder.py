@@ -78,7 +78,7 @@ def run_folder(
                 }:
                     (folder / mark).unlink(missing_ok=True)
                 raise
-            if not keep:
+            if not keep and (folder / mark).exists():
                 remove_work(folder)
     finally:
         if own:
