@@ -187,7 +187,7 @@ def _fitted(
 ) -> Training:
     path = stages.work / f"training-{name}.npz"
     sizes_path = stages.work / f"sizes-{name}.npz"
-    evaluation_path = stages.folder / f"{name}.npz"
+    evaluation_path = stages.work / f"evaluation-{name}.npz"
     if path.exists():
         evaluation = LinearEvaluation.load(evaluation_path)
         sizes = _SIZES.read(sizes_path)[1]
@@ -397,6 +397,8 @@ def _discovered(
         significance_name="correlation",
         label_kind=positions.label_kind,
     )
+    for name, training in trainings.items():
+        training.evaluation.save(folder / f"{name}.npz")
     if CONFIGURATIONS in trainings:
         configurations.save(folder / "mined.npz")
     else:
@@ -515,5 +517,5 @@ def _summary(
     )
     sources = positions.sources
     origin = "" if not sources else f" from {sources[0] if len(sources) == 1 else f'{len(sources):,} sources'}"
-    searched = f"{counted(len(positions), 'position')} of {learning.game.title}{origin} searched for what tells the winner."
-    return f"{searched} {found}{told}{unlearned}"
+    searched = f"{counted(len(positions), 'position')} of {learning.game.title}{origin} searched for what tells"
+    return f"{searched} the winner. {found}{told}{unlearned}"

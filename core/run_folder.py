@@ -26,7 +26,7 @@ __all__ = ["claim_folder", "folder_lock", "remove_work", "run_folder"]
 _MARK = "work.json"
 _LOCK = "lock"
 _OWN = re.compile(
-    r"lock|(work|run|candidates)\.json|(candidates|likelihood)\.npz|(training|sizes)-\w+\.np[yz]"
+    r"lock|(work|run|candidates)\.json|(candidates|likelihood)\.npz|(training|sizes|evaluation)-\w+\.np[yz]"
     r"|(labels|search|outcomes|exact|quick|thorough-\d+)-\d{6}\.npz|(fit|phase|newest|fitted)-\d\d\.npz|labelled-\d\d\.parquet"
     r"|part-\d{5}\.npz|rows-\d{5}-\w+-\w+\.npy"
 )
@@ -78,7 +78,7 @@ def run_folder(
                 }:
                     (folder / mark).unlink(missing_ok=True)
                 raise
-            if not keep:
+            if not keep and (folder / mark).exists():
                 remove_work(folder)
     finally:
         if own:

@@ -168,7 +168,7 @@ def train(
     held_out
         bool [N]: positions for early stopping, not fitted.
     work
-        Folder for the state of an unfinished fit; the same call continues there after a kill.
+        Folder for the state of an unfinished fit; the same call continues there after a kill. Its files stay.
     by_phase
         Find the active items of one phase at a time, and of those that smooth it, instead of all at once: takes a
         fraction of the memory, and more time where phases are smoothed. Not together with count rules.

@@ -76,6 +76,11 @@ def test_a_folder_without_a_mark_is_refused_and_left_alone(tmp_path: Path) -> No
             pass
     assert names(work) == {"thesis.txt", "lock"}
     assert (work / "lock").read_text() == "precious"
+    (tmp_path / "unclaimed").mkdir()
+    (tmp_path / "unclaimed" / "fit-00.npz").write_text("precious")
+    with run_folder(tmp_path / "unclaimed"):
+        pass
+    assert names(tmp_path / "unclaimed") == {"fit-00.npz"}
     (tmp_path / "file.work").write_text("precious")
     with pytest.raises(BadInputError, match="is no folder"), run_folder(tmp_path / "file.work", SETTINGS):
         pass

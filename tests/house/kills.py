@@ -129,10 +129,10 @@ def _untimed(value: Any) -> Any:
 def _content(path: Path) -> Any:
     """What must be equal: everything but the time that it took."""
     if path.suffix == ".parquet":
-        return pq.read_table(path).to_pydict()
+        return repr(pq.read_table(path).to_pydict())
     if path.suffix == ".npz":
         with np.load(path, allow_pickle=False) as arrays:
-            return {name: arrays[name].tolist() for name in arrays.files if name != "seconds"}
+            return {name: (arrays[name].dtype, arrays[name].tobytes()) for name in arrays.files if name != "seconds"}
     if path.suffix == ".jsonl":
         # Workers finish in any order.
         return Counter(json.dumps(_untimed(json.loads(line)), sort_keys=True) for line in path.open())
