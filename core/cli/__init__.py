@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 import click
 
 import glem
+from glem.core.cache_folder import CacheFolderWarning
+from glem.core.cli.printable import printable_output
 from glem.core.errors import GlemError
 from glem.core.plain_rules import PlainRulesWarning
 
@@ -74,6 +76,7 @@ def command_group() -> None:
     """Learn evaluation functions for board games from positions and game records."""
 
 
+@printable_output()
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; a :class:`~glem.core.errors.GlemError` becomes one line and exit status 2."""
     words = sys.argv[1:] if arguments is None else list(arguments)
@@ -104,7 +107,7 @@ def _short_warnings() -> Iterator[None]:
         show_others = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *place: Any, **named: Any) -> None:
-            if issubclass(category, PlainRulesWarning):
+            if issubclass(category, PlainRulesWarning | CacheFolderWarning):
                 click.echo(f"glem: warning: {message}", err=True)
             else:
                 show_others(message, category, *place, **named)
