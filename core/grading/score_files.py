@@ -20,6 +20,7 @@ from glem.core.grading.external_scorer import value_and_drawishness
 from glem.core.grading.grading import Prediction
 from glem.core.grading.scorer_tables import ScorerTable
 from glem.core.grading.selected import SelectedPositions
+from glem.core.grading.written_positions import original_text
 from glem.core.progress import SILENT, Progress
 from glem.core.record_files import open_bounded
 
@@ -114,9 +115,12 @@ class ScoreFileScorer:
         def number(name: str) -> float:
             found = text(name)
             try:
-                return float(found) if found else math.nan
+                value = float(found) if found else math.nan
             except ValueError:
-                raise BadInputError(f"{self._path}:{line}: {name} must be a number, got {found!r}") from None
+                value = math.inf
+            if math.isinf(value):
+                raise BadInputError(f"{self._path}:{line}: {name} must be a number, got {found!r}")
+            return value
 
         key: Any
         if self._by_text is not None:
@@ -127,7 +131,7 @@ class ScoreFileScorer:
                 raise BadInputError(
                     f"{self._path}:{line}: game and ply must be whole numbers, got {', '.join(where)!r}"
                 )
-            key = (text("file") if "file" in self._columns else "", int(where[0]), int(where[1]))
+            key = (original_text(text("file")) if "file" in self._columns else "", int(where[0]), int(where[1]))
         score = self._score(line, number)
         earlier = self._scores.setdefault(key, score)
         if earlier is not score and (earlier.value, earlier.drawishness) != (score.value, score.drawishness):

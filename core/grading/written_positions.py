@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 
 import numpy as np
 from attrs import define, field
@@ -13,9 +14,21 @@ from glem.core.game import Game
 from glem.core.grading.reading import SelectedPart
 from glem.core.operations import position_at
 
-__all__ = ["PositionTable", "game_numbers"]
+__all__ = ["PositionTable", "game_numbers", "original_text", "spreadsheet_text"]
 
+# What a spreadsheet takes for a formula, after apostrophes that were there before; but a number is a number.
+_FORMULA = re.compile(r"(?!-?\d+(\.\d+)?([eE][-+]?\d+)?$)'*[=+\-@\t\r]")
 _HEADER = ("file", "game", "ply", "position", "result")
+
+
+def spreadsheet_text(text: str) -> str:
+    """Text of a stranger as a field of a table: behind an apostrophe where a spreadsheet would run it as a formula."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def original_text(field: str) -> str:
+    """Give back the text of which :func:`spreadsheet_text` made a field."""
+    return field[1:] if field.startswith("'") and _FORMULA.match(field) else field
 
 
 def game_numbers(part: SelectedPart) -> list[int]:
@@ -43,7 +56,7 @@ class PositionTable:
     def add(self, part: SelectedPart) -> None:
         """Add the positions of a part of a file."""
         selected = part.selected
-        source = "" if selected.records is None else selected.records.source
+        source = "" if selected.records is None else spreadsheet_text(selected.records.source)
         results = np.sign(part.label).astype(int).tolist()
         numbers = game_numbers(part)
         for row in range(len(selected)):

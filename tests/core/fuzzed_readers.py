@@ -10,6 +10,7 @@ import lzma
 import math
 import re
 import struct
+import zipfile
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -120,7 +121,7 @@ def _read_games(game: Any) -> Callable[[Path], Any]:
         for part in read_records(game, path):
             for number in range(len(part)):
                 moves = tuple(move for move in part.moves_of(number).tolist() if move != game.pass_move)
-                games.append((moves, float(part.extra["stored_score"][number])))
+                games.append((moves, float(part.extra.get("stored_score", part.score)[number])))
         return games
 
     return read
@@ -282,8 +283,9 @@ def _right_columns(content: bytes, found: Any) -> bool:
 
 
 def _arrays(content: bytes) -> dict[str, Any]:
-    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
-        return {name: stored[name] for name in stored.files}
+    # Not the whole by numpy, to which the first bytes tell what a file is; zipfile looks at the last ones.
+    with zipfile.ZipFile(io.BytesIO(content)) as stored:
+        return {name.removesuffix(".npy"): np.load(io.BytesIO(stored.read(name))) for name in stored.namelist()}
 
 
 def _right_arrays(content: bytes, found: Any) -> bool:
