@@ -23,8 +23,6 @@ import contextlib
 import os
 import re
 import shutil
-import stat
-import tempfile
 import threading
 import time
 import types as python_types
@@ -39,6 +37,7 @@ from numba.core import types
 from numba.extending import intrinsic
 from numba.extending import overload as numba_overload
 
+from glem.core.cache_folder import cache_folder
 from glem.core.failed_compilation import (
     UncompilableError,
     explain_failures,
@@ -85,44 +84,6 @@ _primitives: set[Callable[..., Any]] = set()
 _CACHE_ENTRY = re.compile(r"\w+-[0-9a-f]{16}(-[a-z]+)*")
 _UNUSED_CACHE_DAYS = 30
 _SECONDS_PER_DAY = 86400
-
-
-def cache_folder() -> Path | None:
-    """Folder that holds the machine code of all kernels.
-
-    ``GLEM_CACHE_DIR`` if set, else ``NUMBA_CACHE_DIR``, else ``glem/kernels`` under ``XDG_CACHE_HOME`` or
-    ``~/.cache``; where that cannot be written, a folder of the user's own under the system's temporary one.
-
-    Returns
-    -------
-    Path or None
-        None when no such folder can be had: every process then compiles what it needs.
-    """
-    chosen = os.environ.get("GLEM_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
-    if chosen:
-        folder = Path(chosen)
-    else:
-        home = os.environ.get("XDG_CACHE_HOME")
-        folder = (Path(home) if home else Path("~/.cache").expanduser()) / "glem" / "kernels"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK | os.X_OK):
-            return folder
-    except (OSError, RuntimeError):
-        pass
-    return _temporary_cache_folder()
-
-
-def _temporary_cache_folder() -> Path | None:
-    # Cached machine code is unpickled: a folder that somebody else made or may write must not be trusted.
-    folder = Path(tempfile.gettempdir()) / f"glem-kernels-{os.getuid()}"
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-    except OSError:
-        return None
-    private = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
-    return folder if private else None
 
 
 def _folder_of(function: Callable[..., Any], purpose: str = "") -> Path | None:

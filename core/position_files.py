@@ -211,7 +211,7 @@ def _checked_header(path: str | os.PathLike[str], text: bytes | None, count: int
             raise ValueError(f"scores from the view {header['score']['view']!r}")
         low, high = header["score"]["bounds"]
         names = (header["game"], header["label_kind"], *header["sources"])
-        if not all(isinstance(name, str) for name in names):
+        if not isinstance(header["sources"], list) or not all(isinstance(name, str) for name in names):
             raise TypeError("a name is no text")
         return PositionHeader(names[0], names[1], (int(low), int(high)), names[2:], count)
 
@@ -219,6 +219,8 @@ def _checked_header(path: str | os.PathLike[str], text: bytes | None, count: int
 def _check_schema(path: str | os.PathLike[str], schema: Any, game: Game) -> None:
     expected = {name: pa.from_numpy_dtype(column.dtype) for name, column in PositionSet.empty(game).columns().items()}
     found = dict(zip(schema.names, schema.types, strict=True))
+    if len(found) < len(schema.names):
+        raise BadInputError(f"{path}: two columns have one name")
     optional = {"label_spread": pa.float32()}
     for name, kind in expected.items():
         if found.get(name) != kind:

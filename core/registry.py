@@ -11,7 +11,9 @@ import contextlib
 import difflib
 import pkgutil
 import re
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, distributions, entry_points
@@ -132,8 +134,11 @@ def load_plugin(group: str, name: str, kind: type[Any]) -> Any:
     entry = claims[0]
     owner = f"{_word(group)} {name!r} of {_distribution(entry)}"
     try:
-        value = entry.load()
-    except (Exception, SystemExit) as error:
+        with _interruptions() as pressed:
+            value = entry.load()
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and pressed:
+            raise
         raise PluginError(f"{owner} cannot be loaded: {_reason(entry, error, kind)}") from error
     if not isinstance(value, kind):
         raise PluginError(
@@ -141,6 +146,28 @@ def load_plugin(group: str, name: str, kind: type[Any]) -> Any:
             f"{kind.__name__}; let it name the {kind.__name__} itself"
         )
     return value
+
+
+@contextlib.contextmanager
+def _interruptions() -> Iterator[list[int]]:
+    """Tell Ctrl-C from a plugin that raises KeyboardInterrupt itself: the list holds the signals that came."""
+    pressed: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield pressed
+        return
+
+    def handle(number: int, frame: Any) -> None:
+        pressed.append(number)
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield pressed
+    finally:
+        # A plugin may have set its own meanwhile.
+        if signal.getsignal(signal.SIGINT) is handle:
+            signal.signal(signal.SIGINT, before)
 
 
 def plugin_names(group: str) -> list[str]:
@@ -186,8 +213,8 @@ def _reason(entry: EntryPoint, error: BaseException, kind: type[Any]) -> str:
     if isinstance(error, AttributeError) and module_name in sys.modules:
         # The module was imported; what failed is the look-up of its attribute.
         return _missing_attribute(entry, sys.modules[module_name], kind)
-    if isinstance(error, SystemExit):
-        return f"its import ends the program (SystemExit: {error.code}){place}"
+    if not isinstance(error, Exception):
+        return f"its import ends the program ({type(error).__name__}: {error}){place}"
     if isinstance(error, GlemError):
         return f"{error}{place}"
     return f"{type(error).__name__}: {error}{place}"

@@ -12,7 +12,9 @@ from typing import Any, NoReturn
 import click
 
 import glem
+from glem.core.cache_folder import CacheFolderWarning
 from glem.core.cli.display import add_verbosity, tell
+from glem.core.cli.printable import printable_output
 from glem.core.errors import GlemError
 from glem.core.plain_rules import PlainRulesWarning
 
@@ -85,6 +87,7 @@ def command_group(trust: tuple[str, ...]) -> None:
 add_verbosity(command_group)
 
 
+@printable_output()
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; a :class:`~glem.core.errors.GlemError` becomes one line and exit status 2."""
     words = sys.argv[1:] if arguments is None else list(arguments)
@@ -115,7 +118,7 @@ def _short_warnings() -> Iterator[None]:
         show_others = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *place: Any, **named: Any) -> None:
-            if issubclass(category, PlainRulesWarning):
+            if issubclass(category, PlainRulesWarning | CacheFolderWarning):
                 tell(f"glem: warning: {message}")
             else:
                 show_others(message, category, *place, **named)

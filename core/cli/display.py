@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from glem.core.cli.printable import printable, raw
 from glem.core.progress import SILENT, Progress, Task, line_progress
 
 __all__ = ["add_verbosity", "display_progress", "is_quiet", "old_quiet", "print_json", "print_table", "tell"]
@@ -28,7 +29,7 @@ class _BarTask:
         self._bar.advance(self._task, amount)
 
     def note(self, text: str) -> None:
-        self._bar.update(self._task, note=text)
+        self._bar.update(self._task, note=printable(text))
 
 
 def add_verbosity(command: click.Command) -> None:
@@ -124,15 +125,15 @@ def display_progress(*, quiet: bool = False) -> Progress:
         from rich.progress import Progress as Bars
 
         columns = (
-            TextColumn("{task.description:<28}"),
+            TextColumn("{task.description:<28}", markup=False),
             BarColumn(),
             TextColumn("{task.percentage:>3.0f} %"),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}"),
+            TextColumn("{task.fields[note]}", markup=False),
         )
-        with Bars(*columns, console=Console(stderr=True), transient=False) as bar:
-            yield _BarTask(bar, bar.add_task(description, total=total, note=""))
+        with Bars(*columns, console=Console(file=raw(sys.stderr)), transient=False) as bar:
+            yield _BarTask(bar, bar.add_task(printable(description), total=total, note=""))
 
     return show
 
@@ -161,11 +162,11 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(title), title_justify="left")
+    table = Table(title=Text(printable(title)), title_justify="left")
     for place, name in enumerate(header):
-        table.add_column(Text(name), justify="left" if place == 0 else "right")
+        table.add_column(Text(printable(name)), justify="left" if place == 0 else "right")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     # A pipe has no width of its own: wide enough that no cell is cut.
-    console = Console(width=None if sys.stdout.isatty() else 200)
+    console = Console(file=raw(sys.stdout), width=None if sys.stdout.isatty() else 200)
     console.print(table)

@@ -19,6 +19,7 @@ from glem.core.grading.external_scorer import value_and_drawishness
 from glem.core.grading.grading import Prediction
 from glem.core.grading.scorer_tables import ScorerTable
 from glem.core.grading.selected import SelectedPositions
+from glem.core.grading.written_positions import original_text
 from glem.core.progress import SILENT, Progress
 from glem.core.record_files import line_blocks
 from glem.core.whole_numbers import whole_number
@@ -162,9 +163,12 @@ class ScoreFileScorer:
             try:
                 if not found.isascii() or "_" in found:
                     raise ValueError
-                return float(found) if found else math.nan
+                value = float(found) if found else math.nan
             except ValueError:
-                raise BadInputError(f"{self._path}:{line}: {name} must be a number, got {found[:40]!r}") from None
+                value = math.inf
+            if math.isinf(value):
+                raise BadInputError(f"{self._path}:{line}: {name} must be a number, got {found[:_SHOWN]!r}")
+            return value
 
         if self._by_text is not None:
             key = int(self._game.hash_key(self._game.parse_position(text(self._by_text))))
@@ -174,7 +178,7 @@ class ScoreFileScorer:
             if game is None or ply is None:
                 shown = ", ".join(where)[:_SHOWN]
                 raise BadInputError(f"{self._path}:{line}: game and ply must be whole numbers, got {shown!r}")
-            key = self._packed(line, text("file") if "file" in self._columns else "", game, ply)
+            key = self._packed(line, original_text(text("file")) if "file" in self._columns else "", game, ply)
         return key, *self._score(line, number)
 
     def _packed(self, line: int, file: str, game: int, ply: int) -> int:

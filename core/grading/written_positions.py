@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 
 import numpy as np
 from attrs import define, field
@@ -13,9 +14,21 @@ from glem.core.game import Game
 from glem.core.grading.reading import SelectedPart
 from glem.core.operations import position_at
 
-__all__ = ["PositionTable", "game_numbers"]
+__all__ = ["PositionTable", "game_numbers", "original_text", "spreadsheet_text"]
 
+# What a spreadsheet takes for a formula, after apostrophes that were there before; but a number is a number.
+_FORMULA = re.compile(r"(?!-?\d+(\.\d+)?([eE][-+]?\d+)?$)'*[=+\-@\t\r]")
 _HEADER = ("file", "game", "ply", "position", "result")
+
+
+def spreadsheet_text(text: str) -> str:
+    """Text of a stranger as a field of a table: behind an apostrophe where a spreadsheet would run it as a formula."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def original_text(field: str) -> str:
+    """Give back the text of which :func:`spreadsheet_text` made a field."""
+    return field[1:] if field.startswith("'") and _FORMULA.match(field) else field
 
 
 def game_numbers(part: SelectedPart) -> list[int]:
@@ -43,11 +56,12 @@ class PositionTable:
     def add(self, part: SelectedPart) -> None:
         """Add the positions of a part of a file."""
         selected = part.selected
+        source = spreadsheet_text(selected.source)
         results = np.sign(part.label).astype(int).tolist()
         numbers = game_numbers(part)
         for row in range(len(selected)):
             position = self.game.format_position(position_at(selected.positions, row))
-            self._lines.append((selected.source, numbers[row], int(selected.ply[row]), position, results[row]))
+            self._lines.append((source, numbers[row], int(selected.ply[row]), position, results[row]))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the file: source (:mod:`glem.core.file_names`), game, ply, position, result for the side to move."""

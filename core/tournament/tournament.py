@@ -18,7 +18,7 @@ from typing import Any
 import attrs
 from attrs import define, field
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, reading
 from glem.core.families import check_named_by_file
 from glem.core.game import Game, load_game
 from glem.core.journal import Journal, read_journal
@@ -230,7 +230,8 @@ def read_games(path: str | os.PathLike[str]) -> tuple[Game, dict[str, Any], Iter
         The file is missing, damaged, or no record of a tournament.
     """
     settings, games = read_journal(path, RECORD_KIND, lambda found: PlayedGame.from_json(game, found))
-    game = load_game(check_named_by_file(str(settings.get("game")), path))
+    with reading(path, "record of a tournament"):
+        game = load_game(check_named_by_file(str(settings.get("game")), path))
     return game, settings, _possible(game, games, os.fspath(path))
 
 

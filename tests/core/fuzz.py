@@ -89,6 +89,8 @@ def tried(reader: Reader, count: int, folder: Path, seed: int = 1) -> Outcome:
         outcome.accepted += 1
         try:
             right, why = reader.right(content, found), repr(found)
+            if right is None:
+                continue
         except Exception:  # noqa: BLE001 - the naive reader does not get through it
             right, why = False, f"{found!r}\n{traceback.format_exc()}"
         if right:

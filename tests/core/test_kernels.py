@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glem.core import kernels
+from glem.core.cache_folder import CacheFolderWarning
 from glem.core.errors import PluginError
 from glem.core.kernels import (
     UncompilableError,
@@ -247,7 +250,7 @@ def test_the_cache_folder_follows_the_environment(tmp_path, monkeypatch):
 def test_an_unwritable_cache_folder_gives_way_to_a_private_one(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("GLEM_CACHE_DIR", str(tmp_path / "file" / "cache"))
-    monkeypatch.setattr(kernels.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
     folder = kernels.cache_folder()
     assert folder is not None
     assert folder.parent == tmp_path
@@ -258,6 +261,45 @@ def test_an_unwritable_cache_folder_gives_way_to_a_private_one(tmp_path, monkeyp
     folder.rmdir()
     folder.symlink_to(tmp_path)
     assert kernels.cache_folder() is None
+
+
+@pytest.mark.parametrize("variable", ["GLEM_CACHE_DIR", "XDG_CACHE_HOME", "HOME"])
+@pytest.mark.parametrize("others", ["own it", "may write to it", "own a link to it", "may write above it"])
+def test_a_cache_folder_that_others_may_change_is_left_alone(tmp_path, monkeypatch, variable, others):
+    for name in ("GLEM_CACHE_DIR", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+    folder = tmp_path / "above" / "folder"
+    folder.mkdir(parents=True)
+    chosen = tmp_path / "above" / "link" if others == "own a link to it" else folder
+    if others == "own a link to it":
+        chosen.symlink_to(folder)
+    owned = {chosen} if others.startswith("own") else set()
+    (folder if others == "may write to it" else folder.parent).chmod(0o777 if "write" in others else 0o755)
+    lstat = Path.lstat
+
+    def lstat_of_others(path):
+        found = lstat(path)
+        return os.stat_result((*found[:4], 12345, *found[5:])) if path in owned else found
+
+    monkeypatch.setattr(Path, "lstat", lstat_of_others)
+    monkeypatch.setenv(variable, str(chosen))
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.warns(CacheFolderWarning, match="above.*(belongs to user 12345|everybody may write)"):
+        found = kernels.cache_folder()
+    assert found.parent == tmp_path
+    assert sorted(path for path in tmp_path.rglob("*") if path != found) == before
+    # Said once, also to the processes that this one starts.
+    assert kernels.cache_folder() == found == Path(os.environ["GLEM_CACHE_DIR"])
+
+
+def test_a_cache_folder_below_a_sticky_one_is_trusted(tmp_path, monkeypatch):
+    tmp_path.chmod(0o1777)
+    monkeypatch.setenv("GLEM_CACHE_DIR", str(tmp_path / "own"))
+    assert kernels.cache_folder() == tmp_path / "own"
+    (tmp_path / "own").chmod(0o1777)
+    with pytest.warns(CacheFolderWarning, match="everybody may write"):
+        assert kernels.cache_folder() != tmp_path / "own"
 
 
 def test_old_entries_are_removed_and_nothing_else(tmp_path):

@@ -113,6 +113,8 @@ def test_foreign_parquet_files(othello: Game, path: Path) -> None:
         (lambda table: with_header(table, game="no such game"), "no game 'no such game'"),
         (lambda table: with_header(table, game=3), "a name is no text"),
         (lambda table: with_header(table, sources=7), "TypeError"),
+        (lambda table: with_header(table, sources="abc"), "a name is no text"),
+        (lambda table: table.append_column("weight", table["weight"]), "two columns have one name"),
         (lambda table: with_header(table, score=None), "no header of positions"),
         (lambda table: with_header(table, score={"view": "black", "bounds": [-64, 64]}), "the view 'black'"),
         (lambda table: with_header(table, score={"view": "side to move", "bounds": [-1, 1]}), "run from -1 to 1"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -106,6 +107,16 @@ def test_a_sound_plugin(site: Site):
         ),
         ("exits", "raise SystemExit('bye')\n", "its import ends the program (SystemExit: bye) (file {path}, line 1)"),
         (
+            "stops",
+            "raise KeyboardInterrupt\n",
+            "its import ends the program (KeyboardInterrupt: ) (file {path}, line 1)",
+        ),
+        (
+            "leaves",
+            "raise GeneratorExit('bye')\n",
+            "its import ends the program (GeneratorExit: bye) (file {path}, line 1)",
+        ),
+        (
             "lacks_attribute",
             f"{SOUND}\nANT = COUNTDOWN\n",
             "which is not there; it has the Game COUNTDOWN, ANT; correct",
@@ -134,6 +145,24 @@ def test_a_broken_plugin_is_explained(site: Site, module: str, source: str, expe
     text = refusal(site)
     assert text.startswith("game 'ant' of ant-games ")
     assert expected.format(path=path) in text
+
+
+def test_ctrl_c_while_a_plugin_is_imported_is_no_fault_of_the_plugin(site: Site):
+    site.install("ant-games", "slow_ant", "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        load_game("ant")
+    assert signal.getsignal(signal.SIGINT) is before
+    assert site.run("check", "ant").returncode == 130
+
+
+def test_a_plugin_that_interrupts_leaves_the_others(site: Site):
+    site.install("ant-games", "rude_ant", "raise KeyboardInterrupt\n")
+    found = site.run("games", "--json")
+    assert found.returncode == 0
+    entries = {entry["name"]: entry for entry in json.loads(found.stdout)}
+    assert "KeyboardInterrupt" in entries["ant"]["error"]
+    assert "title" in entries["othello"]
 
 
 def test_entry_points_that_lead_nowhere(site: Site):

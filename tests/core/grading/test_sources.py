@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import gzip
 import json
+import math
 import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from glem.core.cli import command_group
 from glem.core.errors import BadInputError
@@ -19,6 +23,7 @@ from glem.core.grading.collection import grade_collection
 from glem.core.grading.grading import GradingSettings
 from glem.core.grading.selection import SelectionRule
 from glem.core.grading.sources import source_of
+from glem.core.grading.written_positions import original_text, spreadsheet_text
 from glem.core.positions import PositionSet
 from glem.core.records import read_records
 from tests.core.grading.random_games import write_random_games
@@ -175,6 +180,38 @@ def test_scores_of_another_program(game: Game, folder: Path, tmp_path: Path, nam
     assert function["missing"] == ply["missing"] == text["missing"] == 0
 
 
+@pytest.mark.parametrize("name", ["=1+1.games", "+a.games", "-a.games", "@a.games", "'=a.games", "\ta.games"])
+def test_names_that_a_spreadsheet_would_run(game: Game, folder: Path, tmp_path: Path, name: str) -> None:
+    """They stand behind an apostrophe, and come back with it; a plain one also without."""
+    for file in (name, "plain.games"):
+        (tmp_path / file).write_bytes((folder / "one.games").read_bytes())
+    table = tmp_path / "positions.csv"
+    files = (tmp_path / name, tmp_path / "plain.games")
+    command = ("grade", "connect_four", *files, "--skip-moves", 2, "--resamples", 100)
+    run(*command, "--evaluation", f"python:{folder}/mine.py:height", "--write-positions", table)
+    with table.open(newline="") as lines:
+        fields = list(csv.reader(lines))[1:]
+    assert {line[0] for line in fields} == {f"'{name}", "plain.games"}
+    assert original_text(f"'{name}") == name
+    for file in (f"'{name}", name)[: 1 + (name[0] in "=+-@")]:
+        scores = tmp_path / "scores.csv"
+        with scores.open("w", newline="") as lines:
+            written = csv.writer(lines)
+            written.writerow(("file", "game", "ply", "score"))
+            written.writerows((file if line[0] == f"'{name}" else line[0], *line[1:3], -3) for line in fields)
+        assert ",-3" in scores.read_text()
+        (found,) = json.loads(run(*command, "--evaluation", f"csv:{scores}", "--json"))["evaluations"]
+        assert found["missing"] == 0
+
+
+@given(st.text("'=+-@\t\r13.e a"))
+def test_texts_come_back_from_a_table(text: str) -> None:
+    field = spreadsheet_text(text)
+    assert original_text(field) == text
+    assert field[:1] not in {"=", "+", "@", "\t", "\r"}
+    assert not field.startswith("-") or math.isfinite(float(field))
+
+
 def test_probabilities_are_graded_as_they_are(game: Game, folder: Path, tmp_path: Path) -> None:
     table = tmp_path / "positions.csv"
     run("grade", "connect_four", folder / "one.games", "--evaluation", f"python:{folder}/mine.py:height",
@@ -198,7 +235,9 @@ def test_probabilities_are_graded_as_they_are(game: Game, folder: Path, tmp_path
         ("game,score\n1,2\n", "do not tell which position"),
         ("game,ply,worth\n1,2,3\n", "no column score"),
         ("game,ply,score\n1,2,three\n", ":2: score must be a number"),
+        ("game,ply,score\n1,2,1e400\n", ":2: score must be a number"),
         ("game,ply,score\n1,two,3\n", ":2: game and ply must be whole"),
+        (f"game,ply,score\n1,2,3\n{'9' * 5000},2,3\n", ":3: damaged, or no line of scores"),
         ("game,ply,score\n1,2,3\n1,2,4\n", ":3: gives another score to the position of line 2"),
         ("position,score\nnonsense,3\n", ":2: "),
         ("game,ply,win,draw,loss\n1,2,0.5,0.5,0.5\n", "add up to 1"),

@@ -1,0 +1,108 @@
+"""The folder that holds machine code, and whether it can be trusted: what lies there is unpickled and run."""
+
+from __future__ import annotations
+
+import grp
+import os
+import pwd
+import stat
+import tempfile
+import warnings
+from pathlib import Path
+
+__all__ = ["CacheFolderWarning", "cache_folder"]
+
+
+class CacheFolderWarning(UserWarning):
+    """The chosen folder for machine code is left alone, since others could put theirs into it."""
+
+
+def cache_folder() -> Path | None:
+    """Folder that holds the machine code of all kernels.
+
+    ``GLEM_CACHE_DIR`` if set, else ``NUMBA_CACHE_DIR``, else ``glem/kernels`` under ``XDG_CACHE_HOME`` or
+    ``~/.cache``. Where that cannot be written, or where somebody else than the user and root owns it or a folder above
+    it or may write to one, which a :class:`CacheFolderWarning` tells, a folder of the user's own under the system's
+    temporary one.
+
+    Returns
+    -------
+    Path or None
+        None when no such folder can be had: every process then compiles what it needs.
+    """
+    chosen = os.environ.get("GLEM_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
+    try:
+        if chosen:
+            folder = Path(chosen).absolute()
+        else:
+            home = os.environ.get("XDG_CACHE_HOME")
+            folder = (Path(home) if home else Path("~/.cache").expanduser()).absolute() / "glem" / "kernels"
+        # Before too: nothing is made in a folder of somebody else.
+        reason = _distrust(folder)
+        if not reason:
+            folder.mkdir(parents=True, exist_ok=True)
+            reason = _distrust(folder)
+    except (OSError, RuntimeError):
+        return _temporary_cache_folder()
+    if not reason:
+        return folder if os.access(folder, os.W_OK | os.X_OK) else _temporary_cache_folder()
+    other = _temporary_cache_folder()
+    warnings.warn(
+        f"machine code is kept in {other or 'no folder'}, not in {folder}: {reason}, and glem would run what "
+        "others put there; set GLEM_CACHE_DIR to a folder of your own",
+        CacheFolderWarning,
+        stacklevel=2,
+    )
+    if other is not None:
+        # Said once: later calls and other processes of this command find a folder that can be trusted.
+        os.environ["GLEM_CACHE_DIR"] = str(other)
+    return other
+
+
+def _distrust(folder: Path) -> str:
+    """Who else could change what a folder holds; "" where nobody can. What does not exist yet is not looked at."""
+    trusted = {0, os.geteuid()}
+    resolved = folder.resolve()
+    for place in dict.fromkeys((folder, *folder.parents, resolved, *resolved.parents)):
+        try:
+            found = place.lstat()
+        except FileNotFoundError:
+            continue
+        if found.st_uid not in trusted:
+            return f"{place} belongs to {_name(found.st_uid)}"
+        # In a sticky folder such as /tmp nobody can replace what belongs to others.
+        sticky = found.st_mode & stat.S_ISVTX and place not in (folder, resolved)
+        if stat.S_ISLNK(found.st_mode) or sticky:
+            continue
+        if found.st_mode & stat.S_IWOTH:
+            return f"everybody may write to {place}"
+        if found.st_mode & stat.S_IWGRP and found.st_gid != 0 and not _is_own_group(found.st_gid):
+            return f"the group {found.st_gid} may write to {place}"
+    return ""
+
+
+def _name(user: int) -> str:
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return f"user {user}"
+
+
+def _is_own_group(group: int) -> bool:
+    """Whether only this user is in a group, as where each user has one of the same name."""
+    try:
+        found, own = grp.getgrgid(group), pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return False
+    return found.gr_name == own and set(found.gr_mem) <= {own}
+
+
+def _temporary_cache_folder() -> Path | None:
+    folder = Path(tempfile.gettempdir()) / f"glem-kernels-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return None
+    private = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
+    return folder if private else None

@@ -1,0 +1,67 @@
+"""Names in data as commands print them: shown with all their signs, never obeyed by a terminal."""
+
+from __future__ import annotations
+
+import io
+import sys
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glem.core.cli import main
+from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.printable import printable, printable_output
+
+NAME = "[/red]=1+1 \x1b[2J\x9b2J\x07\r[link=x]é"
+SHOWN = r"[/red]=1+1 \x1b[2J\x9b2J\x07\r[link=x]é"
+
+
+class Terminal(io.StringIO):
+    """Keeps what a terminal would get."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@given(st.text(st.characters(exclude_categories=[])))
+def test_nothing_printed_controls_a_terminal(text: str) -> None:
+    shown = printable(text.replace("\x1b[0m", "").replace("\x1b[2m", "").replace("\x1b[32m", ""))
+    assert {letter for letter in shown if unicodedata.category(letter) in {"Cc", "Cs"}} <= {"\n", "\t"}
+    assert printable(shown) == shown
+    shown.encode()
+
+
+def test_a_name_with_markup_in_a_display_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("COLUMNS", "200")
+    with printable_output(), display_progress()(f"play {NAME}", 2) as task:
+        task.note(NAME)
+        task.advance()
+    written = terminal.getvalue()
+    assert written.count(SHOWN) >= 2
+    # The cursor is rich's own.
+    assert "\x1b[2K" in written
+    assert "\x1b[2J" not in written
+
+
+def test_a_name_with_markup_in_tables_and_json(capsys: pytest.CaptureFixture[str]) -> None:
+    with printable_output():
+        print_table(NAME, ["name", NAME], [[NAME, "1"]])
+        print_json({"name": NAME})
+    printed = capsys.readouterr().out
+    assert printed.count(SHOWN) == 3
+    assert not {"\x1b", "\x9b", "\x07", "\r"} & set(printed)
+
+
+def test_an_error_with_a_name_in_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "\x1b]0;title\x07[red].npz"
+    file.write_text("nothing")
+    with pytest.raises(SystemExit):
+        main(["compare", str(file), str(file)])
+    printed = capsys.readouterr().err
+    assert r"\x1b]0;title\x07[red].npz" in printed
+    assert "\x1b" not in printed
