@@ -256,7 +256,7 @@ def _movetext(
             ended = True
             break
         # Move numbers are many, so the first look is a short one. A half of one sign may be the end of a letter.
-        may_be_result = kind == _STAR or kind == _CASTLING  # noqa: SIM109
+        may_be_result = byte == 42 or byte == 79
         if kind == _DIGIT:
             may_be_result = data[at + 1] != 46 and _CLASSES[data[at + 1]] != _DIGIT
         elif byte == 0xC2 or byte == 0xBD:
