@@ -155,9 +155,8 @@ def read_openings(
     if not everything:
         raise BadInputError(f"{source}: no openings" + (f"; {left_out.first}" if left_out.count else ""))
     if tell is not None and left_out.count:
-        tell(
-            f"{left_out.count} of {left_out.count + len(everything)} openings were left out; the first: {left_out.first}"
-        )
+        total = left_out.count + len(everything)
+        tell(f"{left_out.count} of {total} openings were left out; the first: {left_out.first}")
     if count is None:
         return list(distinct_openings(game, everything))
     order = np.random.default_rng(seed).permutation(len(everything)).tolist()
@@ -259,7 +258,7 @@ def _from_records(game: Game, path: Path, name: str, plies: int | None, left_out
 def _of_game(
     game: Game, records: GameRecords, played: Replay, index: int, plies: int | None, path: Path, first: int
 ) -> Opening:
-    """Opening of a game, of which the records before have so many."""
+    """Make the opening of a game; ``first`` games of the file came before its records."""
     number = int(records.extra["number"][index]) if "number" in records.extra else first + index + 1
     # The last row of a game is its last position, which has no move.
     moves = played.move[played.offsets[index] : played.offsets[index + 1] - 1].tolist()
