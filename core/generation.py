@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import itertools
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
@@ -258,6 +258,7 @@ def generate(
     executor: Executor | None = None,
     in_flight: int | None = None,
     progress: Progress = SILENT,
+    tell: Callable[[str], None] | None = None,
 ) -> Generated:
     """Play games into a folder; what is there already is kept.
 
@@ -275,6 +276,8 @@ def generate(
         Where; see :func:`glem.core.tasks.run_tasks`. The games do not depend on it.
     progress
         Display.
+    tell
+        Called with one sentence where bad openings of a file were left out; None raises instead.
 
     Raises
     ------
@@ -288,7 +291,7 @@ def generate(
         if value is not None and value < 1:
             raise BadInputError(f"the number of {name} must be at least 1, got {value}")
     settings = attrs.evolve(settings, players=tuple(player.resolved(game) for player in settings.players))
-    openings = settings.openings.listed(game)
+    openings = settings.openings.listed(game, tell=tell)
     suffix = _suffix(game, settings.format)
     if openings is not None:
         _check_openings(game, openings, suffix)

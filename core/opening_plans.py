@@ -6,6 +6,7 @@ unbalanced.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +73,15 @@ class OpeningPlan:
             raise BadInputError(f"openings {text!r}: the plies must rise and be at most {_MOST_RANDOM_PLIES}")
         return cls(kind, least, greatest)
 
-    def listed(self, game: Game) -> list[Opening] | None:
+    def listed(self, game: Game, *, tell: Callable[[str], None] | None = None) -> list[Opening] | None:
         """All openings, in order; None for random ones.
+
+        Parameters
+        ----------
+        game
+            The game.
+        tell
+            As of :func:`~glem.core.tournament.openings.read_openings`.
 
         Raises
         ------
@@ -84,7 +92,7 @@ class OpeningPlan:
             return None
         if self.kind == ALL:
             return all_openings(game, self.most)
-        return read_openings(game, self.kind, plies=self.most or None)
+        return read_openings(game, self.kind, plies=self.most or None, tell=tell)
 
 
 def random_opening(game: Game, plan: OpeningPlan, seed: tuple[int, ...]) -> Opening:

@@ -91,6 +91,7 @@ def command(
             positions=positions,
             **where,
             progress=display_progress(quiet=as_json),
+            tell=lambda text: click.echo(f"note: {text}", err=True),
         )
     if as_json:
         files = [str(path) for path in found.files]

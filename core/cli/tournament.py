@@ -191,7 +191,15 @@ def _openings(
     if openings is not None:
         if judge is not None:
             raise BadInputError("--judge chooses among random openings, --openings reads a file; give one of them")
-        return read_openings(game, openings, format=opening_format, plies=opening_plies, count=opening_count, seed=seed)
+        return read_openings(
+            game,
+            openings,
+            format=opening_format,
+            plies=opening_plies,
+            count=opening_count,
+            seed=seed,
+            tell=lambda text: click.echo(f"note: {text}", err=True),
+        )
     return choose_openings(
         game,
         plies=8 if opening_plies is None else opening_plies,

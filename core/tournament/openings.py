@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,8 @@ from glem.core.game import Game
 from glem.core.game_lines import GAME_LINES
 from glem.core.operations import position_at
 from glem.core.record_files import bare_suffix, line_blocks, open_bounded
-from glem.core.records import read_records, read_scored_positions, record_formats
-from glem.core.replay import FINISHED, replay
+from glem.core.records import GameRecords, read_records, read_scored_positions, record_formats
+from glem.core.replay import FINISHED, Replay, replay
 from glem.core.tournament.simple_players import legal_moves_of
 
 __all__ = ["LINES", "Opening", "canonical_position", "distinct_openings", "read_openings", "write_openings"]
@@ -105,6 +106,7 @@ def read_openings(
     plies: int | None = None,
     count: int | None = None,
     seed: int = 0,
+    tell: Callable[[str], None] | None = None,
 ) -> list[Opening]:
     """Read openings from a file of games or positions; those that lead to the same position are one.
 
@@ -119,11 +121,13 @@ def read_openings(
     format
         Name of a record or position format of the game, or ``lines``; guessed if not given.
     plies
-        Only so many first moves of each game; games that are shorter are an error.
+        Only so many first moves of each game; games that are shorter are bad.
     count
         Draw so many of them at random; all if not given.
     seed
         Of the draw.
+    tell
+        Called with one sentence where bad games, positions or lines were left out; None raises instead.
 
     Returns
     -------
@@ -133,23 +137,27 @@ def read_openings(
     Raises
     ------
     BadInputError
-        The file cannot be read, has no openings or too few; an opening is illegal or ends the game. The text names file
-        and line or record.
+        The file cannot be read, has no good openings or too few; without ``tell`` also where an opening is illegal,
+        too short or ends the game. The text names file and line or record.
     """
     source = Path(path)
     if not source.is_file():
         raise BadInputError(f"{source}: no such file")
+    left_out = _LeftOut(is_fatal=tell is None)
     with reading(source, "openings"):
         kind, name = _format_of(game, source, format)
         if kind == "record":
-            found = _from_records(game, source, name, plies)
+            found = _from_records(game, source, name, plies, left_out)
         elif kind == "position":
-            found = _from_positions(game, source, name)
+            found = _from_positions(game, source, name, left_out)
         else:
-            found = _from_lines(game, source, plies)
+            found = _from_lines(game, source, plies, left_out)
         everything = list(found)
     if not everything:
-        raise BadInputError(f"{source}: no openings")
+        raise BadInputError(f"{source}: no openings" + (f"; {left_out.first}" if left_out.count else ""))
+    if tell is not None and left_out.count:
+        total = left_out.count + len(everything)
+        tell(f"{left_out.count} of {total} openings were left out; the first: {left_out.first}")
     if count is None:
         return list(distinct_openings(game, everything))
     order = np.random.default_rng(seed).permutation(len(everything)).tolist()
@@ -201,6 +209,32 @@ def _format_of(game: Game, path: Path, name: str | None) -> tuple[str, str]:
     return LINES, LINES
 
 
+@define
+class _LeftOut:
+    """Openings that are none: how many, and what the first problem is; the first one raises where it is fatal."""
+
+    is_fatal: bool
+    count: int = 0
+    first: str = ""
+
+    def add(self, problem: str, count: int = 1) -> None:
+        if self.is_fatal:
+            raise BadInputError(problem)
+        self.count += count
+        self.first = self.first or problem
+
+
+def _good(openings: Iterable[Callable[[], Opening]], left_out: _LeftOut) -> Iterator[Opening]:
+    """Make openings and pass the good ones on."""
+    for make in openings:
+        try:
+            opening = make()
+        except BadInputError as error:
+            left_out.add(str(error))
+        else:
+            yield opening
+
+
 def _checked(game: Game, opening: Opening, place: str) -> Opening:
     try:
         opening.positions(game)
@@ -209,23 +243,33 @@ def _checked(game: Game, opening: Opening, place: str) -> Opening:
     return opening
 
 
-def _from_records(game: Game, path: Path, name: str, plies: int | None) -> Iterator[Opening]:
+def _from_records(game: Game, path: Path, name: str, plies: int | None, left_out: _LeftOut) -> Iterator[Opening]:
     first = 0
-    initial = game.format_position(game.initial_position)
-    for records in read_records(game, path, format=name):
-        replayed = replay(game, records)
-        for index in range(len(records)):
-            number = int(records.extra["number"][index]) if "number" in records.extra else first + index + 1
-            # The last row of a game is its last position, which has no move.
-            moves = replayed.move[replayed.offsets[index] : replayed.offsets[index + 1] - 1].tolist()
-            opening = _beginning(moves, plies, f"{path}:{number}")
-            if len(opening) == len(moves) and replayed.status[index] == FINISHED:
-                raise BadInputError(
-                    f"{path}:{number}: the game is over after the opening; take fewer plies, as with --opening-plies"
-                )
-            start = "" if records.starts is None else game.format_position(records.start_of(index))
-            yield Opening(opening, "" if start == initial else start)
+    for records in read_records(game, path, format=name, skip_bad=not left_out.is_fatal):
+        if records.skipped:
+            left_out.add(records.problems[0], records.skipped)
+        played = replay(game, records)
+        yield from _good(
+            (partial(_of_game, game, records, played, index, plies, path, first) for index in range(len(records))),
+            left_out,
+        )
         first += len(records)
+
+
+def _of_game(
+    game: Game, records: GameRecords, played: Replay, index: int, plies: int | None, path: Path, first: int
+) -> Opening:
+    """Make the opening of a game; ``first`` games of the file came before its records."""
+    number = int(records.extra["number"][index]) if "number" in records.extra else first + index + 1
+    # The last row of a game is its last position, which has no move.
+    moves = played.move[played.offsets[index] : played.offsets[index + 1] - 1].tolist()
+    opening = _beginning(moves, plies, f"{path}:{number}")
+    if len(opening) == len(moves) and played.status[index] == FINISHED:
+        raise BadInputError(
+            f"{path}:{number}: the game is over after the opening; take fewer plies, as with --opening-plies"
+        )
+    start = "" if records.starts is None else game.format_position(records.start_of(index))
+    return Opening(opening, "" if start == game.format_position(game.initial_position) else start)
 
 
 def _beginning(moves: Sequence[int], plies: int | None, place: str) -> tuple[int, ...]:
@@ -234,22 +278,33 @@ def _beginning(moves: Sequence[int], plies: int | None, place: str) -> tuple[int
     return tuple(moves[:plies])
 
 
-def _from_positions(game: Game, path: Path, name: str) -> Iterator[Opening]:
+def _from_positions(game: Game, path: Path, name: str, left_out: _LeftOut) -> Iterator[Opening]:
     first = 0
-    for part in read_scored_positions(game, path, format=name):
-        for row in range(len(part.label)):
-            start = game.format_position(position_at(part.positions, row))
-            yield _checked(game, Opening(start=start), f"{path}: position {first + row + 1}")
+    for part in read_scored_positions(game, path, format=name, skip_bad=not left_out.is_fatal):
+        if part.problems:
+            left_out.add(part.problems[0], len(part.problems))
+        starts = [game.format_position(position_at(part.positions, row)) for row in range(len(part.label))]
+        yield from _good(
+            (
+                partial(_checked, game, Opening(start=start), f"{path}: position {first + row + 1}")
+                for row, start in enumerate(starts)
+            ),
+            left_out,
+        )
         first += len(part.label)
 
 
-def _from_lines(game: Game, path: Path, plies: int | None) -> Iterator[Opening]:
+def _from_lines(game: Game, path: Path, plies: int | None, left_out: _LeftOut) -> Iterator[Opening]:
     for block in line_blocks(path, lines=_LINES_AT_ONCE):
-        for row in range(len(block.starts)):
-            text = block.text(row).strip()
-            if text and text[0] not in "#%":
-                place = f"{path}:{block.first_number + row}"
-                yield _checked(game, _from_line(game, text, plies, place), place)
+        texts = ((block.first_number + row, block.text(row).strip()) for row in range(len(block.starts)))
+        yield from _good(
+            (
+                partial(_from_line, game, text, plies, f"{path}:{number}")
+                for number, text in texts
+                if text and text[0] not in "#%"
+            ),
+            left_out,
+        )
 
 
 def _moves_of(game: Game, text: str) -> tuple[int, ...]:
@@ -265,10 +320,11 @@ def _moves_of(game: Game, text: str) -> tuple[int, ...]:
 
 def _from_line(game: Game, text: str, plies: int | None, place: str) -> Opening:
     try:
-        return Opening(start=game.format_position(game.parse_position(text)))
+        opening = Opening(start=game.format_position(game.parse_position(text)))
     except BadInputError as no_position:
         try:
             moves = _moves_of(game, text)
         except BadInputError as no_move:
             raise BadInputError(f"{place}: neither a position ({no_position}) nor moves ({no_move})") from None
-    return Opening(_beginning(moves, plies, place))
+        opening = Opening(_beginning(moves, plies, place))
+    return _checked(game, opening, place)

@@ -17,6 +17,8 @@ others, where the game knows the protocol (:mod:`glem.core.external_players`).
 
 from __future__ import annotations
 
+import os
+import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -279,6 +281,12 @@ def _whole(text: str) -> int:
     return number
 
 
+def _path(text: str) -> str:
+    """Path, perhaps in quotes, and with ~ for somebody's home, which shells leave alone within a word."""
+    bare = text[1:-1] if len(text) > 1 and text[0] in "'\"" and text[0] == text[-1] else text
+    return os.path.expanduser(bare)  # noqa: PTH111 - a Path would raise for a user who is not
+
+
 def _positive_seconds(text: str) -> float:
     seconds = float(text)
     if not 0 < seconds < 1e9:
@@ -297,13 +305,17 @@ _LIMITS: dict[str, tuple[Callable[[str], Any], str]] = {
     "seconds": (_positive_seconds, "seconds a move"),
     "clock": (_clock, "seconds a game, perhaps with an increment: 60 or 60+0.5"),
 }
+_PARTS = re.compile(r"""(?:^|,)((?:(?<![^\s=:,])(?:'[^']*'|"[^"]*")|[^,])*)""")
+"""Parts of a player's text; commas in quotes divide nothing."""
+_PROGRAM = re.compile(r"""('[^']*'|"[^"]*"|\S+)(.*)""")
+"""Path and arguments of a program."""
 _OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "name": ("name", str, "a name"),
     "kind": ("kind", str, f"one of {', '.join(_KINDS)}"),
-    "evaluation": ("evaluation", str, "a file"),
+    "evaluation": ("evaluation", _path, "a file"),
     "solve": ("solve_from", _whole, "a number of moves left"),
     "result": ("result_from", _whole, "a number of moves left"),
-    "probcut": ("probcut", str, "off, on, default or a file"),
+    "probcut": ("probcut", _path, "off, on, default or a file"),
     "table": ("table_mb", _whole, "MiB"),
     "seed": ("seed", _whole, "a number"),
 }
@@ -319,7 +331,7 @@ def parse_player(text: str, *, limits: Limits | None = None) -> PlayerSpec:
         move), ``clock`` (seconds a game, ``60+0.5`` with an increment), ``solve`` and ``result`` (moves left from which
         on positions are solved exactly or for win, draw and loss), ``probcut`` (a file, ``default``, or ``off`` for
         full-width search), ``table`` (MiB), ``seed``. The first one may be a kind, an evaluation or a program of others
-        alone; a program may have further options, which its protocol reads.
+        alone; a program may have further options, which its protocol reads. A path with a comma stands in quotes.
     limits
         Limits of a searching player that names none of its own.
 
@@ -336,7 +348,7 @@ def parse_player(text: str, *, limits: Limits | None = None) -> PlayerSpec:
     fields: dict[str, Any] = {}
     limit_fields: dict[str, Any] = {}
     further: dict[str, str] = {}
-    parts = text.split(",")
+    parts = _PARTS.findall(text)
     is_external = _is_external(parts)
     if is_external:
         fields["kind"] = EXTERNAL
@@ -388,11 +400,12 @@ def _is_external(parts: list[str]) -> bool:
 
 def _name_of(text: str, fields: dict[str, Any]) -> str:
     """Name of a player that has none: its text, with files by their stems."""
-    name = ",".join(part.strip() for part in text.split(","))
+    name = ",".join(part.strip() for part in _PARTS.findall(text))
     program = split_program(str(fields.get("evaluation", ""))) if fields.get("kind") == EXTERNAL else None
     if program is not None:
-        path, _, arguments = program[1].strip().partition(" ")
-        return name.replace(fields["evaluation"], f"{Path(path).stem} {arguments}".strip())[:_LONGEST_NAME]
+        found = _PROGRAM.match(program[1].strip())
+        path, arguments = ("", "") if found is None else (found[1].strip("'\""), found[2])
+        return name.replace(fields["evaluation"], f"{Path(path).stem}{arguments}".strip())[:_LONGEST_NAME]
     for option in ("evaluation", "probcut"):
         file = str(fields.get(option, ""))
         if file:

@@ -108,18 +108,23 @@ def engine_command(text: str) -> list[str]:
     BadInputError
         There is no such program, or it cannot be run.
     """
+    # Not by a Path, which would lose the ./ that says that the program is here, or raise for a user who is not.
+    whole = os.path.expanduser(text.strip())  # noqa: PTH111
     try:
-        words = shlex.split(text)
+        words = [whole] if Path(whole).is_file() else shlex.split(text)
     except ValueError as error:
         raise BadInputError(f"engine {text!r}: {error}") from None
     if not words:
         raise BadInputError("an engine needs a program, as in uci:stockfish")
-    program = shutil.which(Path(words[0]).expanduser())
+    name = os.path.expanduser(words[0])  # noqa: PTH111
+    program = shutil.which(name)
     if program is None:
-        exists = Path(words[0]).exists()
-        raise BadInputError(
-            f"engine {words[0]!r}: " + ("the file cannot be executed" if exists else "no such program, here or on PATH")
-        )
+        problem = "no such program, here or on PATH"
+        if Path(name).exists():
+            problem = "the file cannot be executed"
+            if os.sep not in name and shutil.which(f"./{name}"):
+                problem = f"no such program on PATH; the one here is ./{name}"
+        raise BadInputError(f"engine {words[0]!r}: {problem}")
     return [str(Path(program).absolute()), *words[1:]]
 
 

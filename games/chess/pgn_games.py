@@ -20,7 +20,7 @@ from glem.core.operations import position_at
 from glem.games.chess.generation import MOST_CLOCK
 from glem.games.chess.pgn_comments import NO_SCORE, read_comment
 from glem.games.chess.pgn_moves import ILLEGAL_MOVE, castling_move, leaves_king_in_check, pieces_meant
-from glem.games.chess.pgn_results import MAY_BE_RESULT, UNKNOWN_RESULT, result_text
+from glem.games.chess.pgn_results import UNKNOWN_RESULT, result_text
 from glem.games.chess.pgn_tags import FEN, NO_VALUE, RESULT, TAG_VALUES, is_tag, read_tag
 from glem.games.chess.playing import play
 
@@ -255,8 +255,13 @@ def _movetext(
         if has_result and kind == _BRACKET and is_tag(data, at):
             ended = True
             break
-        # A half of one sign may be the end of a letter.
-        if MAY_BE_RESULT[byte] and (byte < 128 or letter_end != at):
+        # Move numbers are many, so the first look is a short one. A half of one sign may be the end of a letter.
+        may_be_result = byte == 42 or byte == 79
+        if kind == _DIGIT:
+            may_be_result = data[at + 1] != 46 and _CLASSES[data[at + 1]] != _DIGIT
+        elif byte == 0xC2 or byte == 0xBD:
+            may_be_result = letter_end != at
+        if may_be_result:
             length, result = result_text(data, at)
             if length > 0:
                 if not has_result:

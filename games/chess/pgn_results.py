@@ -6,13 +6,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["MAY_BE_RESULT", "UNKNOWN_RESULT", "result_text", "score_of_result", "usual_result"]
+__all__ = ["UNKNOWN_RESULT", "result_text", "score_of_result", "usual_result"]
 
 UNKNOWN_RESULT = 2
 """What stands for White's score in a game without one."""
-
-MAY_BE_RESULT = np.isin(np.arange(256), np.frombuffer(b"*01O\xbd\xc2", np.uint8))
-"""Whether a result may begin with a byte: bool [256]."""
 
 _SCORES = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0}
 _USUAL_SIGNS = str.maketrans(
@@ -31,7 +28,7 @@ def score_of_result(text: str) -> float:
     return _SCORES.get(usual_result(text), float("nan"))
 
 
-def _half_text(data: Any, at: int) -> int:
+def _half_text(data: Any, at: Any) -> Any:
     """Length of a half, ``1/2`` or the one sign for it in UTF-8 or Latin-1, at an index; 0 for none."""
     if data[at] == 49 and data[at + 1] == 47 and data[at + 2] == 50:
         return 3
@@ -40,7 +37,7 @@ def _half_text(data: Any, at: int) -> int:
     return np.int64(data[at] == 0xBD)
 
 
-def _dash_text(data: Any, at: int) -> int:
+def _dash_text(data: Any, at: Any) -> Any:
     """Length of a dash, hyphen to em dash, with a blank before and behind it, at an index; 0 for none."""
     place = at + (data[at] == 32)
     if data[place] == 45:
@@ -52,7 +49,7 @@ def _dash_text(data: Any, at: int) -> int:
     return place + (data[place] == 32) - at
 
 
-def result_text(data: Any, at: int) -> tuple[int, int]:
+def result_text(data: Any, at: Any) -> tuple[Any, int]:
     """Length of a result at an index (0 for none), and White's score by it; people write ``O`` for ``0`` too."""
     byte = data[at]
     if byte == 42:

@@ -25,7 +25,7 @@ from glem.core.protocols.conversation import Conversation, Interruption
 from glem.core.search.results import Limits
 from glem.core.whole_numbers import whole_number
 from glem.games.chess.board_moves import move_number, numbered_move
-from glem.games.chess.uci_commands import Go, Line, info_lines, limits_of, parse_go, variation_texts
+from glem.games.chess.uci_commands import Go, Line, info_lines, limits_of, parse_go, perft_lines, variation_texts
 
 if TYPE_CHECKING:
     from glem.core.analysis import AnalysedLine, Analysis
@@ -41,6 +41,7 @@ _MOST_OVERHEAD = 5000
 _USUAL_OVERHEAD = 10
 _SHOWN = 80
 _LOOK_SECONDS = 0.005
+_MOST_PERFT = 20
 _THOUSAND = 1000
 
 
@@ -196,7 +197,7 @@ class _Session:
         elif known == "ponder":
             _truth(name, value)
         else:
-            raise BadInputError(f"no option {name[:_SHOWN]!r}")
+            raise BadInputError(f"No such option: {name[:_SHOWN]}")
 
     def _ucinewgame(self, _words: list[str]) -> None:
         self._is_new_game = True
@@ -253,10 +254,11 @@ class _Session:
                 if "ponder" in words:
                     self._hits.popleft()
                 self._searches -= 1
-        self._write(f"bestmove {best}")
+        if best:
+            self._write(f"bestmove {best}")
 
     def _thought_of(self, words: list[str], hit: threading.Event) -> str:
-        """Think, and word the answer."""
+        """Think, and word the answer; "" where none is due."""
         if self._problem:
             self._say(f"there is no position to think about: {self._problem}")
             return "(none)"
@@ -265,6 +267,9 @@ class _Session:
         except BadInputError as error:
             self._say(str(error))
             return _any_move(self._line.board)
+        if go.perft is not None:
+            self._count(go.perft)
+            return ""
         if not self._is_prepared():
             self._say("stopped before the player was ready")
             return _any_move(self._line.board)
@@ -287,6 +292,18 @@ class _Session:
         thought = _Thought(self, go, hit)
         self._conversation.think(thought.run)
         return thought.answer()
+
+    def _count(self, depth: int) -> None:
+        """Count sequences of moves, as tests of move generators ask for it."""
+        if not 1 <= depth <= _MOST_PERFT:
+            raise BadInputError(f"go perft counts from 1 to {_MOST_PERFT} moves, got {depth}")
+
+        def count(stop: threading.Event) -> None:
+            for text in perft_lines(self._engine.game, self._line, depth, stop):
+                self._write(text)
+
+        if not self._conversation.think(count):
+            self._say("stopped before all was counted")
 
     def _chosen(self) -> str:
         """Move of a player that does not search."""

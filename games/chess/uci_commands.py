@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -11,6 +12,7 @@ import chess
 from attrs import define
 
 from glem.core.errors import BadInputError
+from glem.core.perft import perft
 from glem.core.search.results import Bound, Clock, Limits
 from glem.core.whole_numbers import whole_number
 from glem.games.chess.board_moves import numbered_move
@@ -20,8 +22,9 @@ from glem.games.chess.position import Position
 
 if TYPE_CHECKING:
     from glem.core.analysis import AnalysedLine, Analysis
+    from glem.core.game import Game
 
-__all__ = ["Go", "Line", "centipawns", "info_lines", "limits_of", "parse_go"]
+__all__ = ["Go", "Line", "centipawns", "info_lines", "limits_of", "parse_go", "perft_lines"]
 
 _CENTIPAWNS_PER_LOG_ODDS = 110.0
 """A pawn is worth 1 / 1.1 in the log odds of an evaluation."""
@@ -29,15 +32,16 @@ _MOST_CENTIPAWNS = 10_000
 _LEAST_SECONDS = 1e-3
 _MOST_OF_CLOCK = 0.8
 _MOST_NUMBER = 10**15
+_UNSTOPPABLE_DEPTH = 4
 
-_NUMBERS = ("depth", "nodes", "movetime", "wtime", "btime", "winc", "binc", "movestogo", "mate")
+_NUMBERS = ("depth", "nodes", "movetime", "wtime", "btime", "winc", "binc", "movestogo", "mate", "perft")
 _FLAGS = ("infinite", "ponder")
 _MOVES = "searchmoves"
 
 
 @define(frozen=True)
 class Go:
-    """The words after ``go``; times in milliseconds, None where nothing was said."""
+    """The words after ``go``, also Stockfish's ``perft``; times in milliseconds, None where nothing was said."""
 
     depth: int | None = None
     nodes: int | None = None
@@ -48,6 +52,7 @@ class Go:
     binc: int | None = None
     movestogo: int | None = None
     mate: int | None = None
+    perft: int | None = None
     infinite: bool = False
     ponder: bool = False
     searchmoves: tuple[str, ...] | None = None
@@ -262,6 +267,28 @@ def info_lines(
             f" time {milliseconds} pv {' '.join(variation_texts(board, line.moves))}"
         )
     return told
+
+
+def perft_lines(game: Game, line: Line, depth: int, stop: threading.Event) -> Iterator[str]:
+    """Count the sequences of so many moves as Stockfish tells it: behind each move, then of all unless stopped."""
+    total = 0
+    for move in game.list_legal_moves(line.position):
+        leaves = _leaves(game, game.play(line.position, move), depth - 1, stop)
+        if stop.is_set():
+            return
+        total += leaves
+        yield f"{line.board.uci(numbered_move(move))}: {leaves}"
+    yield from ("", f"Nodes searched: {total}", "")
+
+
+def _leaves(game: Game, position: Any, depth: int, stop: threading.Event) -> int:
+    """Count in pieces of which each takes a fraction of a second, zero for those behind a stop."""
+    if stop.is_set():
+        return 0
+    if depth <= _UNSTOPPABLE_DEPTH:
+        return perft(game, depth, position)
+    moves = game.list_legal_moves(position)
+    return sum(_leaves(game, game.play(position, move), depth - 1, stop) for move in moves)
 
 
 def variation_texts(board: chess.Board, moves: Sequence[int]) -> list[str]:

@@ -177,7 +177,7 @@ def test_games_that_are_over(position: str, score: str) -> None:
         (["position fen nonsense", "go depth 1"], "is no position of chess"),
         (["position", "go depth 1"], "startpos or fen"),
         (["setoption name Hash value lots"], "option Hash is a whole number"),
-        (["setoption name Contempt value 3"], "no option 'Contempt'"),
+        (["setoption name Contempt value 3"], "No such option: Contempt"),
         (["setoption name UCI_Chess960 value maybe"], "true or false"),
         (["setoption name EvalFile value nowhere.npz"], "nowhere.npz"),
         (["setoption Hash 3"], "followed by name"),
@@ -191,6 +191,47 @@ def test_nonsense_is_answered(lines: list[str], said: str) -> None:
     assert answers.count("readyok") == 1
     # Whoever waits for a move gets an answer.
     assert sum(answer.startswith("bestmove") for answer in answers) == sum("go" in line.split() for line in lines)
+
+
+# The second position of https://www.chessprogramming.org/Perft_Results, and one of Chess960.
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+
+
+@pytest.mark.parametrize(
+    ("position", "depth", "total", "one"),
+    [
+        ("startpos", 4, 197_281, "e2e4: 13160"),
+        ("startpos moves e2e4 e7e5", 1, 29, "e1e2: 1"),
+        (f"fen {KIWIPETE}", 3, 97_862, "e1g1: 2059"),
+        ("fen 7k/8/6K1/8/8/8/8/1R6 w - - 0 1 moves b1b8", 2, 0, ""),
+        ("fen 7k/8/8/8/8/8/8/KR6 w - - 0 1", 6, 264_322, ""),
+    ],
+)
+def test_perft_is_counted_as_stockfish_tells_it(position: str, depth: int, total: int, one: str) -> None:
+    answers = told(FakeEngine(), [f"position {position}", f"go perft {depth}", "quit"])
+    *counts, blank, said, last = answers
+    assert blank == last == ""
+    assert said == f"Nodes searched: {total}"
+    assert sum(int(count.partition(": ")[2]) for count in counts) == total
+    assert not one or one in counts
+
+
+def test_perft_is_stopped_and_bounded() -> None:
+    talk = Talk(FakeEngine())
+    talk.say("go perft 12", "isready")
+    talk.until("readyok")
+    talk.say("stop")
+    assert talk.until("info string")[-1] == "info string stopped before all was counted"
+    talk.say("go perft 0", "go perft", "quit")
+    talk.end()
+    heard = list(talk.answers.queue)
+    assert "info string go perft counts from 1 to 20 moves, got 0" in heard
+    assert "info string go perft needs a whole number, got ''" in heard
+
+
+def test_an_unknown_option_is_told() -> None:
+    answers = told(FakeEngine(), ["setoption name Skill Level value 3", "setoption name Hash value 2", "quit"])
+    assert answers == ["info string No such option: Skill Level"]
 
 
 def test_words_before_a_command_are_passed_over() -> None:

@@ -135,6 +135,42 @@ def test_programs_that_cannot_be(game: Game, player_text: str, said: str) -> Non
         parse_player(player_text).resolved(game)
 
 
+@pytest.mark.parametrize(
+    "written", ["./engine", "~/engine", "./my engine", "'./my engine' good", "'./a,b/engine'", "sub/../engine"]
+)
+def test_paths_of_programs_mean_what_they_mean_to_a_shell(
+    game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str
+) -> None:
+    for name in ("engine", "my engine", "a,b/engine"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\nexec {sys.executable} {FAKE} good\n")
+        path.chmod(0o755)
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    spec = parse_player(f"uci:{written},nodes=10").resolved(game)
+    assert spec.limits.nodes == 10
+    player = spec.make(game)
+    assert player.choose(game.initial_position, [], None).move in game.list_legal_moves(game.initial_position)
+    player.close()
+
+
+def test_a_program_here_that_is_not_on_path_is_told_of(
+    game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "engine").write_text("#!/bin/sh\n")
+    monkeypatch.chdir(tmp_path)
+    for text, mode, said in (
+        ("engine", 0o755, "no such program on PATH; the one here is ./engine"),
+        ("./engine", 0o644, "the file cannot be executed"),
+        ("~nobody-of-that-name/engine", 0o755, "no such program"),
+    ):
+        (tmp_path / "engine").chmod(mode)
+        with pytest.raises(BadInputError, match=said):
+            parse_player(f"uci:{text},nodes=10").resolved(game)
+
+
 def test_other_games_know_no_programs() -> None:
     with pytest.raises(BadInputError, match="of others at all"):
         parse_player("uci:engine,depth=2").resolved(load_game("othello"))

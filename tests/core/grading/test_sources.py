@@ -148,7 +148,7 @@ def test_scores_of_another_program(game: Game, folder: Path, tmp_path: Path, nam
     """Positions are written, scored elsewhere in two ways, and graded as the function is that scores them."""
     table = tmp_path / "positions.csv"
     files = [tmp_path / name for name in names]
-    for file, given in zip(files, ("one.games", "two.games"), strict=True):
+    for file, shape in zip(files, ("one.games", "two.games"), strict=True):
         file.parent.mkdir(exist_ok=True)
         if file.suffix == ".parquet":
             PositionSet.from_records(game, read_records(game, folder / given)).write(file)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from glem.core.cli import main
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.game import Game
@@ -120,6 +122,46 @@ def test_bad_lines_name_their_line(tmp_path: Path, text: str, message: str) -> N
     path.write_text(text)
     with pytest.raises(BadInputError, match=message):
         read_openings(COUNTDOWN, path, plies=2 if "shall" in message else None)
+
+
+def test_bad_openings_are_left_out_and_told(othello: Game, tmp_path: Path) -> None:
+    path, told = tmp_path / "openings.txt", []
+    for text, good, first in (
+        ("f5d6\nf5f5\nf5f6\n", 2, rf"{path}:2: move 2, f5, is illegal"),
+        ("f5 d6\nd3\nnonsense\nf5 f6\n", 2, rf"{path}:3"),
+    ):
+        path.write_text(text)
+        assert len(read_openings(othello, path, plies=2, tell=told.append)) == good
+        assert told[-1].startswith(f"{len(text.split(chr(10))) - 1 - good} of ")
+        assert f"openings were left out; the first: {first}" in told[-1]
+        with pytest.raises(BadInputError, match=first):
+            read_openings(othello, path, plies=2)
+    path.write_text("f5\nd3\n")
+    with pytest.raises(BadInputError, match=r"no openings; .*openings\.txt:1: the game has 1 moves"):
+        read_openings(othello, path, plies=2, tell=told.append)
+    assert len(told) == 2
+
+
+@pytest.mark.parametrize("plies", [None, 3])
+def test_one_bad_game_of_a_file_does_not_stop_a_match(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], plies: int | None
+) -> None:
+    path = tmp_path / "games.pgn"
+    games = ("1. e4 e5 2. Nf3 *", "1. e4 e5 2. Ke3 *", "1. d4 d5 2. c4 *", "1. f3 e5 2. g4 Qh4# 0-1", "1. d4 *")
+    path.write_text("".join(f'[Event "a"]\n\n{game}\n\n' for game in games))
+    length = () if plies is None else ("--opening-plies", str(plies))
+    for command in (
+        ("match", "greedy,evaluation=mobility", "random", "--game", "chess", "--openings", path, *length, "--json"),
+        ("generate", "chess", "--player", "random", "--openings", path, "--games", "2", "-o", tmp_path / "games"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main([*map(str, command), "--workers", "1"])
+        printed = capsys.readouterr()
+        assert ended.value.code == 0, printed.err
+        first = f"{path}:7: game 2: half-move 3, 'Ke3', is illegal"
+        assert f"note: 2 of 5 openings were left out; the first: {first}\n" in printed.err
+        if command[0] == "match":
+            assert json.loads(printed.out)["openings"] == 3
 
 
 def test_bad_arguments(othello: Game, tmp_path: Path) -> None:

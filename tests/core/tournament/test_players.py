@@ -169,3 +169,14 @@ def test_evaluations_that_do_not_fit_are_refused(othello: Game, othello_learning
     linear_evaluation(othello_learning, mobility=1.0).save(path)
     with pytest.raises(BadInputError, match="not what it was"):
         spec.make(othello)
+
+
+def test_paths_may_have_commas_in_quotes_and_a_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert parse_player("'a,b.npz',depth=3").evaluation == "a,b.npz"
+    spec = parse_player("name=O'Neil,evaluation=\"d'a,b.npz\",probcut=~/some.npz,depth=3")
+    assert (spec.name, spec.evaluation, spec.probcut) == ("O'Neil", "d'a,b.npz", f"{tmp_path}/some.npz")
+    assert parse_player("~nobody-of-that-name/m.npz,depth=3").evaluation == "~nobody-of-that-name/m.npz"
+    for text in ("default,,depth=3", ",depth=3", "default,depth=3,"):
+        with pytest.raises(BadInputError):
+            parse_player(text)
