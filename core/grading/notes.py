@@ -61,7 +61,7 @@ def _costly(one: EvaluationGrade, comparisons: Sequence[Comparison]) -> str:
     if not above:
         return ""
     return (
-        f"{one.name}: its own {' and '.join(own)} cost{'s' * (len(own) == 1)} it "
+        f"{one.name}: the {' and '.join(own)} that it comes with cost{'s' * (len(own) == 1)} it "
         f"{1 - one.as_given.grade / one.grade.grade:.1%} of its grade and its rank: as given "
         f"({one.as_given.grade:.4f}) it is below {', '.join(above)}, recalibrated ({one.grade.grade:.4f}) above"
     )

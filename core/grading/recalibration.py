@@ -163,7 +163,7 @@ def recalibrated(
     result
         1, 0 or -1 from the side to move [N].
     game
-        Number of each position's game [N].
+        Small number of each position's game [N], 0 or greater.
     drawishness
         The evaluation's own [N]; None, or one for all, if it has none.
     seed
@@ -178,7 +178,7 @@ def recalibrated(
     """
     values = np.asarray(value, np.float64)
     finite = np.isfinite(values)
-    if len(np.unique(game[finite])) < FEWEST_GAMES:
+    if np.count_nonzero(np.bincount(game[finite])) < FEWEST_GAMES:
         return None
     odds = np.zeros(len(values))
     if np.ndim(drawishness):
@@ -188,8 +188,7 @@ def recalibrated(
     # Counted in their spread from their mean, so that level and slope are of one size to the optimizer.
     mean, spread = float(odds.mean()), float(odds.std())
     odds = (odds - mean) / (spread or 1.0)
-    games, numbers = np.unique(game, return_inverse=True)
-    part = np.random.default_rng(seed).permutation(len(games))[numbers] % PARTS
+    part = (np.random.default_rng(seed).permutation(int(game.max()) + 1) % PARTS)[game]
     found: Calibration | None = None
     fits = []
     logs = np.empty(len(values))

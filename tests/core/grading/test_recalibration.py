@@ -45,7 +45,7 @@ def test_a_calibration_of_its_own_does_not_turn_a_verdict_round() -> None:
     as_given = f"as given {sharp.as_given.grade:.4f} against {dull.as_given.grade:.4f}, in the other order"
     assert as_given in comparison.verdict
     [costs] = [note for note in grading.notes if "cost it" in note]
-    assert costs.startswith("sharp: its own scale and drawishness cost it")
+    assert costs.startswith("sharp: the scale and drawishness that it comes with cost it")
     assert "below dull" in costs
 
 

@@ -151,9 +151,9 @@ def test_scores_of_another_program(game: Game, folder: Path, tmp_path: Path, nam
     for file, shape in zip(files, ("one.games", "two.games"), strict=True):
         file.parent.mkdir(exist_ok=True)
         if file.suffix == ".parquet":
-            PositionSet.from_records(game, read_records(game, folder / given)).write(file)
+            PositionSet.from_records(game, read_records(game, folder / shape)).write(file)
         else:
-            file.write_bytes((folder / given).read_bytes())
+            file.write_bytes((folder / shape).read_bytes())
     common = ("--skip-moves", 2, "--resamples", 100, "--json")
     run("grade", "connect_four", *files, "--evaluation", f"python:{folder}/mine.py:height", *common,
         "--write-positions", table)  # fmt: skip
