@@ -153,7 +153,7 @@ class LabelCounts:
 
     def add(self, other: LabelCounts) -> None:
         """Add the counts of another part."""
-        for name in (entry.name for entry in fields(LabelCounts) if entry.type == "int"):
+        for name in (entry.name for entry in fields(LabelCounts) if isinstance(getattr(other, entry.name), int)):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.players = added_remarks(self.players, other.players)
         self.remarks = added_remarks(self.remarks, other.remarks)

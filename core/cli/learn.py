@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from glem.core.game import Game
     from glem.core.game_positions import GamePositions
-    from glem.core.grading.changes import Refit
-    from glem.core.grading.learning import Candidate, LearningRun, Verdict
+    from glem.core.grading.changes import CandidateChange, Refit
+    from glem.core.grading.learning import Candidate, Evaluation, LearningRun, Verdict
     from glem.core.grading.reading import FileSummary
     from glem.core.result_evaluation import ResultEvaluation
 
@@ -126,6 +126,7 @@ def command(
             check_writable(path)
     first = load_any_player_evaluation(game, baseline)
     tried = [_file_candidate(game, text) for text in candidates]
+    found = _changes(changes, first, tried, is_tuned=bool(tuning) or split is not None) if changes is not None else ()
     progress = display_progress(quiet=as_json)
     summaries: list[FileSummary] = []
     parts = read_game_positions(
@@ -146,7 +147,7 @@ def command(
         tuning_parts = list(read if split is None else share_of_games(read, split, seed, deciding=False))
         tuned = np.unique(np.concatenate([np.zeros(0, np.uint64), *(part.game_key for part in tuning_parts)]))
         refit = _refit(tuning_parts, l2, jobs)
-    tried += _changes(changes, refit) if changes is not None else []
+    tried += [_candidate(change, refit) for change in found]
     if split is not None:
         parts = share_of_games(parts, split, seed, deciding=True)
     deciding = DecidingGames.gather(parts, tuned=tuned, leave_out=leave_out_tuned)
@@ -200,23 +201,27 @@ def _file_candidate(game: Game, text: str) -> Candidate:
     return Candidate(Path(text).stem, text, lambda _: loaded, digest)
 
 
-def _changes(path: str, refit: Refit | None) -> list[Candidate]:
-    """Candidates of a file of changes; all of them are read before the first is tried."""
+def _changes(path: str, first: Evaluation, files: list[Candidate], *, is_tuned: bool) -> tuple[CandidateChange, ...]:
+    """Candidates of a file of changes, each of which can be made if it comes to that."""
     from glem.core.errors import BadInputError
-    from glem.core.grading.changes import CandidateChange, apply_changes, read_candidates
-    from glem.core.grading.learning import Candidate
+    from glem.core.grading.changes import check_candidates, read_candidates
     from glem.core.likelihood_training import prior_of
 
     found = read_candidates(path)
     for change in found:
-        if change.is_fitted and refit is None:
+        if change.is_fitted and not is_tuned:
             raise BadInputError(f"{change.place}: there are no games to fit to; name --tuning files or give --split")
+    check_candidates(found, prior_of(first), [prior_of(candidate.make(first)) for candidate in files])
+    return found
 
-    def candidate(change: CandidateChange) -> Candidate:
-        # An evaluation without a drawishness gets one on the way; b is fitted in any case.
-        return Candidate(change.name, change.text, lambda best: apply_changes(change, prior_of(best), refit))
 
-    return [candidate(change) for change in found]
+def _candidate(change: CandidateChange, refit: Refit | None) -> Candidate:
+    from glem.core.grading.changes import apply_changes
+    from glem.core.grading.learning import Candidate
+    from glem.core.likelihood_training import prior_of
+
+    # An evaluation without a drawishness gets one on the way; b is fitted in any case.
+    return Candidate(change.name, change.text, lambda best: apply_changes(change, prior_of(best), refit))
 
 
 def _refit(parts: list[GamePositions], l2: float, jobs: int) -> Refit:
