@@ -35,7 +35,8 @@ class ErrorSums:
     """
 
     def __init__(self, group_count: int = 0) -> None:
-        self._counts, self._mass, self._squares, self._distances = np.zeros((4, group_count))
+        # Numbers of positions, weights, squares of errors, and their magnitudes.
+        self._sums: Floats = np.zeros((4, group_count))
 
     def add(
         self, predicted: NDArray[Any], label: NDArray[Any], group: NDArray[Any], weight: NDArray[Any] | None = None
@@ -43,32 +44,30 @@ class ErrorSums:
         """Add N predictions, their labels, groups and weights, 1 by default."""
         residual = np.asarray(predicted, np.float64) - np.asarray(label, np.float64)
         weights = np.ones(len(residual)) if weight is None else np.asarray(weight, np.float64)
-        count = max(len(self._counts), int(group.max(initial=-1)) + 1)
-        sums = (np.ones(len(residual)), weights, weights * residual**2, weights * np.abs(residual))
-        self._counts, self._mass, self._squares, self._distances = (
-            np.bincount(group, values, count) + np.pad(before, (0, count - len(before)))
-            for before, values in zip((self._counts, self._mass, self._squares, self._distances), sums, strict=True)
-        )
+        terms = (np.ones(len(residual)), weights, weights * residual**2, weights * np.abs(residual))
+        added: Floats = np.stack([np.bincount(group, term, self._sums.shape[1]) for term in terms]).astype(np.float64)
+        added[:, : self._sums.shape[1]] += self._sums
+        self._sums = added
 
     @property
     def counts(self) -> NDArray[np.int64]:
         """Number of positions in each group, and in all: int64 [K + 1]."""
-        return _with_total(self._counts).astype(np.int64)
+        return _with_total(self._sums[0]).astype(np.int64)
 
     @property
     def weights(self) -> Floats:
         """Sum of weights in each group, and in all: float64 [K + 1]."""
-        return _with_total(self._mass)
+        return _with_total(self._sums[1])
 
     @property
     def root_mean_square(self) -> Floats:
         """Root mean square error of each group, and over all: float64 [K + 1]; nan where a group is empty."""
-        return np.sqrt(self._means(self._squares))
+        return np.sqrt(self._means(self._sums[2]))
 
     @property
     def mean_absolute(self) -> Floats:
         """Mean absolute error of each group, and over all: float64 [K + 1]; nan where a group is empty."""
-        return self._means(self._distances)
+        return self._means(self._sums[3])
 
     def _means(self, sums: Floats) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):

@@ -20,6 +20,8 @@ before the end these labels have less error than either alone where exact scores
 
 from __future__ import annotations
 
+import fnmatch
+import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -78,7 +80,7 @@ class Selection:
     stages
         The game's stages.
     players
-        Take the games with at least one of these players.
+        Take the games with at least one of these players: whole names, or patterns with ``*`` and ``?``, in any case.
     errors
         Take the games in which result and theoretical score differ by at least the first and at most the second
         number: from 0 up to a few points for flawless endgames, from many up for serious mistakes.
@@ -124,6 +126,8 @@ class LabelCounts:
         Games with an illegal move; left out.
     other_players
         Games left out for their players.
+    players
+        The players that were asked for, by the names in the records, and how many games each has.
     other_errors
         Games left out for the size of their errors.
     without_label
@@ -146,11 +150,13 @@ class LabelCounts:
     positions: int = 0
     problems: tuple[str, ...] = ()
     remarks: Mapping[str, int] = field(factory=dict)
+    players: Mapping[str, int] = field(factory=dict)
 
     def add(self, other: LabelCounts) -> None:
         """Add the counts of another part."""
-        for name in (entry.name for entry in fields(LabelCounts) if entry.name not in ("problems", "remarks")):
+        for name in (entry.name for entry in fields(LabelCounts) if isinstance(getattr(other, entry.name), int)):
             setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.players = added_remarks(self.players, other.players)
         self.remarks = added_remarks(self.remarks, other.remarks)
         self.problems = (*self.problems, *other.problems)[:100]
 
@@ -223,7 +229,7 @@ def _label_part(
         records=len(records), skipped=records.skipped, problems=records.problems, remarks=records.remarks
     )
     if selection.players is not None:
-        chosen = _games_of_players(records, selection.players)
+        chosen, counts.players = _games_of_players(records, selection.players)
         counts.other_players = len(records) - int(chosen.sum())
         records = records.select(chosen)
         number = number[chosen]
@@ -327,13 +333,21 @@ def _player_columns(records: GameRecords) -> list[str]:
     return columns
 
 
-def _games_of_players(records: GameRecords, players: frozenset[str]) -> NDArray[np.bool_]:
+def _games_of_players(records: GameRecords, players: frozenset[str]) -> tuple[NDArray[np.bool_], dict[str, int]]:
+    """Games [G] with one of the players, and how many each of them has."""
+    whole = {player.casefold() for player in players}
+    patterns = [re.compile(fnmatch.translate(player)).match for player in whole if set("*?[") & set(player)]
     chosen = np.zeros(len(records), np.bool_)
+    caught: Counter[str] = Counter()
     for column in _player_columns(records):
+        numbers = records.extra[column]
+        folded = [name.casefold() for name in records.names[column]]
         # One more entry at the end: -1 stands for an unknown player.
-        wanted = np.array([*(name in players for name in records.names[column]), False])
-        chosen |= wanted[records.extra[column]]
-    return chosen
+        wanted = np.array([*(name in whole or any(match(name) for match in patterns) for name in folded), False])
+        chosen |= wanted[numbers]
+        found, counts = np.unique(numbers[wanted[numbers]], return_counts=True)
+        caught.update(dict(zip((records.names[column][number] for number in found), counts.tolist(), strict=True)))
+    return chosen, dict(caught)
 
 
 def frequent_players(chunks: Iterable[GameRecords], minimum_games: int) -> frozenset[str]:

@@ -31,6 +31,7 @@ from glem.core.errors import BadInputError, reading
 from glem.core.families import check_named_by_file
 from glem.core.files import atomic_path, temporary_folder
 from glem.core.game import Game, load_game
+from glem.core.merging import Merger
 from glem.core.positions import PositionSet
 
 __all__ = [
@@ -51,6 +52,7 @@ _KEY = b"glem.positions"
 _VERSION = 1
 _ROW_GROUP = 1 << 18
 _LONGEST_HEADER = 1 << 24
+_MOST_PARTS = 256
 # Values that repeat or run; positions and keys are nearly random and only grow by a dictionary.
 _DICTIONARY_COLUMNS = ("label", "weight", "record", "ply", "source", "game_key")
 
@@ -103,10 +105,13 @@ class PositionWriter:
         The game of all parts.
     label_kind
         The label kind of all parts.
+    packed
+        Whether to compress, which takes longer.
     """
 
-    def __init__(self, path: str | os.PathLike[str], game: Game, label_kind: str) -> None:
+    def __init__(self, path: str | os.PathLike[str], game: Game, label_kind: str, *, packed: bool = True) -> None:
         self._path = path
+        self._packed = packed
         self._game = game
         self._label_kind = label_kind
         self._sources: list[str] = []
@@ -149,12 +154,12 @@ class PositionWriter:
                 [pa.field(name, pa.from_numpy_dtype(column.dtype), nullable=False) for name, column in columns.items()]
             )
             # Stubs of pyarrow know no list of columns here.
-            with_dictionary: Any = [name for name in schema.names if name in _DICTIONARY_COLUMNS]
+            with_dictionary: Any = [name for name in schema.names if name in _DICTIONARY_COLUMNS and self._packed]
             self._file = pq.ParquetWriter(
                 self._temporary,
                 schema,
-                compression="zstd",
-                compression_level=1,
+                compression="zstd" if self._packed else "none",
+                compression_level=1 if self._packed else None,
                 use_dictionary=with_dictionary,
                 write_statistics=False,
                 write_page_checksum=True,
@@ -183,7 +188,8 @@ def _opened(path: str | os.PathLike[str], game: Game | None) -> Iterator[tuple[A
         stack.enter_context(reading(path, "Parquet file of positions"))
         content = stack.enter_context(Path(path).open("rb"))
         _log.info("reading %s", path)
-        file = stack.enter_context(pq.ParquetFile(content, page_checksum_verification=True))
+        # Without the buffer, which keeps what was read until the file is closed.
+        file = stack.enter_context(pq.ParquetFile(content, page_checksum_verification=True, pre_buffer=False))
         metadata = file.metadata.metadata or {}
         header = _checked_header(path, metadata.get(_KEY), file.metadata.num_rows)
         if game is not None and game.name != header.game:
@@ -338,13 +344,13 @@ def merge_file(
     *,
     symmetries: bool = True,
     keep_spread: bool = False,
-    positions_in_memory: int = 1 << 24,
+    positions_in_memory: int = 1 << 20,
 ) -> int:
     """Merge the duplicates of a file of any size into another file.
 
-    The positions are dealt by their keys into temporary files, beside ``target``, of at most about
-    ``positions_in_memory`` positions, so that equal positions meet in one; each is merged by itself. With more than
-    one such file the order of the positions is by key first. 2**24 positions take about 2 GiB.
+    The positions are dealt by their keys into temporary files, beside ``target``, so many that each has at most about
+    ``positions_in_memory`` different positions, but at most 256; equal positions meet in one, and each is merged by
+    itself. With more than one such file the order of the positions is by key first. 2**20 positions take about 150 MiB.
 
     Parameters
     ----------
@@ -353,7 +359,7 @@ def merge_file(
     symmetries, keep_spread
         See :meth:`PositionSet.merge_duplicates <glem.core.positions.PositionSet.merge_duplicates>`.
     positions_in_memory
-        Positions that are merged at a time.
+        Different positions that are held at a time.
 
     Returns
     -------
@@ -362,17 +368,19 @@ def merge_file(
     """
     header = read_header(source)
     game = load_game(header.game)
-    parts = -(-header.count // positions_in_memory) or 1
-    with PositionWriter(target, game, header.label_kind) as writer:
-        if parts == 1:
-            writer.append(read_positions(source, game).merge_duplicates(symmetries, keep_spread=keep_spread))
-            return writer.count
-        with temporary_folder(target) as folder:
+    parts = min(-(-header.count // positions_in_memory), _MOST_PARTS)
+    with PositionWriter(target, game, header.label_kind) as writer, contextlib.ExitStack() as stack:
+        paths = [Path(source)]
+        if parts > 1:
+            folder = stack.enter_context(temporary_folder(target))
             paths = [folder / f"{part}.parquet" for part in range(parts)]
             _deal(source, game, paths, symmetries)
-            for path in paths:
-                writer.append(read_positions(path, game).merge_duplicates(symmetries, keep_spread=keep_spread))
-        return writer.count
+        for path in paths:
+            merger = Merger(symmetries=symmetries, keep_spread=keep_spread)
+            for chunk in stream_positions(path, positions_in_memory, game):
+                merger.add(chunk)
+            writer.append(merger.merged())
+    return writer.count
 
 
 def keep_unseen(
@@ -400,9 +408,11 @@ def keep_unseen(
 def _deal(source: str | os.PathLike[str], game: Game, paths: list[Path], symmetries: bool) -> None:
     header = read_header(source, game)
     with contextlib.ExitStack() as stack:
-        writers = [stack.enter_context(PositionWriter(path, game, header.label_kind)) for path in paths]
+        writers = [stack.enter_context(PositionWriter(path, game, header.label_kind, packed=False)) for path in paths]
         for chunk in stream_positions(source, game=game):
             keys = scatter(position_keys(game, chunk.positions, symmetries=symmetries), 0)
-            places = keys % np.uint64(len(paths))
-            for place, writer in enumerate(writers):
-                writer.append(chunk.select(places == np.uint64(place)))
+            places = (keys % np.uint64(len(paths))).astype(np.uint8)
+            dealt = chunk.select(np.argsort(places, kind="stable"))
+            ends = np.cumsum(np.bincount(places, minlength=len(paths))).tolist()
+            for writer, start, end in zip(writers, [0, *ends], ends, strict=False):
+                writer.append(dealt.select(slice(start, end)))

@@ -10,7 +10,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.duplicates import contiguous_columns, group_equal, position_keys, scatter
+from glem.core.duplicates import contiguous_columns, position_keys, scatter
 from glem.core.errors import BadInputError
 from glem.core.game import Game
 
@@ -339,24 +339,11 @@ class PositionSet:
             One position per group of equals, in the order of their first rows, with that row's position,
             record, ply, source and game key, the weighted mean label and the sum of the weights.
         """
-        first, group = group_equal(self.game, self.positions, symmetries=symmetries)
-        weight = self.weight.astype(np.float64)
-        total = np.bincount(group, weight, len(first))
-        # A group whose weights are all zero has no mean; its first label stands.
-        divisor = np.where(total > 0, total, 1)
-        origin = self.label[first].astype(np.float64)
-        # Deviations from the group's first label: squares of equal labels then cancel exactly.
-        deviation = self.label - origin[group]
-        mean = np.bincount(group, weight * deviation, len(first)) / divisor
-        columns = {name: column[first] for name, column in self.columns().items()}
-        columns["label"] = (origin + mean).astype(np.float32)
-        columns["weight"] = total.astype(np.float32)
-        columns.pop("label_spread", None)
-        if keep_spread:
-            inner = 0.0 if self.label_spread is None else self.label_spread.astype(np.float64) ** 2
-            squares = np.bincount(group, weight * (deviation**2 + inner), len(first)) / divisor
-            columns["label_spread"] = np.sqrt(np.maximum(squares - mean**2, 0)).astype(np.float32)
-        return self.from_columns(self.game, columns, self.sources, self.label_kind)
+        from glem.core.merging import Merger
+
+        merger = Merger(symmetries=symmetries, keep_spread=keep_spread)
+        merger.add(self)
+        return merger.merged()
 
     # ------------------------------------------------------------------------------------------ files
 

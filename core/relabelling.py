@@ -30,13 +30,12 @@ from glem.core.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError
 from glem.core.game import Game
-from glem.core.kernels import compiled
 from glem.core.labelling import serious_error
 from glem.core.operations import position_at
 from glem.core.progress import SILENT, Progress
 from glem.core.propagation import GameTree
 from glem.core.replay import FINISHED
-from glem.core.search.choices import plies_left
+from glem.core.search.choices import plies_left_of
 from glem.core.search_labels import check_labeller, labeller_of
 from glem.core.solving import can_solve, solver_of
 from glem.core.tournament.players import PlayerSpec
@@ -151,11 +150,6 @@ def solve_chunk(task: SearchTask) -> Arrays:
         for row in range(len(task.positions[0]))
     ]
     return {"label": np.array([solution.score for solution in solutions], np.float32)}
-
-
-def _write_plies_left(rules: Any, columns: Any, count: Any, left: Any) -> None:
-    for row in range(count):
-        left[row] = plies_left(rules, position_at(columns, row))
 
 
 @define(eq=False)
@@ -306,9 +300,7 @@ def _outcomes(
     exact = tree.exact.copy()
     if settings.outcome_from == 0:
         return exact, 0, 0
-    left = np.zeros(len(tree), np.int16)
-    compiled(_write_plies_left)(tree.game.search_rules, steps.positions, np.int64(len(tree)), left)
-    near = left <= settings.outcome_from
+    near = plies_left_of(tree.game, steps.positions) <= settings.outcome_from
     # Where games come near: below, labels are what follows from there on.
     is_first = np.ones(len(tree), np.bool_)
     is_first[children[near[parents]]] = False

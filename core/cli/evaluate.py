@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.outputs import check_outputs
+
+if TYPE_CHECKING:
+    from glem.core.assessment import ErrorSums
 
 __all__ = ["command"]
 
@@ -17,19 +24,25 @@ __all__ = ["command"]
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1), help="Threads.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(models: tuple[str, ...], positions: str, output: str | None, jobs: int, as_json: bool) -> None:
-    """Root mean square error of each MODEL on the scored POSITIONS (Parquet), phase by phase.
+    """Errors of each MODEL on the scored POSITIONS (Parquet): root mean square and mean absolute, phase by phase.
+
+    Where the game can tell how many moves are left at most, a second table has the errors by their number.
 
     Every position counts with its weight; that of a merged one is the number of equal positions.
 
-    The positions are read in chunks, so their number is not bounded by memory.
+    The positions are read in chunks: memory does not grow with their number.
     """
+    from contextlib import ExitStack
+
     import numpy as np
 
-    from glem.core.assessment import phase_errors
+    from glem.core.assessment import ErrorSums
     from glem.core.errors import BadInputError
     from glem.core.evaluation import LinearEvaluation
     from glem.core.files import atomic_path
+    from glem.core.position_files import read_header
     from glem.core.positions import PositionSet
+    from glem.core.search.choices import plies_left_of
 
     if output is not None and len(models) > 1:
         raise BadInputError("-o takes the values of one model; name one")
@@ -43,45 +56,79 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
         raise BadInputError(f"the models have different units, evaluate them apart: {', '.join(sorted(units))}")
     first = next(iter(evaluations.values()))
     learning = first.learning
-    collected: dict[str, list[object]] = {model: [] for model in models}
-    labels, weights, phases = [], [], []
-    with display_progress()("evaluate") as task:
-        for chunk in PositionSet.stream(positions, game=learning.game):
-            for model, evaluation in evaluations.items():
-                collected[model].append(evaluation.predict(chunk.positions, jobs=jobs))
-            labels.append(first.labels_of(chunk.label))
-            weights.append(chunk.weight)
-            phases.append(learning.phases.of(chunk.positions))
-            task.advance(len(chunk))
-    if not labels:
+    game = learning.game
+    count = read_header(positions, game).count
+    if count == 0:
         raise BadInputError(f"{positions}: holds no positions")
-    label, weight, phase = np.concatenate(labels), np.concatenate(weights), np.concatenate(phases)
-    names = learning.phases.names
-    errors = {
-        model: phase_errors(np.concatenate(parts), label, phase, len(names), weight)  # type: ignore[arg-type]
-        for model, parts in collected.items()
-    }
-    if output is not None:
-        with atomic_path(output) as temporary, temporary.open("wb") as file:
-            np.save(file, np.concatenate(collected[models[0]]), allow_pickle=False)  # type: ignore[arg-type]
-    counts = [*np.bincount(phase, minlength=len(names)).tolist(), len(label)]
-    masses = np.bincount(phase, weight, len(names)).tolist()
-    masses.append(sum(masses))
-    rows = [*names, "all"]
+    by_phase = {model: ErrorSums(len(learning.phases)) for model in models}
+    by_moves = {model: ErrorSums() for model in models} if "plies_left" in game.search_rules else {}
+    with ExitStack() as stack:
+        file = None
+        if output is not None:
+            file = stack.enter_context(stack.enter_context(atomic_path(output)).open("wb"))
+            header = {"descr": "<f4", "fortran_order": False, "shape": (count,)}
+            np.lib.format.write_array_header_1_0(file, header)
+        task = stack.enter_context(display_progress()("evaluate", count))
+        for chunk in PositionSet.stream(positions, game=game):
+            label = first.labels_of(chunk.label)
+            phase = learning.phases.of(chunk.positions)
+            moves = plies_left_of(game, chunk.positions) if by_moves else phase
+            for model, evaluation in evaluations.items():
+                predicted = evaluation.predict(chunk.positions, jobs=jobs)
+                by_phase[model].add(predicted, label, phase, chunk.weight)
+                if by_moves:
+                    by_moves[model].add(predicted, label, moves, chunk.weight)
+                if file is not None:
+                    file.write(predicted.astype("<f4").tobytes())
+            task.advance(len(chunk))
+    phases = (*learning.phases.names, "all")
     if as_json:
-        print_json({"unit": first.unit, "phases": rows, "counts": counts, "weights": masses, "rmse": errors})
+        report = {"unit": first.unit, "phases": phases, **_figures(by_phase)}
+        if by_moves:
+            figures = _figures(by_moves)
+            report["moves_left"] = {"moves": [*range(len(figures["counts"]) - 1), "all"], **figures}
+        print_json(report)
         return
-    weighted = masses != counts
+    _print_errors(first.unit, "phase", phases, by_phase)
+    if by_moves:
+        numbers = range(len(next(iter(by_moves.values())).counts) - 1)
+        _print_errors(first.unit, "moves left", (*map(str, numbers), "all"), by_moves, with_empty=False)
+
+
+def _figures(sums: Mapping[str, ErrorSums]) -> dict[str, Any]:
+    """List what JSON has of errors by group; the positions of all models are the same."""
+    some = next(iter(sums.values()))
+    return {
+        "counts": some.counts,
+        "weights": some.weights,
+        "rmse": {model: errors.root_mean_square for model, errors in sums.items()},
+        "mean_absolute": {model: errors.mean_absolute for model, errors in sums.items()},
+    }
+
+
+def _print_errors(
+    unit: str, kind: str, names: Sequence[str], sums: Mapping[str, ErrorSums], *, with_empty: bool = True
+) -> None:
+    some = next(iter(sums.values()))
+    counts, weights = some.counts.tolist(), some.weights.tolist()
+    weighted = weights != counts
+    columns = [column for errors in sums.values() for column in (errors.root_mean_square, errors.mean_absolute)]
     print_table(
-        f"Root mean square error ({first.unit})",
-        ("phase", "positions", *(("weight",) if weighted else ()), *models),
+        f"Errors by {kind} ({unit})",
+        (
+            kind,
+            "positions",
+            *(("weight",) if weighted else ()),
+            *(f"{model}\n{error}" for model in sums for error in ("root mean square", "mean absolute")),
+        ),
         [
             (
                 name,
-                f"{count:,}",
-                *((f"{masses[place]:,.0f}",) if weighted else ()),
-                *("" if np.isnan(errors[model][place]) else f"{errors[model][place]:.3f}" for model in models),
+                f"{counts[place]:,}",
+                *((f"{weights[place]:,.0f}",) if weighted else ()),
+                *("" if math.isnan(column[place]) else f"{column[place]:.3f}" for column in columns),
             )
-            for place, (name, count) in enumerate(zip(rows, counts, strict=True))
+            for place, name in enumerate(names)
+            if counts[place] or with_empty
         ],
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from glem.core.game import Game
     from glem.core.game_positions import GamePositions
-    from glem.core.grading.changes import Refit
+    from glem.core.grading.changes import CandidateChange, Refit
     from glem.core.grading.learning import Candidate, Evaluation, LearningRun, Verdict
     from glem.core.grading.reading import FileSummary
     from glem.core.result_evaluation import ResultEvaluation
@@ -134,6 +134,7 @@ def command(
     check_outputs(log, output, folders=() if log is None else [f"{log}.accepted"])
     first = load_any_player_evaluation(game, baseline)
     tried = [_file_candidate(game, text) for text in candidates]
+    found = _changes(changes, first, tried, is_tuned=bool(tuning) or split is not None) if changes is not None else ()
     progress = display_progress(quiet=as_json)
     quiet = quiet or quiet_as_before
     summaries: list[FileSummary] = []
@@ -155,7 +156,7 @@ def command(
         tuning_parts = list(read if split is None else share_of_games(read, split, seed, deciding=False))
         tuned = np.unique(np.concatenate([np.zeros(0, np.uint64), *(part.game_key for part in tuning_parts)]))
         refit = _refit(tuning_parts, l2, jobs)
-    tried += _changes(changes, refit, tuning or files) if changes is not None else []
+    tried += [_candidate(change, refit, tuning or files) for change in found]
     if split is not None:
         parts = share_of_games(parts, split, seed, deciding=True)
     deciding = DecidingGames.gather(parts, tuned=tuned, leave_out=leave_out_tuned)
@@ -210,33 +211,37 @@ def _file_candidate(game: Game, text: str) -> Candidate:
     return Candidate(Path(text).stem, text, lambda _: loaded, digest)
 
 
-def _changes(path: str, refit: Refit | None, tuning: Sequence[str]) -> list[Candidate]:
-    """Candidates of a file of changes; all of them are read before the first is tried."""
-    import attrs
-
+def _changes(path: str, first: Evaluation, files: list[Candidate], *, is_tuned: bool) -> tuple[CandidateChange, ...]:
+    """Candidates of a file of changes, each of which can be made if it comes to that."""
     from glem.core.errors import BadInputError
-    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
-    from glem.core.grading.changes import CandidateChange, apply_changes, read_candidates
-    from glem.core.grading.learning import Candidate
+    from glem.core.grading.changes import check_candidates, read_candidates
     from glem.core.likelihood_training import prior_of
 
     found = read_candidates(path)
     for change in found:
-        if change.is_fitted and refit is None:
+        if change.is_fitted and not is_tuned:
             raise BadInputError(f"{change.place}: there are no games to fit to; name --tuning files or give --split")
+    check_candidates(found, prior_of(first), [prior_of(candidate.make(first)) for candidate in files])
+    return found
 
-    def candidate(change: CandidateChange) -> Candidate:
-        # An evaluation without a drawishness gets one on the way; b is fitted in any case.
-        def make(best: Evaluation) -> ResultEvaluation:
-            told = dict(best.provenance)
-            told["changed by learn"] = "; ".join([told.get("changed by learn", ""), change.text])[-2000:].strip("; ")
-            if change.is_fitted:
-                told[FITTED_FILES] = fitted_files_text(tuning, told.get(FITTED_FILES, ""))
-            return attrs.evolve(apply_changes(change, prior_of(best), refit), provenance=told)
 
-        return Candidate(change.name, change.text, make)
+def _candidate(change: CandidateChange, refit: Refit | None, tuning: Sequence[str]) -> Candidate:
+    import attrs
 
-    return [candidate(change) for change in found]
+    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
+    from glem.core.grading.changes import apply_changes
+    from glem.core.grading.learning import Candidate
+    from glem.core.likelihood_training import prior_of
+
+    # An evaluation without a drawishness gets one on the way; b is fitted in any case.
+    def make(best: Evaluation) -> ResultEvaluation:
+        told = dict(best.provenance)
+        told["changed by learn"] = "; ".join([told.get("changed by learn", ""), change.text])[-2000:].strip("; ")
+        if change.is_fitted:
+            told[FITTED_FILES] = fitted_files_text(tuning, told.get(FITTED_FILES, ""))
+        return attrs.evolve(apply_changes(change, prior_of(best), refit), provenance=told)
+
+    return Candidate(change.name, change.text, make)
 
 
 def _refit(parts: list[GamePositions], l2: float, jobs: int) -> Refit:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command", "ply_range"]
 
+_PLAYERS_SHOWN = 20
+
 
 @click.command("positions")
 @click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False))
@@ -37,7 +39,13 @@ __all__ = ["command", "ply_range"]
 )
 @click.option("--plies", metavar="FIRST-LAST", help="Only these plies; 0 is the starting position.")
 @click.option("--phases", metavar="LIST", help="Only these game stages, for instance 3-8,10.")
-@click.option("--player", "players", multiple=True, help="Only games of this player; may be repeated.")
+@click.option(
+    "--player",
+    "players",
+    multiple=True,
+    metavar="NAME",
+    help="Only games of this player; may be repeated. A whole name or a pattern like '*kasparov*', in any case.",
+)
 @click.option("--minimum-games", type=click.IntRange(1), help="Only games of a player with at least so many games.")
 @click.option("--errors", metavar="LOW-HIGH", help="Only games whose result and exact score differ by so much.")
 @click.option(
@@ -231,10 +239,19 @@ def _report(counts: LabelCounts, written: dict[Path, int], *, as_json: bool) -> 
         click.echo(f"{counted(count, 'position')} in {path}")
     if counts.records:
         click.echo(f"from {counted(counts.records, 'game')}")
-    for remark in _remarks(counts):
+    for remark in (*_caught(counts), *_remarks(counts)):
         click.echo(f"  {remark}")
     for problem in counts.problems:
         tell(f"skipped: {problem}")
+
+
+def _caught(counts: LabelCounts) -> list[str]:
+    """Tell the players that were asked for, those with the most games first."""
+    most = sorted(counts.players.items(), key=lambda entry: (-entry[1], entry[0]))
+    lines = [f"{counted(games, 'game')} of {name}" for name, games in most[:_PLAYERS_SHOWN]]
+    if len(most) > len(lines):
+        lines.append(f"and those of {counted(len(most) - len(lines), 'other player')}")
+    return lines
 
 
 def _remarks(counts: LabelCounts) -> list[str]:
@@ -254,6 +271,8 @@ def _remarks(counts: LabelCounts) -> list[str]:
 
 def _left_out(counts: LabelCounts) -> str:
     remarks = _remarks(counts)
+    if counts.other_players and not counts.players:
+        remarks.append("no player's name is the one given; --player '*part of a name*' finds more")
     if counts.problems:
         remarks.append(f"the first: {counts.problems[0]}")
     return f"of {counted(counts.records, 'game')}: " + "; ".join(remarks) if remarks else ""

@@ -36,7 +36,15 @@ from glem.core.likelihood_training import BIAS
 from glem.core.result_evaluation import ResultEvaluation
 from glem.core.whole_numbers import whole_number
 
-__all__ = ["CandidateChange", "Change", "Refit", "apply_changes", "parse_candidate", "read_candidates"]
+__all__ = [
+    "CandidateChange",
+    "Change",
+    "Refit",
+    "apply_changes",
+    "check_candidates",
+    "parse_candidate",
+    "read_candidates",
+]
 
 _DRAWISHNESS = "drawishness"
 _NUMBERED = ("scale", "shift", "set", "add")
@@ -172,6 +180,55 @@ def _parse_change(words: list[str], text: str, place: str) -> Change:
 
 
 # ------------------------------------------------------------------------------------------- application
+
+
+def check_candidates(
+    candidates: Sequence[CandidateChange], evaluation: ResultEvaluation, others: Sequence[ResultEvaluation] = ()
+) -> None:
+    """Refuse candidates that can never be made, before the first is tried.
+
+    Parameters
+    ----------
+    candidates
+        In their order.
+    evaluation
+        The first baseline.
+    others
+        What may be the baseline before the first of them.
+
+    Raises
+    ------
+    BadInputError
+        A candidate can be made neither out of one of these evaluations nor out of what those before it lead to.
+    """
+    reached = evaluation
+    for candidate in candidates:
+        for base in (reached, *others):
+            try:
+                reached = apply_changes(candidate, base, _with_features)
+                break
+            except BadInputError:
+                continue
+        else:
+            apply_changes(candidate, evaluation, _with_features)
+
+
+def _with_features(
+    evaluation: ResultEvaluation, names: tuple[str, ...], drawishness_names: tuple[str, ...]
+) -> ResultEvaluation:
+    """Take features in that are to be fitted, with weights 0."""
+
+    def widened(part: LinearEvaluation, wanted: tuple[str, ...]) -> LinearEvaluation:
+        places = (part.learning.features.index(name) for name in wanted if name != BIAS)
+        added = tuple(place for place in places if place not in part.linear)
+        weights = np.pad(part.linear_weights, ((0, 0), (0, len(added))))
+        return evolve(part, linear=(*part.linear, *added), linear_weights=weights)
+
+    return evolve(
+        evaluation,
+        value=widened(evaluation.value, names),
+        drawishness=widened(evaluation.drawishness, drawishness_names),
+    )
 
 
 def apply_changes(candidate: CandidateChange, evaluation: ResultEvaluation, refit: Refit | None) -> ResultEvaluation:

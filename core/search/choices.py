@@ -38,10 +38,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from glem.core.game import final_score, hash_key, is_over
-from glem.core.kernels import overload_of
-from glem.core.operations import Operations, generic_operation, has_operation
+from glem.core.duplicates import contiguous_columns
+from glem.core.game import Game, final_score, hash_key, is_over
+from glem.core.kernels import compiled, overload_of
+from glem.core.operations import Operations, generic_operation, has_operation, position_at
 
 __all__ = [
     "OPTIONAL_OPERATIONS",
@@ -58,6 +60,7 @@ __all__ = [
     "must_play_to_hint",
     "no_moves_score",
     "plies_left",
+    "plies_left_of",
     "reversible_plies",
     "score_without_moves",
     "standing",
@@ -126,6 +129,19 @@ def reversible_plies(rules: Operations, position: Any) -> int:
 def plies_left(rules: Operations, position: Any) -> int:
     """Upper bound on the moves left, forced passes excluded."""
     return int(rules["plies_left"](position))
+
+
+def _write_plies_left(rules: Any, columns: Any, count: Any, left: Any) -> None:
+    for row in range(count):
+        left[row] = plies_left(rules, position_at(columns, row))
+
+
+def plies_left_of(game: Game, positions: Any) -> NDArray[np.int16]:
+    """Upper bound on the moves left in each of N positions, for games with the operation ``plies_left``: int16 [N]."""
+    columns = contiguous_columns(game, positions)
+    left = np.zeros(len(columns[0]), np.int16)
+    compiled(_write_plies_left)(game.search_rules, columns, np.int64(len(left)), left)
+    return left
 
 
 @generic_operation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glem.core.assessment import BaselineFit, calibration_bins, fit_baselines, phase_errors
+from glem.core.assessment import BaselineFit, ErrorSums, calibration_bins, fit_baselines, phase_errors
 from glem.core.errors import BadInputError
 from glem.core.learning import Learning
 
@@ -27,6 +27,24 @@ def test_phase_errors_equal_a_loop(generator: np.random.Generator) -> None:
     assert np.isnan(errors[4])
     assert np.isnan(errors[5])
     assert errors[6] == pytest.approx(np.sqrt(np.average((predicted - label) ** 2, weights=weight)))
+
+
+def test_errors_add_up_chunk_by_chunk(generator: np.random.Generator) -> None:
+    predicted, label = generator.normal(size=(2, 500))
+    group = np.sort(generator.integers(0, 9, 500)).astype(np.uint8)
+    weight = generator.uniform(0.5, 2, 500)
+    sums = ErrorSums(3)
+    for rows in (slice(0, 70), slice(70, 300), slice(300, 500)):
+        sums.add(predicted[rows], label[rows], group[rows], weight[rows])
+    for k in range(9):
+        here = group == k
+        distance = np.abs(predicted[here] - label[here])
+        assert sums.mean_absolute[k] == pytest.approx(np.average(distance, weights=weight[here]))
+        assert sums.counts[k] == here.sum()
+    assert sums.counts[-1] == 500
+    assert sums.weights[-1] == pytest.approx(weight.sum())
+    np.testing.assert_allclose(sums.root_mean_square, phase_errors(predicted, label, group, 9, weight))
+    assert sums.mean_absolute[-1] == pytest.approx(np.average(np.abs(predicted - label), weights=weight))
 
 
 def test_calibration_bins_keep_every_position_and_the_means(generator: np.random.Generator) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,18 @@ def test_fit_evaluate_and_compare_agree(run: _Run, positions: Path, model: Path,
     report = run.json("evaluate", model, positions)
     residual = LinearEvaluation.load(model).predict(scored.positions) - scored.label
     assert report["rmse"][str(model)][-1] == pytest.approx(float(np.sqrt(np.mean(residual**2))), rel=1e-5)
+    assert report["mean_absolute"][str(model)][-1] == pytest.approx(float(np.mean(np.abs(residual))), rel=1e-5)
     assert report["counts"][-1] == len(scored)
+    empty = np.array(
+        [
+            64 - (own | opponent).bit_count()
+            for own, opponent in zip(*map(np.ndarray.tolist, scored.positions), strict=True)
+        ]
+    )
+    last = report["moves_left"]["mean_absolute"][str(model)][3]
+    assert last == pytest.approx(float(np.mean(np.abs(residual[empty == 3]))), rel=1e-5)
+    assert report["moves_left"]["counts"][3] == (empty == 3).sum() > 0
+    assert report["moves_left"]["moves"][-1] == "all"
     assert "57-60" in run("evaluate", model, positions, "-o", tmp_path / "values.npy")
     np.testing.assert_allclose(np.load(tmp_path / "values.npy") - scored.label, residual, atol=1e-4)
     assert run.json("compare", model, model)["equal"]
@@ -141,6 +153,7 @@ def test_merged_positions_are_evaluated_by_their_weight(
     assert "weight" not in run("evaluate", model, positions)
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize("arguments", [("evaluate", "-q"), ("-q", "evaluate"), ("evaluate", "--quiet")])
 def test_quiet_commands_print_results_only(
     run: _Run, model: Path, positions: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
@@ -194,6 +207,26 @@ def test_quiet_positions_keep_their_old_name_with_a_notice(run: _Run, positions:
 def test_explain_tells_that_a_game_is_over(run: _Run) -> None:
     full = "XXOXOOOOXXOXXXXOOXOXOOXXOOXOXOXXXOXOOXOOXO X"
     assert "the game is over, with the score +0" in run.fails("explain", "default", full, "--game", "connect_four")
+=======
+def test_evaluating_takes_no_more_memory_for_more_positions(
+    run: _Run, positions: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = PositionSet.stream
+    monkeypatch.setattr(PositionSet, "stream", lambda path, game: stream(path, 2000, game))
+    scored = PositionSet.read(positions)
+    peaks = []
+    for copies in (2, 32):
+        path = tmp_path / f"{copies}.parquet"
+        PositionSet.concatenate([scored] * copies).write(path)
+        tracemalloc.start()
+        try:
+            run("evaluate", model, path, "-o", tmp_path / "values.npy")
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+        assert np.load(tmp_path / "values.npy").shape == (copies * len(scored),)
+    assert peaks[1] < 1.2 * peaks[0]
+>>>>>>> evaluate
 
 
 def test_explain_shows_board_and_items(run: _Run, model: Path) -> None:

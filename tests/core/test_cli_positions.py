@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from glem.core.cli import main
 from glem.core.game import Game
 from glem.core.grading.reading import SelectedPart, read_selected
 from glem.core.grading.selection import SelectionRule
-from glem.core.labelling import Selection
+from glem.core.labelling import LabelCounts, Selection, label_records
 from glem.core.learning import Learning
 from glem.core.positions import PositionSet
 from glem.core.records import read_records
@@ -159,6 +160,50 @@ def test_a_missing_folder_and_a_missing_file(games: Path, tmp_path: Path, capsys
     assert (status, "does not exist" in err) == (2, True)
     status, _, err = run(capsys, tmp_path / "none.txt", "-o", tmp_path / "positions.parquet")
     assert (status, "no such file" in err) == (2, True)
+
+
+def test_players_are_found_by_pattern_and_shown(
+    othello: Game,
+) -> None:
+    played = play_games(6, 1, solved_empties=0)
+    columns = {"black_player": [0, 0, 1, 2, 3, 3], "white_player": [1, 2, 3, 3, 0, -1]}
+    records = evolve(
+        played,
+        extra={**played.extra, **{name: np.array(numbers) for name, numbers in columns.items()}},
+        names=dict.fromkeys(columns, ("Ann Smith", "ANNE (x)", "Bob [y]", "Cy")),
+    )
+    for players, caught in (
+        ({"ann*"}, {"Ann Smith": 3, "ANNE (x)": 2}),
+        ({"cy"}, {"Cy": 4}),
+        ({"bob [Y]", "*(X)"}, {"Bob [y]": 2, "ANNE (x)": 2}),
+        ({"ann"}, {}),
+    ):
+        counts = LabelCounts()
+        selection = Selection(players=frozenset(players))
+        parts = list(label_records(othello, [records], selection=selection, counts=counts))
+        assert counts.players == caught
+        chosen = [
+            number
+            for number in range(6)
+            if {records.names[name][column[number]] for name, column in columns.items() if column[number] >= 0}
+            & set(caught)
+        ]
+        assert sorted({int(number) for part in parts for number in part.record}) == chosen
+        assert counts.other_players == 6 - len(chosen)
+
+
+@pytest.mark.shared
+def test_players_that_were_caught_are_printed(shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    games = shared / "othello" / "wthor" / "WTH_2001.wtb"
+    status, out, _ = run(capsys, games, "-o", tmp_path / "p.parquet", "--player", "*NAKAJIMA*")
+    assert (status, "7 games of Nakajima Tetsuya" in out) == (0, True)
+    status, out, _ = run(capsys, games, "-o", tmp_path / "p.parquet", "--player", "*a*", "--json")
+    assert json.loads(out)["players"]["Nakajima Tetsuya"] == 7
+    status, out, _ = run(capsys, games, "-o", tmp_path / "p.parquet", "--player", "*a*")
+    assert out.count(" games of ") == 20
+    assert "and those of " in out
+    status, _, err = run(capsys, games, "-o", tmp_path / "p.parquet", "--player", "nakajima")
+    assert (status, "'*part of a name*' finds more" in err) == (2, True)
 
 
 @pytest.mark.shared

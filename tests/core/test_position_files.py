@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -205,6 +206,7 @@ def test_a_file_is_merged_in_parts_as_at_once(othello: Game, path: Path) -> None
     assert_same(found.select(order[1]), expected.select(order[0]))
     merge_file(path, path)
     assert len(PositionSet.read(path)) == len(expected)
+    assert len(expected) < 200 < len(some)
     assert sorted(file.name for file in path.parent.iterdir()) == [
         "parts.parquet",
         "positions.parquet",
@@ -229,3 +231,20 @@ def test_chunks_must_hold_something(othello: Game, path: Path) -> None:
     with pytest.raises(BadInputError, match="at least one position, got 0"):
         list(PositionSet.stream(path, 0))
     assert [len(part) for part in PositionSet.stream(path, 5)] == [0]
+
+
+def test_merging_holds_what_is_different(othello: Game, path: Path) -> None:
+    """One position that is most of a file does not fill memory, wherever it is dealt to."""
+    some = random_set(othello, 20_000, 13, distinct=20)
+    peaks = []
+    for copies in (20, 80):
+        with PositionWriter(path, othello, some.label_kind) as writer:
+            for _ in range(copies):
+                writer.append(some)
+        tracemalloc.start()
+        try:
+            assert merge_file(path, path.with_name("merged.parquet"), positions_in_memory=1 << 17) <= 20
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert peaks[1] < 1.6 * peaks[0]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+import chess.pgn
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
@@ -15,7 +17,7 @@ from glem.core.digests import file_digest
 from glem.core.errors import BadInputError
 from glem.core.fitted_files import FITTED_FILES
 from glem.core.game_positions import keys_digest, read_game_positions
-from glem.core.grading.changes import apply_changes, parse_candidate, read_candidates
+from glem.core.grading.changes import apply_changes, check_candidates, parse_candidate, read_candidates
 from glem.core.grading.learning import Candidate, DecidingGames, LearningRule, learn, share_of_games
 from glem.core.grading.selection import PAPER_RULE
 from glem.core.learning import Learning
@@ -106,6 +108,55 @@ def test_wrong_changes_are_explained_with_their_place(baseline: ResultEvaluation
     with pytest.raises(BadInputError, match=words.replace("*", r"\*")) as found:
         changed(text, baseline)
     assert "here:1" in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("scale mobility 2\nadd mobility 0.1\n", "here:2: mobility is in the evaluation already"),
+        ("scale mobility 2\nscale mobilty 2\n", "here:2: .*did you mean mobility"),
+        ("set mobility 2 in phase 99\n", "here:1: no phase '99'"),
+        ("drawishness scale corners 2\n", "here:1: 'corners'"),
+        ("scale corners 2\nadd corners 2\n", "here:1: 'corners'"),
+        ("drop mobility\nadd mobility 0.1\nscale mobility 2\n", ""),
+        ("fit corners\nscale corners 2\ndrop corners\n", ""),
+        ("drop mobility\nscale mobility 2\n", ""),
+    ],
+)
+def test_lines_that_nothing_leads_to_are_refused_at_once(baseline: ResultEvaluation, lines: str, words: str) -> None:
+    found = [parse_candidate(line, f"here:{number}") for number, line in enumerate(lines.splitlines(), 1)]
+    if words:
+        with pytest.raises(BadInputError, match=words):
+            check_candidates(found, baseline)
+    else:
+        check_candidates(found, baseline)
+
+
+def random_pgn(seed: int) -> str:
+    """Some random moves, with a random result."""
+    generator = np.random.default_rng(seed)
+    game = chess.pgn.Game()
+    node: chess.pgn.GameNode = game
+    while node.ply() < 80 and not node.board().is_game_over():
+        moves = list(node.board().legal_moves)
+        node = node.add_variation(moves[generator.integers(len(moves))])
+    game.headers["Result"] = str(generator.choice(["1-0", "0-1", "1/2-1/2"]))
+    return f"{game}\n\n"
+
+
+def test_the_example_of_the_documentation_runs_as_it_stands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    page = Path(__file__).parents[3] / "docs" / "how-to" / "learn-from-games.md"
+    blocks = re.findall(r"```(\w+)\n(.*?)```", page.read_text(), re.DOTALL)
+    changes = next(text for _, text in blocks if text.startswith("# changes.txt"))
+    command = next(text for _, text in blocks if text.startswith("glem learn"))
+    monkeypatch.chdir(tmp_path)
+    Path("changes.txt").write_text(changes)
+    Path("games.pgn").write_text("".join(random_pgn(number) for number in range(60)))
+    found = CliRunner().invoke(command_group, [*command.split()[1:], "--resamples", "100"])
+    assert found.exit_code == 0, found.output
+    tried = [json.loads(line) for line in Path("learning.jsonl").read_text().splitlines()[1:]]
+    assert [one["text"] for one in tried] == [line for line in changes.splitlines() if not line.startswith("#")]
+    assert Path("learned.npz").exists()
 
 
 def test_a_file_of_changes_names_its_bad_line(tmp_path: Path) -> None:
