@@ -153,7 +153,6 @@ def test_merged_positions_are_evaluated_by_their_weight(
     assert "weight" not in run("evaluate", model, positions)
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("arguments", [("evaluate", "-q"), ("-q", "evaluate"), ("evaluate", "--quiet")])
 def test_quiet_commands_print_results_only(
     run: _Run, model: Path, positions: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
@@ -207,7 +206,8 @@ def test_quiet_positions_keep_their_old_name_with_a_notice(run: _Run, positions:
 def test_explain_tells_that_a_game_is_over(run: _Run) -> None:
     full = "XXOXOOOOXXOXXXXOOXOXOOXXOOXOXOXXXOXOOXOOXO X"
     assert "the game is over, with the score +0" in run.fails("explain", "default", full, "--game", "connect_four")
-=======
+
+
 def test_evaluating_takes_no_more_memory_for_more_positions(
     run: _Run, positions: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -226,7 +226,6 @@ def test_evaluating_takes_no_more_memory_for_more_positions(
             tracemalloc.stop()
         assert np.load(tmp_path / "values.npy").shape == (copies * len(scored),)
     assert peaks[1] < 1.2 * peaks[0]
->>>>>>> evaluate
 
 
 def test_explain_shows_board_and_items(run: _Run, model: Path) -> None:
