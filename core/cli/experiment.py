@@ -54,7 +54,7 @@ def command() -> None:
     """Experiments on what the grades of evaluations tell (Ban 2012, section 4)."""
 
 
-@command.command("power")
+@command.command("power", short_help="Grade evaluations after searches of growing size.")
 @click.argument("game_name", metavar="GAME")
 @click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="GAMES...")
 @click.option(
@@ -147,7 +147,7 @@ def power(
         click.echo(f"wrote {report}")
 
 
-@command.command("players")
+@command.command("players", short_help="Grade players by the scores in their comments.")
 @click.argument("game_name", metavar="GAME")
 @click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="GAMES...")
 @click.option("--fewest", type=click.IntRange(2), default=100, show_default=True, help="Least games of a player.")
@@ -185,7 +185,7 @@ def players(
     _show_strength(found, report, game.title, as_json)
 
 
-@command.command("strength")
+@command.command("strength", short_help="Grade evaluations beside their playing strength.")
 @click.argument("game_name", metavar="GAME")
 @click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="GAMES...")
 @click.option(

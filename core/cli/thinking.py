@@ -28,7 +28,7 @@ _OPTIONS = (
         default="default",
         show_default=True,
         metavar="FILE",
-        help='Evaluation file; "default" is the one that comes with the game.',
+        help='Evaluation file; "default" is the one that comes with the game, "none" sees only how games end.',
     ),
     click.option("--depth", type=click.IntRange(1), help="Search so many plies."),
     click.option("--nodes", type=click.IntRange(1), help="Search so many positions."),
