@@ -25,7 +25,7 @@ from glem.core.digests import arrays_digest
 from glem.core.discovery_report import Assessment, cell_maps, configuration_items, discovery_report, pattern_items
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
-from glem.core.files import atomic_path, check_writable, clear_temporaries
+from glem.core.files import atomic_path, check_writable
 from glem.core.learning import Learning
 from glem.core.matching import ConfigurationMatcher
 from glem.core.mining import label_statistics
@@ -105,19 +105,17 @@ RESULTS = ("report.html", "discovery.json", "mined.npz", f"{CONFIGURATIONS}.npz"
 
 @define(frozen=True)
 class _Stages:
-    """Folders of the results and of the unfinished stages."""
+    """Folder of the unfinished stages, and what their evaluations are to tell."""
 
-    folder: Path
     work: Path
     provenance: Mapping[str, str]
 
 
 def _described(positions: PositionSet, settings: DiscoverySettings) -> dict[str, Any]:
     """All that the results depend on, as JSON values."""
+    chosen = json.loads(json.dumps(asdict(settings), default=repr))
     digest = arrays_digest(positions.columns().values())
-    facts = {"work": "discover", "glem": glem.__version__, "positions": digest, **asdict(settings)}
-    described: dict[str, Any] = json.loads(json.dumps(facts, default=repr))
-    return described
+    return {"work": "discover", "glem": glem.__version__, "positions": digest, **chosen}
 
 
 def _check_results(folder: Path) -> None:
@@ -329,9 +327,8 @@ def discover(
         check_writable(folder)
     _check_results(folder)
     folder.mkdir(exist_ok=True)
-    clear_temporaries(folder)
     with run_folder(folder / "work", _described(positions, chosen)) as work:
-        stages = _Stages(folder, work, {} if provenance is None else provenance)
+        stages = _Stages(work, {} if provenance is None else provenance)
         return _discovered(
             positions, training_set, held_out, learning, pattern_set, stages, chosen, jobs=jobs, progress=progress
         )
@@ -349,7 +346,7 @@ def _discovered(
     jobs: int,
     progress: Progress,
 ) -> Discovery:
-    folder = stages.folder
+    folder = stages.work.parent
     sample = draw_sample(training_set, chosen.mining.sample, chosen.seed)
     candidates = _candidates(stages, sample, learning, chosen, jobs, progress)
     configurations = candidates.configurations
