@@ -109,19 +109,17 @@ RESULTS = ("report.html", "discovery.json", "mined.npz", f"{CONFIGURATIONS}.npz"
 
 @define(frozen=True)
 class _Stages:
-    """Folders of the results and of the unfinished stages."""
+    """Folder of the unfinished stages, and what their evaluations are to tell."""
 
-    folder: Path
     work: Path
     provenance: Mapping[str, str]
 
 
 def _described(positions: PositionSet, settings: DiscoverySettings) -> dict[str, Any]:
     """All that the results depend on, as JSON values."""
+    chosen = json.loads(json.dumps(asdict(settings), default=repr))
     digest = arrays_digest(positions.columns().values())
-    facts = {"work": "discover", "glem": glem.__version__, "positions": digest, **asdict(settings)}
-    described: dict[str, Any] = json.loads(json.dumps(facts, default=repr))
-    return described
+    return {"work": "discover", "glem": glem.__version__, "positions": digest, **chosen}
 
 
 def _check_results(folder: Path) -> None:
@@ -340,9 +338,8 @@ def discover(
         check_writable(folder)
     _check_results(folder)
     folder.mkdir(exist_ok=True)
-    clear_temporaries(folder)
     with run_folder(folder / "work", _described(positions, chosen)) as work:
-        stages = _Stages(folder, work, {} if provenance is None else provenance)
+        stages = _Stages(work, {} if provenance is None else provenance)
         return _discovered(
             positions, training_set, held_out, learning, pattern_set, stages, chosen, jobs=jobs, progress=progress
         )
@@ -360,7 +357,7 @@ def _discovered(
     jobs: int,
     progress: Progress,
 ) -> Discovery:
-    folder = stages.folder
+    folder = stages.work.parent
     sample = draw_sample(training_set, chosen.mining.sample, chosen.seed)
     candidates = _candidates(stages, sample, learning, chosen, jobs, progress)
     configurations = candidates.configurations

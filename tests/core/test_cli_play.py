@@ -389,7 +389,7 @@ def test_only_commands_that_continue_say_so(terminal: _Terminal, monkeypatch: py
 
     monkeypatch.setattr("glem.core.game.load_game", interrupted)
     assert terminal("search", "othello", status=130).strip() == "glem: interrupted"
-    monkeypatch.setattr("glem.core.files.check_writable", interrupted)
+    monkeypatch.setattr("glem.core.cli.outputs.check_writable", interrupted)
     error = terminal("label", "x.games", "-o", "x.parquet", status=130)
     assert error.strip() == "glem: interrupted; the same command continues where it can"
 

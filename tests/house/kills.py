@@ -122,7 +122,9 @@ def _start(command: str, data: Path, folder: Path) -> subprocess.Popen[str]:
 
 def _untimed(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _untimed(each) for name, each in value.items() if name not in _TIMES}
+        # A move of a record: its move, score, depth, nodes, seconds and more.
+        moves = [[*move[:4], *move[5:]] for move in value.get("moves", ()) if isinstance(move, list)]
+        return {name: _untimed(each) for name, each in value.items() if name not in (*_TIMES, "moves")} | {"m": moves}
     return [_untimed(each) for each in value] if isinstance(value, list) else value
 
 
