@@ -131,7 +131,7 @@ def command(
 
     FILES are game records, or Parquet files of `glem positions --label result`. The grade is the geometric mean of
     the probabilities that the evaluation gave to what happened; 1/3 is that of knowing nothing. Every two evaluations
-    are compared on the same positions.
+    are compared on the same positions, recalibrated to the games alike; the grades as given stand beside.
     """
     from glem.core.chunked_work import Workers
     from glem.core.compiling_ahead import FEATURES, compile_ahead

@@ -71,6 +71,6 @@ def _below(one: EvaluationGrade) -> str:
     if one.grade.grade >= one.frequencies:
         return ""
     return (
-        f"{one.name} grades below the {FREQUENCIES}, {one.grade.grade:.4f} against {one.frequencies:.4f}: it tells "
-        "less of these results than how often each of them occurs"
+        f"{one.name} grades below the {FREQUENCIES}, {one.grade.grade:.4f} against {one.frequencies:.4f}: its "
+        "probabilities suit these results less than how often each of them occurs"
     )

@@ -188,7 +188,9 @@ def recalibrated(
     # Counted in their spread from their mean, so that level and slope are of one size to the optimizer.
     mean, spread = float(odds.mean()), float(odds.std())
     odds = (odds - mean) / (spread or 1.0)
-    part = (np.random.default_rng(seed).permutation(int(game.max()) + 1) % PARTS)[game]
+    # By the order of the games, so that gaps between their numbers do not matter.
+    is_game = np.bincount(game) > 0
+    part = (np.random.default_rng(seed).permutation(int(is_game.sum())) % PARTS)[(np.cumsum(is_game) - 1)[game]]
     found: Calibration | None = None
     fits = []
     logs = np.empty(len(values))

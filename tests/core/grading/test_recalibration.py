@@ -59,8 +59,8 @@ def test_as_given_compares_with_what_evaluations_came_with() -> None:
     assert comparison.verdict.startswith("dull is better than sharp")
     assert grading.notes == (
         "sharp grades below the result frequencies, "
-        f"{grading.evaluations[0].grade.grade:.4f} against {grading.baselines[1].grade.grade:.4f}: it tells less of "
-        "these results than how often each of them occurs",
+        f"{grading.evaluations[0].grade.grade:.4f} against {grading.baselines[1].grade.grade:.4f}: its probabilities "
+        "suit these results less than how often each of them occurs",
     )
 
 
