@@ -28,7 +28,7 @@ from glem.core.discovery_report import Assessment, cell_maps, configuration_item
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features import side_and_kind
-from glem.core.files import atomic_path, check_writable, clear_temporaries
+from glem.core.files import atomic_path, check_writable
 from glem.core.learning import Learning
 from glem.core.matching import ConfigurationMatcher
 from glem.core.mining import label_statistics
