@@ -164,7 +164,7 @@ class LinearEvaluation:
         object.__setattr__(self, "bias", np.ascontiguousarray(self.bias, np.float32))
         for name, width in widths.items():
             weights = np.ascontiguousarray(getattr(self, name), np.float32)
-            if width == 0:
+            if width == 0 and weights.size == 0:
                 weights = np.zeros((phases, 0), np.float32)
             if weights.shape != (phases, width):
                 raise BadInputError(f"{name} have shape {weights.shape}, expected ({phases}, {width})")

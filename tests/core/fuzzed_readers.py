@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import json
 import lzma
-import math
-import re
-import struct
-import zipfile
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import attrs
-import chess
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from attrs import define
 
 from glem.core.archives import ArchiveFormat
 from glem.core.chunked_work import claim_folder
 from glem.core.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
 from glem.core.experiments.power import _kept
 from glem.core.experiments.strength import read_ratings
 from glem.core.fitting import FitResult, PhaseWeights
@@ -37,28 +26,49 @@ from glem.core.game import load_game
 from glem.core.game_lines import write_games
 from glem.core.grading.changes import read_candidates
 from glem.core.grading.learning import Verdict
-from glem.core.grading.score_files import ScoreFileScorer
 from glem.core.journal import Journal, read_journal
 from glem.core.learning import load_learning
 from glem.core.mining.checkpoint import MiningCheckpoint
 from glem.core.mining.mined import Part
-from glem.core.position_files import _KEY
-from glem.core.positions import PositionSet
-from glem.core.record_files import open_bounded, open_packed
-from glem.core.records import read_records, read_scored_positions
-from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation
+from glem.core.record_files import open_packed
+from glem.core.result_evaluation import ResultEvaluation
 from glem.core.search.probcut import ProbCut
 from glem.core.search.selectivity import CHECKS
-from glem.core.tournament.openings import read_openings
 from glem.core.tournament.tournament import read_games, run_tournament
 from glem.core.training_files import load_weights, save_weights
 from tests.core import mutations
 from tests.core.grading.random_games import random_records
 from tests.core.linear_evaluations import mobility_evaluation
 from tests.core.mutations import Mutation
+from tests.core.naive_readings import (
+    BOOK,
+    TRANSCRIPT,
+    read_columns,
+    read_evaluation,
+    read_game_records,
+    read_moves,
+    read_packed,
+    read_scored,
+    read_scores,
+    read_starts,
+    right_arrays,
+    right_columns,
+    right_games,
+    right_journal,
+    right_lines,
+    right_moves,
+    right_obf,
+    right_pgn,
+    right_positions,
+    right_scores,
+    right_starts,
+    right_table,
+    right_unpacked,
+    right_wthor,
+    unpacked_by_zstandard,
+)
 from tests.core.tournament.tournament_examples import QUICK, quick_tournament
-from tests.oracles import othello_rules, wthor
-from tests.oracles.pgn import SCORES, plain_games
+from tests.oracles import wthor
 
 PGN = b"""[Event "A"]\n[White "=B"]\n[Black "[red]C"]\n[Result "1-0"]\n
 1. e4 {[%eval 0.3]} e5 2. Qh5 (2. Nf3 Nc6) Nc6 3. Bc4 Nf6?? $4 4. Qxf7# 1-0\n
@@ -89,253 +99,6 @@ class Reader:
     right: Callable[[bytes, Any], bool | None]
 
 
-# ---------------------------------------------------------------------------------------- naive readings
-
-
-@lru_cache(None)
-def _is_legal(moves: tuple[int, ...]) -> bool:
-    board = othello_rules.board_of(1 << 28 | 1 << 35, 1 << 27 | 1 << 36)
-    for move in moves:
-        if not othello_rules.turned_discs(board, move) and move < 64:
-            board = othello_rules.play(board, othello_rules.PASS)
-        if not othello_rules.turned_discs(board, move):
-            return False
-        board = othello_rules.play(board, move)
-    return True
-
-
-def _squares(text: str) -> tuple[int, ...]:
-    found = re.findall(r"[a-h][1-8]", text.lower())
-    return tuple(8 * (int(row) - 1) + ord(column) - ord("a") for column, row in found)
-
-
-def _number(text: str | None) -> float:
-    return float(np.float32(text)) if text else math.nan
-
-
-def _same(found: Any, expected: Any) -> bool:
-    """Equal, not-a-number too."""
-    return bool(repr(found) == repr(expected))
-
-
-def _read_games(game: Any) -> Callable[[Path], Any]:
-    def read(path: Path) -> Any:
-        games = []
-        for part in read_records(game, path):
-            for number in range(len(part)):
-                moves = tuple(move for move in part.moves_of(number).tolist() if move != game.pass_move)
-                games.append((moves, float(part.extra.get("stored_score", part.score)[number])))
-        return games
-
-    return read
-
-
-def _lines(content: bytes) -> list[str]:
-    text = content.removeprefix(b"\xef\xbb\xbf").decode("ascii", "replace")
-    return [line.rstrip("\r") for line in text.split("\n")]
-
-
-def _right_games(content: bytes, found: Any) -> bool:
-    lines = [line.split("\t") for line in _lines(content)[1:] if line and not line.startswith("#")]
-    expected = [(_squares(moves), _number(score)) for moves, score, *_ in lines]
-    return _same(found, expected) and all(_is_legal(moves) for moves, _ in expected)
-
-
-def _right_lines(pattern: str) -> Callable[[bytes, Any], bool]:
-    def right(content: bytes, found: Any) -> bool:
-        matches = [re.fullmatch(pattern, line) for line in _lines(content) if line.strip(" \t\r,;")]
-        if not all(matches):
-            return False
-        expected = [(_squares(match[1]), _number(match[2])) for match in matches if match]
-        return _same(found, expected) and all(_is_legal(moves) for moves, _ in expected)
-
-    return right
-
-
-_BLANKS = r"[ \t\r,;]*"
-_SCORE = r"([+-]?(?:\d+\.?\d*|\.\d+))?"
-_TRANSCRIPT = rf"{_BLANKS}((?:(?:[a-hA-H][1-8]|--|p[as]|P[AaSs]){_BLANKS})+){_SCORE}{_BLANKS}"
-_BOOK = rf"{_BLANKS}((?:[+-](?:[a-hA-H][1-8]|--|p[as]|P[AaSs]))+)(?::{_BLANKS}{_SCORE}.*)?"
-
-
-def _right_table(content: bytes, found: Any) -> bool:
-    header, *rows = _lines(content)
-    mark = max(",;\t", key=header.count)
-    names = [name.strip(' \t\r"').lower() for name in header.split(mark)]
-    moves = next(place for place, name in enumerate(names) if name in ("game_moves", "moves", "transcript", "game"))
-    scores = [place for place, name in enumerate(names) if name in ("winner", "score", "result", "black_score")]
-    expected = []
-    for row in rows:
-        fields = [field.strip('"\r').strip(" \t\r,;") for field in row.split(mark)] + [""] * 9
-        if row.strip(" \t\r,;"):
-            expected.append((_squares(fields[moves]), _number(fields[scores[0]] if scores else "")))
-    return _same(found, expected) and all(_is_legal(moves) for moves, _ in expected)
-
-
-def _right_wthor(content: bytes, found: Any) -> bool:
-    records = struct.iter_unpack("<3H2B60s", content[16:])
-    expected = [
-        (tuple(byte // 10 * 8 + byte % 10 - 9 for byte in moves if byte), float(2 * discs - 64))
-        for *_, discs, _, moves in records
-    ]
-    return _same(found, expected) and all(_is_legal(moves) for moves, _ in expected)
-
-
-def _right_pgn(content: bytes, found: Any) -> bool | None:
-    games = list(plain_games(content.removeprefix(b"\xef\xbb\xbf")))
-    # python-chess breaks a game at a tag that it cannot read.
-    if any(game.errors for game in games) or len(games) != len(found):
-        return None
-    return _same(found, [(tuple(game.moves), SCORES.get(game.result, math.nan)) for game in games])
-
-
-def _read_scored(path: Path) -> Any:
-    return [
-        (int(own), int(opponent), float(label))
-        for part in read_scored_positions(load_game("othello"), path)
-        for own, opponent, label in zip(*part.positions, part.label, strict=True)
-    ]
-
-
-def _board(text: str) -> tuple[int, int, str]:
-    """Own and opponent's discs of a position, and what stands behind it."""
-    text = text.lstrip(" \t\r,;")
-    rest = text[64:].lstrip(" \t\r,;")
-    white = bool(rest) and rest[0] in "OoWw"
-    discs = [sum(1 << at for at in range(64) if text[at] in kinds) for kinds in ("Xx*Bb#", "OoWw0")]
-    rest = rest[1:] if rest and rest[0] in "Xx*BbOoWw#" else rest
-    return (discs[1], discs[0], rest) if white else (discs[0], discs[1], rest)
-
-
-def _right_positions(content: bytes, found: Any) -> bool:
-    expected = []
-    for line in _lines(content):
-        if line.strip(" \t\r,;"):
-            own, opponent, rest = _board(line)
-            expected.append((own, opponent, _number(rest.strip(" \t\r,;"))))
-    return _same(found, expected)
-
-
-def _right_obf(content: bytes, found: Any) -> bool:
-    expected = []
-    for line in _lines(content):
-        if line.strip() and not line.lstrip().startswith("%"):
-            board, *entries = line.split(";")
-            own, opponent, _ = _board("".join(board.split()))
-            scores = [float(entry.split(":")[1]) for entry in entries if entry.strip()]
-            if scores:
-                expected.append((own, opponent, float(np.float32(max(scores)))))
-    return _same(found, expected)
-
-
-def _read_scores(path: Path) -> Any:
-    scorer = ScoreFileScorer(load_game("othello"), "scores", str(path))
-    return [(key, score.value) for key, score in scorer._scores.items()]
-
-
-def _right_scores(content: bytes, found: Any) -> bool:
-    rows = csv.reader(io.StringIO(content.decode("utf-8-sig", "replace"), newline=""))
-    header = [name.strip().lower() for name in next(rows)]
-    places = {name: header.index(name) for name in ("game", "ply", "score", "file") if name in header}
-    expected = {}
-    for row in rows:
-        if any(field.strip() for field in row):
-            game, ply, score, *file = (row[place].strip() if place < len(row) else "" for place in places.values())
-            value = float(score) if score else math.nan
-            expected.setdefault((file[0] if file else "", int(game), int(ply)), value)
-    return _same(found, list(expected.items()))
-
-
-def _read_starts(path: Path) -> Any:
-    return [opening.start for opening in read_openings(load_game("chess"), path)]
-
-
-def _right_starts(content: bytes, found: Any) -> bool:
-    boards = []
-    for line in _lines(content):
-        text = line.strip()
-        if text and text[0] not in "#%":
-            board = chess.Board(None)
-            board.set_epd(" ".join(text.split()[:4]))
-            boards.append(board)
-    starts = {(board.board_fen(), board.turn) for board in map(chess.Board, found)}
-    return starts <= {(board.board_fen(), board.turn) for board in boards}
-
-
-def _read_moves(path: Path) -> Any:
-    return [opening.moves for opening in read_openings(load_game("othello"), path)]
-
-
-def _right_moves(content: bytes, found: Any) -> bool:
-    lines = [_squares(line) for line in _lines(content) if line.strip() and line.strip()[0] not in "#%"]
-    return all(tuple(move for move in moves if move < 64) in lines and _is_legal(moves) for moves in found)
-
-
-def _read_columns(path: Path) -> Any:
-    found = PositionSet.read(path)
-    return {"sources": found.sources, **{name: column.tolist() for name, column in found.columns().items()}}
-
-
-def _right_columns(content: bytes, found: Any) -> bool:
-    table = pq.read_table(pa.BufferReader(content))
-    header = json.loads(table.schema.metadata[_KEY])
-    return _same(
-        found,
-        {"sources": tuple(header["sources"]), **{name: table[name].to_pylist() for name in found if name != "sources"}},
-    )
-
-
-def _arrays(content: bytes) -> dict[str, Any]:
-    # Not the whole by numpy, to which the first bytes tell what a file is; zipfile looks at the last ones.
-    with zipfile.ZipFile(io.BytesIO(content)) as stored:
-        return {name.removesuffix(".npy"): np.load(io.BytesIO(stored.read(name))) for name in stored.namelist()}
-
-
-def _right_arrays(content: bytes, found: Any) -> bool:
-    """The arrays of the file, as they were read; those of no weights may have any shape."""
-    arrays = _arrays(content)
-    return all(
-        arrays[name].size == array.size and bool(np.array_equal(arrays[name].ravel(), array.ravel(), equal_nan=True))
-        for name, array in found.items()
-    )
-
-
-def _linear(evaluation: LinearEvaluation, prefix: str = "") -> dict[str, Any]:
-    names = ("bias", "linear_weights")
-    return {f"{prefix}{name}": getattr(evaluation, name) for name in names}
-
-
-def _read_evaluation(path: Path) -> Any:
-    found = load_any_evaluation(path)
-    if isinstance(found, ResultEvaluation):
-        return {**_linear(found.value, "value_"), **_linear(found.drawishness, "drawishness_")}
-    return _linear(found)
-
-
-def _right_journal(content: bytes, found: Any) -> bool:
-    lines = content.split(b"\n")
-    expected = [json.loads(line) for line in lines[1 : 1 + len(found)]]
-    # The last line alone may be torn.
-    return found == expected and all(not line.strip() for line in lines[2 + len(found) :])
-
-
-def _right_unpacked(unpack: Callable[[bytes], bytes]) -> Callable[[bytes, Any], bool]:
-    return lambda content, found: unpack(content) == found
-
-
-def _read_packed(path: Path) -> bytes:
-    with open_bounded(path, max_bytes=1 << 26) as file:
-        return b"".join(iter(lambda: file.read(1 << 16), b""))
-
-
-def _unpacked_by_zstandard(content: bytes) -> bytes:
-    return bytes(pa.CompressedInputStream(pa.BufferReader(content), "zstd").read())
-
-
-def _never(_content: bytes, _found: Any) -> bool:
-    return False
-
-
 # ------------------------------------------------------------------------------------------- the readers
 
 
@@ -353,40 +116,40 @@ def _text_readers(folder: Path) -> Iterator[Reader]:
     lines = [records.moves_of(number).tolist() for number in range(len(records))]
     discs = [int(score + 64) // 2 for score in records.score]
     files = wthor.games_file([wthor.game_record(moves, count) for moves, count in zip(lines, discs, strict=True)])
-    yield Reader("WTHOR", ".wtb", files, _read_games(othello), of_bytes, _right_wthor)
+    yield Reader("WTHOR", ".wtb", files, read_game_records(othello), of_bytes, right_wthor)
     names = [" ".join(othello.format_move(move) for move in moves) for moves in lines]
     transcripts = "".join(f"{name} {score:g}\n" for name, score in zip(names, records.score, strict=True)).encode()
-    yield Reader("transcripts", ".txt", transcripts, _read_games(othello), texts, _right_lines(_TRANSCRIPT))
-    yield Reader("opening moves", ".txt", b"f5 d6 c3\nf5 f6\n", _read_moves, texts, _right_moves)
+    yield Reader("transcripts", ".txt", transcripts, read_game_records(othello), texts, right_lines(TRANSCRIPT))
+    yield Reader("opening moves", ".txt", b"f5 d6 c3\nf5 f6\n", read_moves, texts, right_moves)
     book = b"+f5-d6+c3-d3+c4:\n+f5-f6+e6-f4: +04 10\n".replace(b" +04 10", b"")
-    yield Reader("logbook", ".gam", book, _read_games(othello), texts, _right_lines(_BOOK))
+    yield Reader("logbook", ".gam", book, read_game_records(othello), texts, right_lines(BOOK))
     table = "name,game_moves,winner\n=x,f5d6c3,\n" + "".join(
         f"@y,{name.replace(' ', '')},{score:g}\n" for name, score in zip(names, records.score, strict=True)
     )
-    yield Reader("games in CSV", ".csv", table.encode(), _read_games(othello), texts, _right_table)
+    yield Reader("games in CSV", ".csv", table.encode(), read_game_records(othello), texts, right_table)
     write_games(othello, folder / "good.games", records)
     games = (folder / "good.games").read_bytes()
-    yield Reader("games", ".games", games, _read_games(othello), texts, _right_games)
-    yield Reader("PGN", ".pgn", PGN, _read_games(chess_game), texts, _right_pgn)
-    yield Reader("FEN list", ".epd", FENS, _read_starts, texts, _right_starts)
-    yield Reader("OBF", ".obf", OBF, _read_scored, texts, _right_obf)
-    yield Reader("scored positions", ".txt", POSITIONS, _read_scored, texts, _right_positions)
+    yield Reader("games", ".games", games, read_game_records(othello), texts, right_games)
+    yield Reader("PGN", ".pgn", PGN, read_game_records(chess_game), texts, right_pgn)
+    yield Reader("FEN list", ".epd", FENS, read_starts, texts, right_starts)
+    yield Reader("OBF", ".obf", OBF, read_scored, texts, right_obf)
+    yield Reader("scored positions", ".txt", POSITIONS, read_scored, texts, right_positions)
     scores = b"file,game,ply,score\n=a,1,0,0.5\n-b,1,1,-3\n,2,7,\n"
-    yield Reader("score file", ".csv", scores, _read_scores, texts, _right_scores)
+    yield Reader("score file", ".csv", scores, read_scores, texts, right_scores)
     packed = gzip.compress(games, mtime=0)
-    yield Reader("gzip", ".gz", packed, _read_packed, of_bytes, _right_unpacked(gzip.decompress))
-    yield Reader("xz", ".xz", lzma.compress(games), _read_packed, of_bytes, _right_unpacked(lzma.decompress))
+    yield Reader("gzip", ".gz", packed, read_packed, of_bytes, right_unpacked(gzip.decompress))
+    yield Reader("xz", ".xz", lzma.compress(games), read_packed, of_bytes, right_unpacked(lzma.decompress))
     with open_packed(folder / "good.zst") as file:
         file.write(games)
     whole = (folder / "good.zst").read_bytes()
-    yield Reader("Zstandard", ".zst", whole, _read_packed, of_bytes, _right_unpacked(_unpacked_by_zstandard))
+    yield Reader("Zstandard", ".zst", whole, read_packed, of_bytes, right_unpacked(unpacked_by_zstandard))
     yield Reader(
         "scores in .csv.gz",
         ".csv.gz",
         gzip.compress(scores, mtime=0),
-        _read_scores,
+        read_scores,
         of_bytes,
-        lambda content, found: _right_scores(gzip.decompress(content), found),
+        lambda content, found: right_scores(gzip.decompress(content), found),
     )
 
 
@@ -396,17 +159,17 @@ def _learned_readers(folder: Path) -> Iterator[Reader]:
     path = folder / "good.parquet"
     assert learning.sample is not None
     learning.sample().select(slice(0, 40)).write(path)
-    yield Reader("positions", ".parquet", path.read_bytes(), _read_columns, mutations.table_changed, _right_columns)
+    yield Reader("positions", ".parquet", path.read_bytes(), read_columns, mutations.table_changed, right_columns)
     path = folder / "good.npz"
     value = mobility_evaluation(learning, logistic=True)
     value.save(path)
-    yield Reader("evaluation", ".npz", path.read_bytes(), _read_evaluation, arrays, _right_arrays)
+    yield Reader("evaluation", ".npz", path.read_bytes(), read_evaluation, arrays, right_arrays)
     ResultEvaluation(value, value, scale=1.5, provenance={"made": "by hand"}).save(path)
-    yield Reader("result evaluation", ".npz", path.read_bytes(), _read_evaluation, arrays, _right_arrays)
+    yield Reader("result evaluation", ".npz", path.read_bytes(), read_evaluation, arrays, right_arrays)
     relations = [(feature, 0) for feature in range(6)] + [(6, 1), (6, 2)]
     table = RelationTable(*np.array(relations).T)
     ConfigurationSet.from_relations(table, [[0, 1], [1, 2, 3], [7]], [3, 2, 1], 10).save(path)
-    yield Reader("configurations", ".npz", path.read_bytes(), _read_configurations, arrays, _right_arrays)
+    yield Reader("configurations", ".npz", path.read_bytes(), _read_configurations, arrays, right_arrays)
     shape = (3, 4, CHECKS)
     depths = np.tile(np.array([[-1], [-1], [0], [1]]), (1, CHECKS))
     ProbCut(
@@ -419,7 +182,7 @@ def _learned_readers(folder: Path) -> Iterator[Reader]:
         np.ones(shape),
         np.ones(shape, int),
     ).save(path)
-    yield Reader("probcut", ".npz", path.read_bytes(), _read_probcut, arrays, _right_arrays)
+    yield Reader("probcut", ".npz", path.read_bytes(), _read_probcut, arrays, right_arrays)
     changes = b"# changes\nscale mobility 1.2\ndrop corners in phase 3\ntwo: scale a 2; drop b\n"
     yield Reader(
         "changes",
@@ -463,12 +226,12 @@ def _work_readers(folder: Path) -> Iterator[Reader]:
         (folder / "fit.npz").read_bytes(),
         lambda path: FileCheckpoint(path, "f").load(),
         arrays,
-        _right_arrays,
+        right_arrays,
     )
     result = FitResult("descent", True, "done", np.arange(3.0), np.arange(3.0), 2, 5, 10.0)
     ones = np.ones((2, 3))
     save_weights(PhaseWeights(ones[:, 0], ones, ones, ones, ones, IDENTITY, (result, result)), folder / "w.npz")
-    yield Reader("fitted weights", ".npz", (folder / "w.npz").read_bytes(), _read_weights, arrays, _right_arrays)
+    yield Reader("fitted weights", ".npz", (folder / "w.npz").read_bytes(), _read_weights, arrays, right_arrays)
     results = ArchiveFormat("glem results", version=1, required=(), optional=None, packed=False)
     results.write(folder / "r.npz", {}, {"label": np.arange(4.0)})
     yield Reader(
@@ -477,7 +240,7 @@ def _work_readers(folder: Path) -> Iterator[Reader]:
         (folder / "r.npz").read_bytes(),
         lambda path: results.read(path)[1],
         arrays,
-        _right_arrays,
+        right_arrays,
     )
     settings = {"minimum": 3, "sizes": [1, 2], "data": "x"}
     search = folder / "search"
@@ -485,7 +248,7 @@ def _work_readers(folder: Path) -> Iterator[Reader]:
         0, Part(np.arange(3, dtype=np.uint16), np.ones(3, np.uint8), np.ones(3, np.uint32))
     )
     yield Reader(
-        "mining part", ".npz", (search / "part-00000.npz").read_bytes(), _read_part(settings), arrays, _right_arrays
+        "mining part", ".npz", (search / "part-00000.npz").read_bytes(), _read_part(settings), arrays, right_arrays
     )
     header = (search / "run.json").read_bytes()
     yield Reader(
@@ -504,7 +267,7 @@ def _work_readers(folder: Path) -> Iterator[Reader]:
     )
     record = folder / "record.jsonl"
     run_tournament(quick_tournament(load_game("othello"), *QUICK[:2], pairs=1), record)
-    yield Reader("tournament", ".jsonl", record.read_bytes(), _read_tournament, lines, _right_journal)
+    yield Reader("tournament", ".jsonl", record.read_bytes(), _read_tournament, lines, right_journal)
     verdict = Verdict(1, "a", "scale a 2", "b", *(0.5,) * 7, True, 1.0, None, 10, 3, 0.1)  # type: ignore[arg-type]
     for kind, written, parse in (
         (
@@ -519,7 +282,7 @@ def _work_readers(folder: Path) -> Iterator[Reader]:
             journal.append(written)
             journal.append(written)
         yield Reader(
-            f"journal of {kind}", ".jsonl", path.read_bytes(), _read_records(kind, parse), lines, _right_journal
+            f"journal of {kind}", ".jsonl", path.read_bytes(), _read_records(kind, parse), lines, right_journal
         )
 
 
