@@ -24,7 +24,15 @@ from glem.core.candidates import Candidates, MiningPlan, draw_sample, find_candi
 from glem.core.configurations import ConfigurationSet, symmetry_classes
 from glem.core.counts import counted
 from glem.core.digests import arrays_digest
-from glem.core.discovery_report import Assessment, cell_maps, configuration_items, discovery_report, pattern_items
+from glem.core.discovery_report import (
+    Assessment,
+    cell_maps,
+    configuration_items,
+    discovery_report,
+    pattern_items,
+    summary_of,
+    unimproved_phases,
+)
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features import side_and_kind
@@ -390,7 +398,7 @@ def _discovered(
         if PATTERNS in trainings
         else (),
         maps=cell_maps(sums, names),
-        summary=_summary(learning, positions, candidates, assessment, trainings),
+        summary=summary_of(learning, positions, candidates, assessment, trainings),
         significance_name="correlation",
         label_kind=positions.label_kind,
     )
@@ -468,51 +476,6 @@ def _facts(
         weights = training.weights
         fitted = int(((weights.patterns != 0).sum()) + (weights.configurations != 0).sum())
         facts[f"weights of {name}"] = f"{fitted:,} fitted over {len(weights.bias)} phases"
-        if kept_start := _unimproved(training):
+        if kept_start := unimproved_phases(training):
             facts[f"held-out error of {name}"] = f"never improved in {kept_start}: all weights there stay at zero"
     return facts
-
-
-def _unimproved(training: Training) -> str:
-    """Names of the phases whose held-out error no iteration improved; empty when there are none."""
-    results = training.weights.results
-    names = training.evaluation.learning.phases.names if len(results) > 1 else ("all phases",)
-    return ", ".join(name for name, result in zip(names, results, strict=True) if result and not result.improved)
-
-
-def _summary(
-    learning: Learning,
-    positions: PositionSet,
-    candidates: Candidates,
-    assessment: Assessment,
-    trainings: Mapping[str, Training],
-) -> str:
-    unit = f"{learning.label_unit} root mean square error"
-    reached = " and ".join(f"{name} reach {float(assessment.errors[name][-1]):.2f}" for name in trainings)
-    claims = [f"{reached} {unit}"] if trainings else []
-    if assessment.baselines:
-        best_baseline = min(assessment.baselines, key=lambda name: float(assessment.errors[name][-1]))
-        against = f"{float(assessment.errors[best_baseline][-1]):.2f}"
-        claims.append(
-            f"the best baseline ({best_baseline}) {against}"
-            if trainings
-            else f"the best baseline ({best_baseline}) reaches {against} {unit}"
-        )
-    found = (
-        f"No configurations: {candidates.lacking}."
-        if candidates.lacking
-        else (
-            f"Of {counted(candidates.mined, 'configuration')} that occur often enough, {candidates.significant:,} say "
-            "more about the outcome than every generalization of theirs."
-        )
-    )
-    told = f" On games that no fit has seen, {', '.join(claims)}." if claims else ""
-    unlearned = "".join(
-        f" All weights of {name} stay at zero in {phases}: no iteration did better on the games for early stopping."
-        for name, training in trainings.items()
-        if (phases := _unimproved(training))
-    )
-    sources = positions.sources
-    origin = "" if not sources else f" from {sources[0] if len(sources) == 1 else f'{len(sources):,} sources'}"
-    searched = f"{counted(len(positions), 'position')} of {learning.game.title}{origin} searched for what tells"
-    return f"{searched} the winner. {found}{told}{unlearned}"

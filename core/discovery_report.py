@@ -9,14 +9,25 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.assessment import CalibrationBins
+from glem.core.candidates import Candidates
 from glem.core.configurations import ConfigurationSet
+from glem.core.counts import counted
 from glem.core.features import AtomicFeatures, Relation
 from glem.core.fitting import FitResult
 from glem.core.learning import Learning
+from glem.core.positions import PositionSet
 from glem.core.report.data import Calibration, CellMap, DiscoveryReport, Item, LearningCurve, PhaseErrors
 from glem.core.training import Training
 
-__all__ = ["Assessment", "cell_maps", "configuration_items", "discovery_report", "pattern_items"]
+__all__ = [
+    "Assessment",
+    "cell_maps",
+    "configuration_items",
+    "discovery_report",
+    "pattern_items",
+    "summary_of",
+    "unimproved_phases",
+]
 
 _HOW_TO_READ = """\
 An evaluation is a sum of weights, one for every pattern entry or configuration that is present in a position. \
@@ -288,3 +299,49 @@ def discovery_report(
         significance_name=significance_name,
         cell_names=_cell_names(learning),
     )
+
+
+def unimproved_phases(training: Training) -> str:
+    """Names of the phases whose held-out error no iteration improved; empty when there are none."""
+    results = training.weights.results
+    names = training.evaluation.learning.phases.names if len(results) > 1 else ("all phases",)
+    return ", ".join(name for name, result in zip(names, results, strict=True) if result and not result.improved)
+
+
+def summary_of(
+    learning: Learning,
+    positions: PositionSet,
+    candidates: Candidates,
+    assessment: Assessment,
+    trainings: Mapping[str, Training],
+) -> str:
+    """Tell in a few sentences what was searched, found and reached."""
+    unit = f"{learning.label_unit} root mean square error"
+    reached = " and ".join(f"{name} reach {float(assessment.errors[name][-1]):.2f}" for name in trainings)
+    claims = [f"{reached} {unit}"] if trainings else []
+    if assessment.baselines:
+        best_baseline = min(assessment.baselines, key=lambda name: float(assessment.errors[name][-1]))
+        against = f"{float(assessment.errors[best_baseline][-1]):.2f}"
+        claims.append(
+            f"the best baseline ({best_baseline}) {against}"
+            if trainings
+            else f"the best baseline ({best_baseline}) reaches {against} {unit}"
+        )
+    found = (
+        f"No configurations: {candidates.lacking}."
+        if candidates.lacking
+        else (
+            f"Of {counted(candidates.mined, 'configuration')} that occur often enough, {candidates.significant:,} say "
+            "more about the outcome than every generalization of theirs."
+        )
+    )
+    told = f" On games that no fit has seen, {', '.join(claims)}." if claims else ""
+    unlearned = "".join(
+        f" All weights of {name} stay at zero in {phases}: no iteration did better on the games for early stopping."
+        for name, training in trainings.items()
+        if (phases := unimproved_phases(training))
+    )
+    sources = positions.sources
+    origin = "" if not sources else f" from {sources[0] if len(sources) == 1 else f'{len(sources):,} sources'}"
+    searched = f"{counted(len(positions), 'position')} of {learning.game.title}{origin} searched for what tells"
+    return f"{searched} the winner. {found}{told}{unlearned}"
