@@ -11,11 +11,6 @@ import pytest
 
 from tests.house.tree import ROOT, Module, modules, text_files
 
-MOST_LINES = 500
-LONGER_FILES: dict[str, int] = {}
-"""Files over the limit and their length; a number here may only shrink."""
-
-GENERATED = Path("docs/reference")
 NUMBA_COMPILERS = {"cfunc", "generated_jit", "guvectorize", "jit", "jitclass", "njit", "stencil", "vectorize"}
 TOP_LEVEL = {
     *("core", "games", "plugins", "tests", "docs", ".ci", ".packages"),
@@ -77,18 +72,6 @@ def test_only_kernels_calls_the_compiler(module: Module) -> None:
         )
     ]
     assert not calls, f"{module.path}: lines {calls} compile without glem.core.kernels"
-
-
-def test_no_file_is_longer_than_a_reader_wants() -> None:
-    lengths = {
-        str(path): len((ROOT / path).read_bytes().splitlines())
-        for path in text_files()
-        if path.name != "LICENSE" and not (path.is_relative_to(GENERATED) and path.suffix == ".md")
-    }
-    longer = {path: length for path, length in lengths.items() if length > LONGER_FILES.get(path, MOST_LINES)}
-    assert not longer, f"over {MOST_LINES} lines (a file that grows past it is asking to become two rooms): {longer}"
-    shrunk = [path for path in LONGER_FILES if lengths.get(path, 0) <= MOST_LINES]
-    assert not shrunk, f"no longer over the limit, take them off the list: {shrunk}"
 
 
 def test_no_file_names_a_path_of_somebodys_machine() -> None:

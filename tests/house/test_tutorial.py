@@ -24,6 +24,8 @@ SMALLER = {
 }
 """What of the commands takes long, and what takes its place here."""
 
+PROGRESS = re.compile(r"^glem: .* so far(, .*)?\n", re.MULTILINE)
+
 
 def smaller(commands: str) -> str:
     for part, other in SMALLER.items():
@@ -43,7 +45,8 @@ def take(step: FileStep | ShellStep, where: Path, environment: StrangerEnvironme
         file.write_text(edited(file.read_text(encoding="utf-8"), step.text), encoding="utf-8")
         return
     commands = smaller(step.commands)
-    printed = environment.run(commands, where)
+    # What tells on a slow machine how far the work is, the page does not show.
+    printed = PROGRESS.sub("", environment.run(commands, where))
     if step.shown:
         same = commands == step.commands
         assert tells(step.shown, printed, numbers=same), f"{commands}\nprinted\n{printed}\nthe page shows\n{step.shown}"
