@@ -62,8 +62,8 @@ def explain_failures(dispatcher: Any) -> Any:
         except (NumbaError, UnsupportedBytecodeError, NotImplementedError, LookupError, AssertionError) as error:
             failures: Sequence[_Failure] = getattr(error, "glem_failures", ())
             # Only numba's own errors tell in their text which function it was.
-            bare = bool(failures) and not isinstance(error, NumbaError)
-            function = failures[0].function if bare else dispatcher.py_func
+            is_bare = failures and not isinstance(error, NumbaError)
+            function = failures[0].function if is_bare else dispatcher.py_func
             raise UncompilableError(_explanation(function, error)) from error
 
     # numba's call path looks this name up on the instance, so that the fast path of a compiled call stays as it is.

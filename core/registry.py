@@ -133,13 +133,13 @@ def load_plugin(group: str, name: str, kind: type[Any]) -> Any:
         )
     entry = claims[0]
     owner = f"{_word(group)} {name!r} of {_distribution(entry)}"
-    try:
-        with _interruptions() as pressed:
+    with _interruptions() as pressed:
+        try:
             value = entry.load()
-    except BaseException as error:
-        if isinstance(error, KeyboardInterrupt) and pressed:
-            raise
-        raise PluginError(f"{owner} cannot be loaded: {_reason(entry, error, kind)}") from error
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) and pressed:
+                raise
+            raise PluginError(f"{owner} cannot be loaded: {_reason(entry, error, kind)}") from error
     if not isinstance(value, kind):
         raise PluginError(
             f"{owner} cannot be loaded: its entry point {entry.value} is a {type(value).__name__}, not a "

@@ -23,7 +23,6 @@ from glem.core.fitting import FitResult, PhaseWeights
 from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.links import IDENTITY
 from glem.core.game import load_game
-from glem.core.game_lines import write_games
 from glem.core.grading.changes import read_candidates
 from glem.core.grading.learning import Verdict
 from glem.core.journal import Journal, read_journal
@@ -31,6 +30,7 @@ from glem.core.learning import load_learning
 from glem.core.mining.checkpoint import MiningCheckpoint
 from glem.core.mining.mined import Part
 from glem.core.record_files import open_packed
+from glem.core.record_writing import write_games
 from glem.core.result_evaluation import ResultEvaluation
 from glem.core.search.probcut import ProbCut
 from glem.core.search.selectivity import CHECKS

@@ -170,7 +170,9 @@ def right_obf(content: bytes, found: Any) -> bool:
 
 def read_scores(path: Path) -> Any:
     scorer = ScoreFileScorer(load_game("othello"), "scores", str(path))
-    return [(key, score.value) for key, score in scorer._scores.items()]
+    names = {number: name for name, number in scorer._files.items()}
+    keys = ((names[key >> 48], key >> 16 & 0xFFFFFFFF, key & 0xFFFF) for key in scorer._scores.key.tolist())
+    return sorted(zip(keys, scorer._scores.value.tolist(), strict=True), key=lambda entry: entry[0])
 
 
 def right_scores(content: bytes, found: Any) -> bool:
@@ -183,7 +185,7 @@ def right_scores(content: bytes, found: Any) -> bool:
             game, ply, score, *file = (row[place].strip() if place < len(row) else "" for place in places.values())
             value = float(score) if score else math.nan
             expected.setdefault((file[0] if file else "", int(game), int(ply)), value)
-    return _same(found, list(expected.items()))
+    return _same(found, sorted(expected.items(), key=lambda entry: entry[0]))
 
 
 def read_starts(path: Path) -> Any:

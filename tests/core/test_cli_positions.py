@@ -53,7 +53,7 @@ def test_files_of_equal_names_in_different_folders_are_two(
     paths = [tmp_path / folder / "games.txt" for folder in ("one", "other")]
     for seed, path in enumerate(paths):
         path.parent.mkdir()
-        write_transcripts(othello, path, play_games(20, seed, solved_empties=0))
+        path.write_bytes(b"".join(write_transcripts(othello, play_games(20, seed, solved_empties=0))))
     output = tmp_path / "positions.parquet"
     assert run(capsys, *paths, paths[0], "-o", output, "--label", "result")[0] == 0
     found = PositionSet.read(output)

@@ -412,7 +412,7 @@ def test_phases_that_learn_nothing_are_named_in_the_summary(
     )
     found = discover(noise, othello_learning, tmp_path, settings)
     results = found.trainings["patterns"].weights.results
-    kept = [name for name, result in zip(found.report.phases, results, strict=True) if not result.improved]
+    kept = [name for name, result in zip(found.report.phases, results, strict=True) if result and not result.improved]
     assert kept
     assert f"All weights of patterns stay at zero in {', '.join(kept)}:" in found.report.summary
     assert found.report.facts["held-out error of patterns"].startswith(f"never improved in {', '.join(kept)}:")

@@ -106,12 +106,13 @@ def play_without_counter(position: Any, move: int) -> Any:
 
 def test_a_result_labels_a_circle_of_positions_too() -> None:
     """Equal positions are one node here, whose last successor in the circle only leads back."""
+    starts: Any = type(APART)(*(np.array([value]) for value in APART))  # type: ignore[arg-type]
     circling = evolve(ENDLESS, name="circling", play=play_without_counter)
     records = GameRecords.from_moves(
         np.array(TO_AND_FRO * 2, np.uint8),
         np.array([0, 8]),
         np.array([-1], np.float32),
-        starts=type(APART)(*(np.array([value]) for value in APART)),
+        starts=starts,
         start_side=np.ones(1, np.int8),
     )
     tree = GameTree.from_records(circling, [records])

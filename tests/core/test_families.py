@@ -17,9 +17,9 @@ from glem.core.evaluation_files import load_evaluation
 from glem.core.families import LEARNING_FAMILIES_GROUP, check_named_by_file, family_names, family_of, load_member
 from glem.core.game import Game, load_game
 from glem.core.game_choice import choose_game
-from glem.core.game_lines import write_games
 from glem.core.learning import Learning, has_learning, load_learning
 from glem.core.positions import PositionSet
+from glem.core.record_writing import write_games
 from glem.core.records import GameRecords
 from tests.core.installed_games import write_distribution
 from tests.core.plain_game import learning_of, mirror_nim

@@ -324,6 +324,8 @@ def test_a_killed_fit_of_phases_resumes_to_the_same_result(
     assert {path.name.partition("-")[0] for path in folder.iterdir()} == {"fit"}, "whoever named the folder removes it"
     np.testing.assert_array_equal(resumed.sums(small.design), whole.sums(small.design))
     for one, other in zip(resumed.results, whole.results, strict=True):
+        assert one is not None
+        assert other is not None
         np.testing.assert_array_equal(one.held_out_errors, other.held_out_errors)
 
 

@@ -287,6 +287,7 @@ def test_a_cache_folder_that_others_may_change_is_left_alone(tmp_path, monkeypat
     before = sorted(tmp_path.rglob("*"))
     with pytest.warns(CacheFolderWarning, match="above.*(belongs to user 12345|everybody may write)"):
         found = kernels.cache_folder()
+    assert found is not None
     assert found.parent == tmp_path
     assert sorted(path for path in tmp_path.rglob("*") if path != found) == before
     # Said once, also to the processes that this one starts.

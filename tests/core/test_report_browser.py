@@ -124,6 +124,7 @@ def test_opens_quietly_at_both_widths(browser: str, tmp_path: Path, dark: bool) 
         assert one["charts"] == 17
         assert isinstance(one["smallest"], float | int)
         assert one["smallest"] >= 11.5, "a chart's letters are too small to read"
+        assert isinstance(one["largest"], float | int)
         assert one["largest"] <= 12.5, "charts have letters of different sizes"
         shades = [int(shade) for shade in re.findall(r"\d+", str(one["background"]))[:3]]
         assert (max(shades) < 64) if dark else (min(shades) > 192)

@@ -137,7 +137,7 @@ def test_a_bad_game_is_told_and_left_out(tmp_path: Path, line: str, problem: str
 
 def test_a_result_that_the_moves_contradict(tmp_path: Path) -> None:
     write_games(OTHELLO, tmp_path / "games.ggf", records_of(*GAMES[:4]))
-    wrong = attrs.evolve(records_of(GAMES[5]), score=np.float32([63]))
+    wrong = attrs.evolve(records_of(GAMES[5]), score=np.array([63], np.float32))
     write_games(OTHELLO, tmp_path / "wrong.ggf", wrong)
     text = (tmp_path / "games.ggf").read_text() + (tmp_path / "wrong.ggf").read_text()
     (tmp_path / "both.ggf").write_text(text)

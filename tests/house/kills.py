@@ -31,8 +31,8 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from glem.core.game import load_game
-from glem.core.game_lines import write_games
 from glem.core.learning import load_learning
+from glem.core.record_writing import write_games
 from tests.core.labelling_examples import some_positions
 from tests.core.linear_evaluations import mobility_evaluation
 from tests.core.test_propagation import random_games
@@ -207,9 +207,9 @@ def main(kills: int, seed: int, only: tuple[str, ...]) -> None:
         for place, name in enumerate(chosen):
             generator = random.Random(f"{seed} {name}")
             lengths = []
+            reference = Path(temporary) / "reference"
             # Once for the caches of compiled kernels, once for the clock.
             for _ in range(2):
-                reference = Path(temporary) / "reference"
                 shutil.rmtree(reference, ignore_errors=True)
                 reference.mkdir()
                 began = time.monotonic()
