@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from glem.core.cli.printable import raw
 from glem.core.cli.thinking import opponent_of, opponent_options
 
 __all__ = ["command"]
@@ -60,9 +61,9 @@ def command(game_name: str, protocol_name: str, **player: Any) -> None:
     if not protocol.prepares:
         engine.prepare()
 
-    if isinstance(sys.stdout, io.TextIOWrapper):
+    if isinstance(raw(sys.stdout), io.TextIOWrapper):
         # What others sent comes back in answers, whatever it was.
-        sys.stdout.reconfigure(errors="backslashreplace")
+        raw(sys.stdout).reconfigure(errors="backslashreplace")
 
     def write(line: str) -> None:
         sys.stdout.write(f"{line}\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from glem.core import record_files
@@ -52,6 +52,8 @@ def read_lines(path: Path, lines: int = 3) -> list[tuple[int, bytes]]:
 def test_blocks_hold_every_line_once(
     tmp_path_factory: pytest.TempPathFactory, text: bytes, packing: str, lines: int, piece: int
 ) -> None:
+    # Two letters each with a zero look like UTF-16, which is refused.
+    assume(not record_files._UTF_16.match(text))
     path = tmp_path_factory.mktemp("lines") / f"text{packing}"
     path.write_bytes(PACKINGS[packing](text))
     expected = text.removesuffix(b"\n").split(b"\n") if text else []

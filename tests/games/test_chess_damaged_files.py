@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import random
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -37,10 +38,10 @@ def run(*words: object) -> Result:
         (GAME.replace("Wch U16", "K\xe4mpfe").encode("latin-1"), ""),
         (GAME.replace("2.c3", "$1 (2. d4 (2. f4 {x} e5) cxd4) 2.c3!?").encode(), ""),
         ((GAME + "\n" + FISCHER).encode(), ""),
-        ((GAME + TAGS + "\n1. e4 e5 *\n").encode(), "1 games without a result left out"),
+        ((GAME + TAGS + "\n1. e4 e5 *\n").encode(), "1 game without a result left out"),
         ((GAME + TAGS + "\n1. e4 e5 2. Ke3 1-0\n").encode(), "half-move 3, 'Ke3', is illegal"),
         ((GAME + TAGS + "\n1. e4 e5 2. N").encode(), "the file ends within the game"),
-        ((GAME + TAGS + "\n1. Pe4 e5 1-0\n").encode(), "read by python-chess: 1 games"),
+        ((GAME + TAGS + "\n1. Pe4 e5 1-0\n").encode(), "read by python-chess: 1 game"),
     ],
 )
 def test_good_games_are_graded(tmp_path: Path, content: bytes, reason: str) -> None:
@@ -49,11 +50,11 @@ def test_good_games_are_graded(tmp_path: Path, content: bytes, reason: str) -> N
     graded = run("grade", "chess", path, *COMMENTS, SKIP_BAD)
     assert graded.exception is None
     assert reason in graded.output
-    assert ("bad records skipped" in graded.output) == ("half-move" in reason or "the file ends" in reason)
+    assert ("1 bad record skipped" in graded.output) == ("half-move" in reason or "the file ends" in reason)
     written = run("positions", path, "--game", "chess", "-o", tmp_path / "out.parquet", SKIP_BAD)
     assert written.exception is None
     if "left out" not in reason:
-        assert reason.removesuffix(" games") in written.output
+        assert reason.removesuffix(" game") in written.output
 
 
 @pytest.mark.parametrize(
@@ -133,5 +134,5 @@ def test_damage_is_told_in_one_line(tmp_path: Path, suffix: str) -> None:
         if strict.exception is not None:
             assert str(path) in str(strict.exception) or "no value for any" in str(strict.exception)
         if lenient.exception is None and strict.exception is not None:
-            assert "bad records skipped" in lenient.output
+            assert re.search("bad records? skipped", lenient.output)
     assert graded > 3

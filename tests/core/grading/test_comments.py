@@ -164,7 +164,7 @@ def test_a_game_in_hundredths_among_pawns() -> None:
     turn = 1 - 2 * (np.arange(PLIES) % 2)
     np.testing.assert_allclose(value[:30] * turn[:30], np.round(scores[7, :30] + 5, 2), atol=0.006)
     np.testing.assert_allclose(value[30:] * turn[30:], scores[7, 30:], atol=0.006)
-    assert any("1 games of events in pawns" in remark for remark in scorer.remarks())
+    assert any("1 game of events in pawns" in remark for remark in scorer.remarks())
 
 
 def test_mates_missing_scores_and_options() -> None:

@@ -237,7 +237,7 @@ def test_probabilities_are_graded_as_they_are(game: Game, folder: Path, tmp_path
         ("game,ply,score\n1,2,three\n", ":2: score must be a number"),
         ("game,ply,score\n1,2,1e400\n", ":2: score must be a number"),
         ("game,ply,score\n1,two,3\n", ":2: game and ply must be whole"),
-        (f"game,ply,score\n1,2,3\n{'9' * 5000},2,3\n", ":3: damaged, or no line of scores"),
+        (f"game,ply,score\n1,2,3\n{'9' * 5000},2,3\n", ":3: game and ply must be whole"),
         ("game,ply,score\n1,2,3\n1,2,4\n", ":3: gives another score to the position of line 2"),
         ("position,score\nnonsense,3\n", ":2: "),
         ("game,ply,win,draw,loss\n1,2,0.5,0.5,0.5\n", "add up to 1"),
