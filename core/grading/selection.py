@@ -139,6 +139,8 @@ class PositionChooser:
 
     def __init__(self, rule: SelectionRule) -> None:
         self._rule = rule
+        # Sorted numbers of games, which a file may choose as it likes; what is known of each stands at the same place.
+        self._games = np.zeros(0, np.int64)
         self._lengths = np.zeros(0, np.int32)
         self._present = np.zeros(0, np.int32)
         self._ranks = np.zeros(0, np.uint64)
@@ -151,13 +153,17 @@ class PositionChooser:
     def observe(self, record: NDArray[Any], ply: NDArray[Any]) -> None:
         """Note how long the games are, from record numbers (-1 for none) and plies (-1 if unknown) of a chunk [N]."""
         known = record >= 0
-        room = int(record.max(initial=-1)) + 1
-        if room > len(self._lengths):
-            larger = max(room, 2 * len(self._lengths))
-            self._lengths = np.concatenate([self._lengths, np.zeros(larger - len(self._lengths), np.int32)])
-            self._present = np.concatenate([self._present, np.zeros(larger - len(self._present), np.int32)])
-        np.maximum.at(self._lengths, record[known], ply[known].astype(np.int32) + 1)
-        self._present += np.bincount(record[known], minlength=len(self._present)).astype(np.int32)
+        before = self._games
+        self._games = np.union1d(before, record[known]).astype(np.int64)
+        if len(self._games) > len(before):
+            place = self._place(before)
+            for name in ("_lengths", "_present"):
+                larger = np.zeros(len(self._games), np.int32)
+                larger[place] = getattr(self, name)
+                setattr(self, name, larger)
+        place = self._place(record[known])
+        np.maximum.at(self._lengths, place, ply[known].astype(np.int32) + 1)
+        self._present += np.bincount(place, minlength=len(self._present)).astype(np.int32)
         self._counts.positions += len(record)
         self._counts.unknown_ply += int((ply < 0).sum())
         self._alone += int((~known).sum())
@@ -170,7 +176,7 @@ class PositionChooser:
             self._ranks = np.full(len(self._lengths), _UNRANKED)
         rows = self._eligible(record, ply) & (record >= 0)
         ranks = self._rank_of(ply, game_key, self._ranked)
-        np.minimum.at(self._ranks, record[rows], ranks[rows])
+        np.minimum.at(self._ranks, self._place(record[rows]), ranks[rows])
         self._ranked += len(record)
 
     def choose(self, record: NDArray[Any], ply: NDArray[Any], game_key: NDArray[np.uint64]) -> Bools:
@@ -179,10 +185,10 @@ class PositionChooser:
         known = record >= 0
         if self._rule.kind in (RANDOM, LAST):
             ranks = self._rank_of(ply, game_key, self._chosen_from)
-            chosen[known] &= ranks[known] == self._ranks[record[known]]
+            chosen[known] &= ranks[known] == self._ranks[self._place(record[known])]
         if len(self._served) == 0:
             self._served = np.zeros(len(self._lengths), np.bool_)
-        self._served[record[chosen & known]] = True
+        self._served[self._place(record[chosen & known])] = True
         self._alone_chosen += int((chosen & ~known).sum())
         self._chosen_from += len(record)
         self._counts.chosen += int(chosen.sum())
@@ -200,15 +206,19 @@ class PositionChooser:
     def lengths_of(self, record: NDArray[Any]) -> NDArray[np.int32]:
         """Plies of the game of each position [N] as far as they are known; -1 for positions without a game."""
         lengths = np.append(self._lengths, np.int32(-1))
-        known: NDArray[np.int32] = lengths[np.where(record >= 0, record, -1)]
+        known: NDArray[np.int32] = lengths[np.where(record >= 0, self._place(record), -1)]
         return np.where(known > 0, known, -1).astype(np.int32)
+
+    def _place(self, record: NDArray[Any]) -> NDArray[np.int64]:
+        """Where games [N] stand among those that were observed."""
+        return np.searchsorted(self._games, record)
 
     def _eligible(self, record: NDArray[Any], ply: NDArray[Any]) -> Bools:
         rule = self._rule
         first = 2 * rule.skip_moves
         eligible: Bools = (ply < 0) | (ply >= first)
         known = np.flatnonzero((record >= 0) & (ply >= 0))
-        lengths = self._lengths[record[known]]
+        lengths = self._lengths[self._place(record[known])]
         # A product that is a whole number but for the last digit counts as that number.
         skipped = np.floor(lengths * rule.skip_end + 1e-9).astype(np.int64)
         eligible[known] &= ply[known] < lengths - skipped

@@ -63,6 +63,6 @@ def result_text(data: Any, at: Any) -> tuple[Any, int]:
     if behind > at + 1:
         if byte == 49 and (data[behind] == 48 or data[behind] == 79):
             return behind + 1 - at, 1
-        if byte != 49 and data[behind] == 49:
+        if (byte == 48 or byte == 79) and data[behind] == 49:
             return behind + 1 - at, -1
     return 0, UNKNOWN_RESULT

@@ -160,6 +160,12 @@ def test_results_as_people_write_them(path: Path, marker: str, score: int) -> No
     assert spelt.score.tolist() == [score, -1]
 
 
+@pytest.mark.parametrize("marker", ["11/2-1/2", "1'2-1/2", "2-1"])
+def test_what_only_ends_like_a_loss_is_none(path: Path, marker: str) -> None:
+    records = read(f"{TAGS}\n{FOOL}\n\n1. e4 e5 {marker}\n\n{TAGS}\n{FOOL}", path)
+    assert -1 not in records.score[records.lengths == 2].tolist()
+
+
 def test_a_letter_that_ends_like_a_half_is_no_result(path: Path) -> None:
     records = read(f"{TAGS}\n1. e4 \u017d\u017darko e5 2. Nf3 1-0\n", path)
     assert (records.lengths.tolist(), records.score.tolist()) == ([3], [1])

@@ -97,6 +97,15 @@ def test_games_that_lack_positions_are_counted() -> None:
     assert counts.incomplete == 1
 
 
+@pytest.mark.parametrize("rule", [SelectionRule(), SelectionRule("every", step=7), SelectionRule("last")], ids=str)
+def test_numbers_of_games_cost_no_memory_whatever_they_are(rule: SelectionRule) -> None:
+    record, ply, key = rows_of(LENGTHS)
+    order = np.random.default_rng(1).permutation(len(record))
+    columns = (record[order], ply[order], key[order])
+    numbers = np.random.default_rng(2).permutation(np.array([0, 7, 100, 2**31 - 1, 2**31 - 2, 2**30, 5, 6], np.int32))
+    assert chosen_rows(rule, numbers[columns[0]], *columns[1:], chunk=37) == chosen_rows(rule, *columns)
+
+
 @pytest.mark.parametrize("text", ["", "first", "every", "every:", "every:x", "every:0", "all:3", "every:-2"])
 def test_wrong_rules_are_named(text: str) -> None:
     with pytest.raises(BadInputError):
