@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from glem.core.archives import ArchiveFormat
-from glem.core.errors import reading
+from glem.core.errors import BadInputError, reading
 from glem.core.search.probcut import ProbCut
 
 __all__ = ["load_probcut", "save_probcut"]
@@ -51,12 +51,14 @@ def load_probcut(path: str | os.PathLike[str]) -> ProbCut:
     source = Path(path)
     header, arrays = _FORMAT.read(source)
     with reading(source, "glem probcut file"):
-        checked: dict[str, Any] = {name: np.ascontiguousarray(arrays[name], kind) for name, kind in _ARRAYS.items()}
+        for name, kind in _ARRAYS.items():
+            if arrays[name].dtype != kind:
+                raise BadInputError(f"{name} is of {arrays[name].dtype}, expected {np.dtype(kind)}")
         return ProbCut(
             game=str(header["game"]),
             phases=tuple(str(name) for name in header["phases"]),
             unit=str(header["unit"]),
             threshold=float(header["threshold"]),
             provenance={str(name): str(text) for name, text in header["provenance"].items()},
-            **checked,
+            **arrays,
         )

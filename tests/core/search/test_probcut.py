@@ -23,6 +23,7 @@ from glem.core.positions import PositionSet
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_choice import chosen_probcut
+from glem.core.search.probcut_files import _FORMAT
 from glem.core.search.probcut_fitting import ProbCutSample, choose_positions, fit_probcut
 from glem.core.search.probcut_regression import check_depths_of, regress_scores
 from glem.core.search.results import Limits
@@ -198,6 +199,15 @@ def test_damaged_files_are_refused(
     probcut.save(file)
     damage(file)
     with pytest.raises(BadInputError, match=explanation):
+        ProbCut.load(file)
+
+
+def test_numbers_of_another_type_are_not_taken_for_others(probcut: ProbCut, tmp_path: Path) -> None:
+    file = tmp_path / "probcut.npz"
+    probcut.save(file)
+    header, arrays = _FORMAT.read(file)
+    _FORMAT.write(file, header, {**arrays, "check_depths": arrays["check_depths"].view(np.uint64)})
+    with pytest.raises(BadInputError, match="check_depths is of uint64, expected int64"):
         ProbCut.load(file)
 
 
