@@ -183,7 +183,7 @@ def read_scores(path: Path) -> Any:
 
 def right_scores(content: bytes, found: Any) -> bool:
     rows = csv.reader(io.StringIO(content.decode("utf-8-sig", "replace"), newline=""))
-    header = [name.strip().lower() for name in next(rows)]
+    header = [name.strip().lower() for name in next(row for row in rows if row)]
     places = {name: header.index(name) for name in ("game", "ply", "score", "file") if name in header}
     expected = {}
     for row in rows:
