@@ -343,5 +343,5 @@ def summary_of(
     )
     sources = positions.sources
     origin = "" if not sources else f" from {sources[0] if len(sources) == 1 else f'{len(sources):,} sources'}"
-    searched = f"{counted(len(positions), 'position')} of {learning.game.title}{origin} searched for what tells"
-    return f"{searched} the winner. {found}{told}{unlearned}"
+    searched = f"{counted(len(positions), 'position')} of {learning.game.title}{origin}, searched for what"
+    return f"{searched} tells the winner. {found}{told}{unlearned}"
