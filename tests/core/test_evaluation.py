@@ -145,7 +145,12 @@ def test_a_saved_evaluation_is_the_same(evaluation: LinearEvaluation, positions:
 
 def test_comparison_names_what_differs(evaluation: LinearEvaluation) -> None:
     other = evolve(
-        evaluation, bias=evaluation.bias + np.float32(0.5), link=scaled_sigmoid(64.0), linear=(), most_specific=False
+        evaluation,
+        bias=evaluation.bias + np.float32(0.5),
+        link=scaled_sigmoid(64.0),
+        linear=(),
+        linear_weights=evaluation.linear_weights[:, :0],
+        most_specific=False,
     )
     comparison = compare_evaluations(evaluation, other)
     assert not comparison.equal

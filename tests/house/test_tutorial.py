@@ -17,7 +17,7 @@ SMALLER = {
     # The template as it is, and its rules and learning compiled, are looked at by the tests of `glem new-game`.
     "cd breakthrough && glem check breakthrough": "cd breakthrough && glem check breakthrough --plain --games 5",
     "glem check breakthrough || true": "glem check breakthrough --plain --games 5 || true",
-    "--games 4000": "--games 200",
+    "--games 4000": "--games 200 --games-per-file 100",
     "--positions-per-phase 30000": "--positions-per-phase 200",
     "--opening-plies 4": "--opening-plies 4 --opening-count 5",
     "--maximum-size 3": "--maximum-size 1 --iterations 5",
