@@ -60,10 +60,10 @@ def explain_failures(dispatcher: Any) -> Any:
         try:
             return compile_for_arguments(*arguments, **named)
         except (NumbaError, UnsupportedBytecodeError, NotImplementedError, LookupError, AssertionError) as error:
-            failures: Sequence[_Failure] = getattr(error, "glem_failures", ())
+            failure: _Failure | None = next(iter(getattr(error, "glem_failures", ())), None)
             # Only numba's own errors tell in their text which function it was.
-            is_bare = failures and not isinstance(error, NumbaError)
-            function = failures[0].function if is_bare else dispatcher.py_func
+            is_bare = not isinstance(error, NumbaError)
+            function = failure.function if failure is not None and is_bare else dispatcher.py_func
             raise UncompilableError(_explanation(function, error)) from error
 
     # numba's call path looks this name up on the instance, so that the fast path of a compiled call stays as it is.
