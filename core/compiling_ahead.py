@@ -1,6 +1,6 @@
 """Machine code that a command will need, made by a second process while the first makes other machine code.
 
-Both keep it in the cache of :mod:`glem.core.kernels`, where the one who comes second waits for the other. Commands
+Both keep it in the cache of :mod:`glem.core.compiling.kernels`, where the one who comes second waits for the other. Commands
 start the second process; nothing depends on it: what it has not made, the first makes.
 """
 
@@ -40,7 +40,7 @@ def compile_ahead(purpose: str, game: Game, evaluation: str = "") -> None:
     evaluation
         What the search evaluates with, as in a player's text; errors are left to the command.
     """
-    from glem.core.kernels import cache_folder
+    from glem.core.compiling.kernels import cache_folder
     from glem.core.learning import has_learning, load_learning
 
     folder = cache_folder()

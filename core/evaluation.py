@@ -14,11 +14,11 @@ import numpy as np
 from attrs import define, evolve, field
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import kernel
 from glem.core.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
 from glem.core.features import Relation
 from glem.core.fitting.links import IDENTITY, LOGISTIC, Link, result_labels
-from glem.core.kernels import kernel
 from glem.core.learning import Learning
 from glem.core.matching import ConfigurationMatcher
 from glem.core.patterns import PatternSet

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from attrs import define, field
 
+from glem.core.compiling.operations import Operations, generic_operation
 from glem.core.errors import BadInputError, PluginError
 from glem.core.external_players import ExternalPlayers
 from glem.core.families import GAME_FAMILIES_GROUP, family_names, family_of, load_member
 from glem.core.interface import INTERFACE_VERSION, explain_arguments, game_problems, refuse, versions
-from glem.core.operations import Operations, generic_operation
 from glem.core.protocols import Protocol
 from glem.core.records import PositionFormat, RecordFormat
 from glem.core.registry import GAMES_GROUP, load_plugin, plugin_names, plugin_owner

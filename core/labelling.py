@@ -31,10 +31,10 @@ import numpy as np
 from attrs import define, evolve, field, fields
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import kernel, mix
 from glem.core.duplicates import position_keys
 from glem.core.errors import BadInputError
 from glem.core.game import Game
-from glem.core.kernels import kernel, mix
 from glem.core.learning import Phases
 from glem.core.positions import PositionSet
 from glem.core.record_columns import added_remarks

@@ -15,9 +15,9 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.features import AtomicFeatures, Relation
-from glem.core.kernels import kernel
 
 __all__ = [
     "MAX_TABLE_SIZE",

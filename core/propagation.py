@@ -20,10 +20,10 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import kernel
 from glem.core.duplicates import group_equal, position_keys
 from glem.core.errors import BadInputError
 from glem.core.game import Game
-from glem.core.kernels import kernel
 from glem.core.labelling import labels_of_games, numbered_records, results_of_games
 from glem.core.positions import PositionSet
 from glem.core.records import GameRecords

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import compiled
+from glem.core.compiling.operations import position_at
 from glem.core.game import Game
-from glem.core.kernels import compiled
-from glem.core.operations import position_at
 from glem.core.search.choices import tactical_moves
 
 __all__ = ["quiet_positions"]

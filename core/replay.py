@@ -8,9 +8,9 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import compiled
+from glem.core.compiling.operations import position_at, store_position
 from glem.core.game import Game, final_score, legal_moves, play
-from glem.core.kernels import compiled
-from glem.core.operations import position_at, store_position
 from glem.core.records import GameRecords
 
 __all__ = ["FINISHED", "ILLEGAL", "UNFINISHED", "Outcomes", "Replay", "first_positions", "outcomes", "replay"]

@@ -20,12 +20,12 @@ from numba.core import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from glem.core.binding import bound
-from glem.core.borrowing import BorrowedType
+from glem.core.compiling.binding import bound
+from glem.core.compiling.borrowed import BorrowedType
+from glem.core.compiling.kernels import mix, overload_of
+from glem.core.compiling.operations import Operations, store_position
 from glem.core.errors import BadInputError
 from glem.core.game import Game
-from glem.core.kernels import mix, overload_of
-from glem.core.operations import Operations, store_position
 from glem.core.search.evaluators import Evaluator
 
 __all__ = ["PositionSampler", "Samples"]

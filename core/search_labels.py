@@ -25,12 +25,12 @@ import numpy as np
 from attrs import define
 
 from glem.core.chunked_work import Arrays, ChunkedWork, Workers
+from glem.core.compiling.operations import position_at, store_position
 from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError
 from glem.core.fitting.links import LOGISTIC
 from glem.core.game import Game
 from glem.core.labelling import serious_error
-from glem.core.operations import position_at, store_position
 from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress
 from glem.core.sampling import PositionSampler

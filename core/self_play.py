@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import compiled, mix
+from glem.core.compiling.operations import Operations, position_at, store_position
 from glem.core.draws import OCCURRENCES
 from glem.core.errors import BadInputError
 from glem.core.game import Game, final_score, hash_key, is_over, legal_moves, play
-from glem.core.kernels import compiled, mix
-from glem.core.operations import Operations, position_at, store_position
 from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress
 from glem.core.propagation import GameTree

@@ -13,8 +13,8 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import kernel, trailing_zeros
 from glem.core.errors import BadInputError
-from glem.core.kernels import kernel, trailing_zeros
 
 __all__ = ["DenseTable", "SparseTable"]
 

@@ -20,8 +20,8 @@ from typing import Any, Generic, TypeVar
 
 from attrs import define
 
+from glem.core.compiling.plain_python import PlainReason, collected_reasons, warn_of_plain_rules
 from glem.core.errors import BadInputError, GlemError
-from glem.core.plain_rules import PlainReason, collected_reasons, warn_of_plain_rules
 
 __all__ = ["LocalWorkers", "run_tasks"]
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
-from glem.core.kernels import kernel
 from glem.core.record_files import LineBlock, line_blocks
 
 __all__ = [

@@ -12,11 +12,11 @@ from typing import Any, NoReturn
 import click
 
 import glem
-from glem.core.cache_folder import CacheFolderWarning
 from glem.core.cli.display import add_verbosity, tell
 from glem.core.cli.printable import printable_output
+from glem.core.compiling.cache_folder import CacheFolderWarning
+from glem.core.compiling.plain_python import PlainRulesWarning
 from glem.core.errors import GlemError
-from glem.core.plain_rules import PlainRulesWarning
 
 __all__ = ["command_group", "main"]
 

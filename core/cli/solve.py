@@ -24,8 +24,8 @@ def _positions(
     """Where each position comes from, the position, and its score there if it has one."""
     import math
 
+    from glem.core.compiling.operations import position_at
     from glem.core.errors import BadInputError
-    from glem.core.operations import position_at
     from glem.core.records import read_scored_positions
 
     for text in texts:

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.borrowing import Borrowed
+from glem.core.compiling.borrowed import Borrowed
+from glem.core.compiling.kernels import compiled
 from glem.core.conformance.playouts import Sample, columns_of, place_of, rows_of, sample_of
 from glem.core.conformance.report import BrokenPromise, ConformanceReport, Examination, OpenCheck, examine
 from glem.core.errors import PluginError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.fitting.links import LOGISTIC
-from glem.core.kernels import compiled
 from glem.core.learning import Learning, load_learning
 from glem.core.patterns import PatternSet
 from glem.core.progress import SILENT, Progress

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from glem.core.compiling.kernels import compiled
+from glem.core.compiling.operations import position_at
 from glem.core.conformance.playouts import Sample, columns_of, place_of, rows_of, same, sample_of
 from glem.core.conformance.report import ConformanceReport, Examination, OpenCheck, examine
 from glem.core.errors import GlemError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features import AtomicFeatures, write_values
-from glem.core.kernels import compiled
 from glem.core.learning import Learning, Phases
-from glem.core.operations import position_at
 from glem.core.patterns import PatternSet, images_of
 from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress

@@ -19,12 +19,12 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.features import AtomicFeatures
 from glem.core.fitting.columns import Columns
 from glem.core.fitting.passes import Rows, sum_weights
 from glem.core.fitting.threads import ordered_map
-from glem.core.kernels import kernel
 from glem.core.patterns import PatternSet, count_matches
 from glem.core.progress import SILENT, Progress
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import compiled, kernel, mix
+from glem.core.compiling.operations import position_at, store_position
 from glem.core.game import Game, legal_moves, play
 from glem.core.grading.selected import SelectedPositions
 from glem.core.grading.selection import EVERY, LAST, RANDOM, SelectionRule
-from glem.core.kernels import compiled, kernel, mix
-from glem.core.operations import position_at, store_position
 from glem.core.records import GameRecords
 from glem.core.replay import first_positions
 

@@ -12,6 +12,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.chunked_work import Workers
+from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.fitting.links import IDENTITY, LOGISTIC
@@ -19,7 +20,6 @@ from glem.core.game import Game
 from glem.core.grading.external_scorer import ExternalScorer
 from glem.core.grading.grading import Prediction
 from glem.core.grading.selected import SelectedPositions
-from glem.core.operations import position_at
 from glem.core.progress import SILENT, Progress
 from glem.core.result_evaluation import ResultEvaluation, value_part
 from glem.core.search.evaluation_evaluator import evaluator_of, search_unit

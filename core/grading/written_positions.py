@@ -9,10 +9,10 @@ import re
 import numpy as np
 from attrs import define, field
 
+from glem.core.compiling.operations import position_at
 from glem.core.files import atomic_path
 from glem.core.game import Game
 from glem.core.grading.reading import SelectedPart
-from glem.core.operations import position_at
 
 __all__ = ["PositionTable", "game_numbers", "original_text", "spreadsheet_text"]
 

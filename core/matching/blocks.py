@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.kernels import kernel, trailing_zeros
+from glem.core.compiling.kernels import kernel, trailing_zeros
+from glem.core.compiling.vectors import VECTOR_WORDS
 from glem.core.matching.lanes import (
     and_lanes,
     and_not_lanes,
@@ -23,7 +24,6 @@ from glem.core.matching.lanes import (
     xor_lanes,
 )
 from glem.core.matching.lists import sum_listed, write_word
-from glem.core.vectors import VECTOR_WORDS
 
 __all__ = [
     "BLOCK",

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import kernel, popcount
 from glem.core.errors import BadInputError
-from glem.core.kernels import kernel, popcount
 
 __all__ = ["Arcs", "find_generalizations"]
 

@@ -1,7 +1,7 @@
 """Rows of 512 bits as values in kernels: load, combine, store, without a loop over words.
 
 A row is eight 64-bit words, LLVM's ``<8 x i64>``: one register where the processor has 512-bit ones, two or four
-elsewhere. :mod:`glem.core.vectors` works on long rows of bits in memory; here a row is short and stays in a
+elsewhere. :mod:`glem.core.compiling.vectors` works on long rows of bits in memory; here a row is short and stays in a
 register while a kernel decides what to do with it. These functions exist in compiled code only.
 """
 
@@ -14,7 +14,7 @@ from numba.core import types
 from numba.core.datamodel import models
 from numba.extending import intrinsic, register_model
 
-from glem.core.vectors import VECTOR_WORDS
+from glem.core.compiling.vectors import VECTOR_WORDS
 
 __all__ = [
     "and_lanes",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from glem.core.compiling.vectors import VECTOR_WORDS, aligned_words
 from glem.core.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
 from glem.core.matching.blocks import (
@@ -29,7 +30,6 @@ from glem.core.matching.blocks import (
 from glem.core.matching.lists import BIT_PLACES
 from glem.core.matching.single import PositionTables, Scratch, build_position_tables, list_bits, match_one, sum_bits
 from glem.core.matching.tables import MatchingTables, build_tables
-from glem.core.vectors import VECTOR_WORDS, aligned_words
 
 __all__ = ["ConfigurationMatcher"]
 

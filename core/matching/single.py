@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.kernels import kernel, trailing_zeros
+from glem.core.compiling.kernels import kernel, trailing_zeros
+from glem.core.compiling.vectors import VECTOR_WORDS, aligned_words
 from glem.core.matching.lanes import and_lanes, and_not_lanes, is_empty, load_lanes, splat_lanes, store_lanes
 from glem.core.matching.lists import sum_listed, write_word
 from glem.core.matching.tables import Extensions, MatchingTables, RelationLookup
-from glem.core.vectors import VECTOR_WORDS, aligned_words
 
 __all__ = ["LINE", "Lines", "PositionTables", "Scratch", "build_position_tables", "list_bits", "match_one", "sum_bits"]
 

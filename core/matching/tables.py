@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import kernel
 from glem.core.configurations import ConfigurationSet, RelationTable
-from glem.core.kernels import kernel
 from glem.core.matching.generalizations import Arcs, find_generalizations
 
 __all__ = ["Extensions", "MatchingTables", "RelationLookup", "build_tables"]

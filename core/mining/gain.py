@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import kernel, mix
 from glem.core.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
-from glem.core.kernels import kernel, mix
 
 __all__ = ["generalization_gain"]
 

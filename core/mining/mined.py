@@ -9,8 +9,8 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import kernel
 from glem.core.configurations import ConfigurationSet, RelationTable
-from glem.core.kernels import kernel
 
 __all__ = ["MinedConfigurations", "Part"]
 

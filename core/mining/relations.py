@@ -9,10 +9,10 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import kernel
+from glem.core.compiling.vectors import VECTOR_WORDS, aligned_words, vectors_for
 from glem.core.configurations import RelationTable
 from glem.core.errors import BadInputError
-from glem.core.kernels import kernel
-from glem.core.vectors import VECTOR_WORDS, aligned_words, vectors_for
 
 __all__ = ["RelationRows"]
 

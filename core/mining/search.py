@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.kernels import kernel
-from glem.core.vectors import VECTOR_WORDS, aligned_words, compress_row, count_common, store_common
+from glem.core.compiling.kernels import kernel
+from glem.core.compiling.vectors import VECTOR_WORDS, aligned_words, compress_row, count_common, store_common
 
 __all__ = ["EMITTED", "Frames", "Output", "SequentialTest", "Workspace", "begin_part", "grow"]
 

@@ -10,12 +10,19 @@ import numpy as np
 from attrs import define, frozen
 from numpy.typing import ArrayLike, NDArray
 
+from glem.core.compiling.kernels import kernel
+from glem.core.compiling.vectors import (
+    VECTOR_WORDS,
+    aligned_words,
+    compress_row,
+    count_common,
+    store_common,
+    vectors_for,
+)
 from glem.core.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
-from glem.core.kernels import kernel
 from glem.core.mining.relations import RelationRows, checked_values
 from glem.core.progress import SILENT, Progress
-from glem.core.vectors import VECTOR_WORDS, aligned_words, compress_row, count_common, store_common, vectors_for
 
 __all__ = ["LabelStatistics", "count_matches", "label_statistics"]
 

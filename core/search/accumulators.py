@@ -1,6 +1,6 @@
 """Rows of 16-bit words that a move changes as a whole: the accumulators of incremental evaluations.
 
-The functions are dual; their arrays may be borrowed (:mod:`glem.core.borrowing`) where they run compiled. A row is
+The functions are dual; their arrays may be borrowed (:mod:`glem.core.compiling.borrowed`) where they run compiled. A row is
 :data:`ROW_WORDS` words of a uint16 array, two cache lines. The compiled form is LLVM vector code over ``<64 x i16>``,
 which every processor runs: one with AVX-512 takes a row in two registers, others in four or eight.
 """
@@ -16,8 +16,8 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from glem.core.borrowing import item_pointer
-from glem.core.kernels import overload_of, trailing_zeros
+from glem.core.compiling.borrowed import item_pointer
+from glem.core.compiling.kernels import overload_of, trailing_zeros
 
 __all__ = ["ROW_WORDS", "SUMMED_TOGETHER", "aligned_rows", "change_row", "sum_entries"]
 

@@ -40,10 +40,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import compiled, overload_of
+from glem.core.compiling.operations import Operations, generic_operation, has_operation, position_at
 from glem.core.duplicates import contiguous_columns
 from glem.core.game import Game, final_score, hash_key, is_over
-from glem.core.kernels import compiled, overload_of
-from glem.core.operations import Operations, generic_operation, has_operation, position_at
 
 __all__ = [
     "OPTIONAL_OPERATIONS",

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import trailing_zeros
+from glem.core.compiling.vectors import VECTOR_WORDS
 from glem.core.configurations import ConfigurationSet
-from glem.core.kernels import trailing_zeros
 from glem.core.matching import ConfigurationMatcher
-from glem.core.vectors import VECTOR_WORDS
 
 __all__ = ["ActiveTables", "build_active_tables", "sum_of_active"]
 

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.binding import bound
+from glem.core.compiling.binding import bound
+from glem.core.compiling.operations import Operations
 from glem.core.evaluation import LinearEvaluation, PlayWeights
 from glem.core.fitting.links import LOGISTIC
-from glem.core.operations import Operations
 from glem.core.patterns import PatternSet
 from glem.core.search.configuration_sums import ActiveTables, build_active_tables, sum_of_active
 from glem.core.search.evaluators import Evaluator
@@ -121,12 +121,12 @@ class WeightTables(NamedTuple):
 
 
 def write_values(position: Any, values: Any) -> None:
-    """Stand-in for the game's function of this name; see :func:`~glem.core.binding.bound`."""
+    """Stand-in for the game's function of this name; see :func:`~glem.core.compiling.binding.bound`."""
     raise NotImplementedError
 
 
 def phase_of(position: Any) -> int:
-    """Stand-in for the game's function of this name; see :func:`~glem.core.binding.bound`."""
+    """Stand-in for the game's function of this name; see :func:`~glem.core.compiling.binding.bound`."""
     raise NotImplementedError
 
 

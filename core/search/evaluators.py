@@ -1,6 +1,6 @@
 """Evaluations as the search uses them: integers, updated from move to move.
 
-An :class:`Evaluator` carries plain functions (:class:`~glem.core.operations.Operations`) over read-only arrays and
+An :class:`Evaluator` carries plain functions (:class:`~glem.core.compiling.operations.Operations`) over read-only arrays and
 an *accumulator*: a row of 16-bit words per ply that the functions keep up to date (pattern indices, for example).
 The search calls ``start`` at the root, ``update`` with every move and ``static_score`` where it evaluates.
 """
@@ -13,8 +13,8 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.operations import Operations, generic_operation
-from glem.core.vectors import aligned_words
+from glem.core.compiling.operations import Operations, generic_operation
+from glem.core.compiling.vectors import aligned_words
 
 __all__ = ["Evaluator", "search_phase", "start", "static_score", "update"]
 
@@ -56,7 +56,7 @@ class Evaluator:
         generic operations of this module. They are dual: they run as plain Python and compiled.
     data
         What the functions read: a NamedTuple of one-dimensional arrays, numpy scalars and such NamedTuples
-        (:class:`~glem.core.borrowing.Borrowed`).
+        (:class:`~glem.core.compiling.borrowed.Borrowed`).
     width
         Words (uint16) of the accumulator per ply; row ``p`` begins at word ``p * width``. May be 0.
     phase_count

@@ -30,10 +30,10 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.borrowing import load_shared
+from glem.core.compiling.borrowed import load_shared
+from glem.core.compiling.kernels import compiled, kept, overload_of
+from glem.core.compiling.operations import has_operation
 from glem.core.game import legal_moves, play
-from glem.core.kernels import compiled, kept, overload_of
-from glem.core.operations import has_operation
 from glem.core.search.choices import (
     extra_plies,
     hint,

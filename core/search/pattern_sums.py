@@ -18,11 +18,11 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 from numpy.typing import NDArray
 
-from glem.core.borrowing import item_pointer
-from glem.core.kernels import inlined, overload_of
+from glem.core.compiling.borrowed import item_pointer
+from glem.core.compiling.kernels import inlined, overload_of
+from glem.core.compiling.vectors import aligned_words
 from glem.core.patterns import Instance, PatternSet
 from glem.core.search.accumulators import SUMMED_TOGETHER, sum_entries
-from glem.core.vectors import aligned_words
 
 __all__ = [
     "BLOCK",

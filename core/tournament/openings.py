@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from attrs import define
 
+from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError, reading
 from glem.core.files import atomic_path
 from glem.core.game import Game
 from glem.core.game_lines import GAME_LINES
-from glem.core.operations import position_at
 from glem.core.record_files import bare_suffix, line_blocks, open_bounded
 from glem.core.records import GameRecords, read_records, read_scored_positions, record_formats
 from glem.core.replay import FINISHED, Replay, replay

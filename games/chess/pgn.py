@@ -17,9 +17,9 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import compiled
 from glem.core.errors import BadInputError
 from glem.core.game import Game
-from glem.core.kernels import compiled
 from glem.core.record_files import MAX_BYTES, BoundedFile, open_bounded
 from glem.core.record_validation import BadRecords
 from glem.core.records import CHUNK_SIZE, GameRecords

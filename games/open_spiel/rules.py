@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError, GlemError
-from glem.core.kernels import mix
 from glem.games.open_spiel.positions import ActionPacking
 
 __all__ = ["PASS", "OpenSpielRules"]

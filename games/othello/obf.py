@@ -17,10 +17,10 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
 from glem.core.files import atomic_path
 from glem.core.game import Game
-from glem.core.operations import position_at
 from glem.core.record_files import MAX_BYTES, line_blocks, open_packed
 from glem.core.records import CHUNK_SIZE, ScoredPositions
 from glem.games.othello.notation import format_position, format_square, parse_position, parse_square

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.game import Game
-from glem.core.kernels import kernel
 from glem.core.record_files import MAX_BYTES, LineBlock, line_blocks
 from glem.core.record_validation import BadRecords
 from glem.core.records import CHUNK_SIZE, ScoredPositions

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import popcount
+from glem.core.compiling.operations import Operations
 from glem.core.evaluation import LinearEvaluation
 from glem.core.fitting.links import IDENTITY, LOGISTIC
-from glem.core.kernels import popcount
-from glem.core.operations import Operations
 from glem.core.patterns import PatternSet
 from glem.core.search.accumulators import ROW_WORDS, SUMMED_TOGETHER, aligned_rows, change_row, sum_entries
 from glem.core.search.evaluation_evaluator import score_limit, search_unit

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from glem.core.operations import position_at
+from glem.core.compiling.operations import position_at
 from glem.core.record_files import MAX_BYTES, open_bounded
 from glem.core.records import read_records
 from glem.core.replay import ILLEGAL, outcomes

@@ -46,7 +46,7 @@ import time
 began = time.process_time()
 import numpy as np
 from glem.games.chess import CHESS
-from glem.core.kernels import compiled
+from glem.core.compiling.kernels import compiled
 imported = time.process_time()
 {call}
 print(imported - began, time.process_time() - imported)

@@ -11,10 +11,10 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.operations import position_at
 from glem.core.duplicates import position_keys
 from glem.core.game import load_game
 from glem.core.learning import load_learning
-from glem.core.operations import position_at
 from glem.core.positions import PositionSet
 from glem.core.propagation import GameTree
 from glem.core.records import read_records

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from attrs import define
 
+from glem.core.compiling.kernels import popcount
+from glem.core.compiling.operations import position_at
 from glem.core.evaluation import LinearEvaluation
-from glem.core.kernels import popcount
-from glem.core.operations import position_at
 from glem.core.positions import PositionSet
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.probcut import ProbCut

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from glem.core.compiling.operations import position_at
 from glem.core.game import load_game
-from glem.core.operations import position_at
 from glem.core.records import read_scored_positions
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.evaluators import Evaluator

@@ -16,10 +16,10 @@ import pytest
 from attrs import evolve
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from glem.core.borrowing import Borrowed
+from glem.core.compiling.borrowed import Borrowed
+from glem.core.compiling.kernels import compiled, mix
 from glem.core.evaluation import LinearEvaluation
 from glem.core.game import legal_moves, play
-from glem.core.kernels import compiled, mix
 from glem.core.learning import Learning
 from glem.core.mining import generate_configurations
 from glem.core.patterns import PatternSet

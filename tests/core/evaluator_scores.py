@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glem.core.borrowing import Borrowed
+from glem.core.compiling.borrowed import Borrowed
+from glem.core.compiling.kernels import compiled
 from glem.core.evaluation import LinearEvaluation
 from glem.core.game import Game
-from glem.core.kernels import compiled
 from glem.core.search.evaluators import Evaluator, start, static_score, update
 from tests.oracles.evaluation import evaluation_sum
 

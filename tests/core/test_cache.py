@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from glem.core import kernels
+from glem.core.compiling import kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,7 +28,7 @@ import numpy as np
 from typing import NamedTuple
 
 from glem.core.game import Game
-from glem.core.kernels import mix, pdep, pext
+from glem.core.compiling.kernels import mix, pdep, pext
 from nim.board import most_taken
 from nim.tables import TABLE
 
@@ -70,9 +70,10 @@ TABLE = np.loadtxt(pathlib.Path(__file__).with_name("table.txt"), dtype=np.int64
 
 PROGRAM = """
 import numpy as np
-from glem.core import kernels, perft as module
+from glem.core import perft as module
+from glem.core.compiling import kernels
 from glem.core.game import final_score, hash_key
-from glem.core.kernels import compiled
+from glem.core.compiling.kernels import compiled
 from nim.rules import NIM
 
 def score(rules, position):

@@ -9,6 +9,7 @@ import pytest
 
 from glem.core.chunked_work import Workers
 from glem.core.cli import main
+from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.fitted_files import FITTED_FILES
@@ -17,7 +18,6 @@ from glem.core.fitting.links import scaled_sigmoid
 from glem.core.game import Game
 from glem.core.generations import Generation, ImproveSettings, improve
 from glem.core.learning import Learning
-from glem.core.operations import position_at
 from glem.core.positions import PositionSet
 from glem.core.search_labels import Labeller, SearchLabelling
 from glem.core.tournament.players import parse_player

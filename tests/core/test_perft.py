@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from glem.core import perft as perft_module
+from glem.core.compiling.kernels import compiled
 from glem.core.errors import BadInputError
 from glem.core.game import Game
-from glem.core.kernels import compiled
 from glem.core.perft import perft
 from tests.core.countdown_game import COUNTDOWN
 

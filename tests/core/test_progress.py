@@ -13,7 +13,7 @@ from numba.core.event import install_listener
 
 from glem.core import progress
 from glem.core.cli.compilations import Compilations
-from glem.core.kernels import compiled
+from glem.core.compiling.kernels import compiled
 from glem.core.progress import line_progress
 
 

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from glem.core.compiling.operations import position_at
 from glem.core.game import Game, load_game
-from glem.core.operations import position_at
 from glem.core.records import GameRecords
 from glem.core.replay import FINISHED, ILLEGAL, UNFINISHED, outcomes, replay
 from tests.oracles.replay import legal_moves, random_game, replay_game

@@ -17,10 +17,10 @@ import pytest
 
 from glem.core.chunked_work import Workers
 from glem.core.cli import main
+from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
 from glem.core.game import Game
 from glem.core.learning import Learning
-from glem.core.operations import position_at
 from glem.core.positions import PositionSet
 from glem.core.sampling import PositionSampler, Samples
 from glem.core.search.evaluation_evaluator import evaluator_of

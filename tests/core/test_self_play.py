@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from glem.core.compiling.plain_python import PlainRulesWarning
 from glem.core.errors import BadInputError
 from glem.core.game import Game
-from glem.core.plain_rules import PlainRulesWarning
 from glem.core.records import GameRecords
 from glem.core.replay import FINISHED, replay
 from glem.core.self_play import play_games, sample_positions
@@ -82,7 +82,7 @@ def test_labels_are_the_values_of_all_games_together() -> None:
 
 
 def test_rules_that_are_not_compiled_play_fewer_games(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glem.core.plain_rules._warned", set())
+    monkeypatch.setattr("glem.core.compiling.plain_python._warned", set())
     with pytest.warns(PlainRulesWarning):
         records = play_games(PLAIN)
     assert 4000 <= records.lengths.sum() < 5000

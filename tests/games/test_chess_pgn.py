@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
-from glem.core.operations import position_at
 from glem.core.positions import PositionSet
 from glem.core.records import GameRecords, read_records
 from glem.core.replay import ILLEGAL, outcomes

@@ -19,7 +19,7 @@ from tests.oracles.open_spiel import random_game
 
 pyspiel = pytest.importorskip("pyspiel", reason="open_spiel is not installed; pip install 'glem[open-spiel]'")
 
-pytestmark = pytest.mark.filterwarnings("ignore::glem.core.plain_rules.PlainRulesWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::glem.core.compiling.plain_python.PlainRulesWarning")
 
 BREAKTHROUGH = "breakthrough(rows=6,columns=6)"
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.borrowing import Borrowed
+from glem.core.compiling.borrowed import Borrowed
+from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError
-from glem.core.kernels import mix
 from glem.core.search.evaluators import Evaluator
 from glem.core.solving import Solution
 from glem.games.othello.rules import Position, legal_moves

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from glem.core.compiling.kernels import mix, popcount
+from glem.core.compiling.operations import Operations
 from glem.core.game import Game
-from glem.core.kernels import mix, popcount
-from glem.core.operations import Operations
 from glem.core.search.evaluators import Evaluator
 
 CELLS = 8

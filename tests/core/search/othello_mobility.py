@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glem.core.kernels import popcount
-from glem.core.operations import Operations
+from glem.core.compiling.kernels import popcount
+from glem.core.compiling.operations import Operations
 from glem.core.search.evaluators import Evaluator
 from glem.games.othello.rules import Position, mobility
 

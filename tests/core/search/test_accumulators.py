@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glem.core.borrowing import Borrowed
-from glem.core.kernels import compiled
+from glem.core.compiling.borrowed import Borrowed
+from glem.core.compiling.kernels import compiled
 from glem.core.search.accumulators import ROW_WORDS, SUMMED_TOGETHER, aligned_rows, change_row, sum_entries
 
 ROWS = 65

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from attrs import define
 
+from glem.core.compiling.kernels import compiled
+from glem.core.compiling.operations import Operations
 from glem.core.game import Game
-from glem.core.kernels import compiled
-from glem.core.operations import Operations
 from glem.core.search.evaluators import Evaluator
 from glem.core.search.negascout import negascout, score_by_table, settle
 from glem.core.search.results import Bound, Limits
@@ -203,7 +203,7 @@ def test_shorter_wins_are_preferred():
 
 
 def _countdown_evaluator() -> Evaluator:
-    from glem.core.operations import Operations
+    from glem.core.compiling.operations import Operations
 
     functions: dict[str, Any] = {
         "start": _nothing_to_start,

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glem.core.borrowing import Borrowed
+from glem.core.compiling.borrowed import Borrowed
+from glem.core.compiling.kernels import compiled
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features import AtomicFeature, AtomicFeatures
-from glem.core.kernels import compiled
 from glem.core.learning import Learning, Phases
 from glem.core.patterns import MAX_TABLE_SIZE, Pattern, PatternSet
 from glem.core.search.pattern_sums import (

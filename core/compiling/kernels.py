@@ -10,7 +10,7 @@ Nothing else in glem calls :func:`numba.njit`. Two doors lead in:
     (``@inlined`` is for speed).
 
 Both keep their machine code on disk, in a folder named by a digest of everything that the kernel can reach
-(:func:`glem.core.sources.code_digest`). An edit anywhere in there leads to another folder, so stale code is
+(:func:`glem.core.compiling.code_digest.code_digest`). An edit anywhere in there leads to another folder, so stale code is
 never loaded.
 
 Generic code that reaches a game's function which numba cannot compile runs as plain Python instead, and
@@ -37,17 +37,17 @@ from numba.core import types
 from numba.extending import intrinsic
 from numba.extending import overload as numba_overload
 
-from glem.core.cache_folder import cache_folder
-from glem.core.failed_compilation import (
+from glem.core.compiling.cache_folder import cache_folder
+from glem.core.compiling.code_digest import code_digest, named_globals, plain
+from glem.core.compiling.failures import (
     UncompilableError,
     explain_failures,
     give_way_to_plain_form,
     note_failures,
     uncompilable_reason,
 )
-from glem.core.linked_compilation import INNER_OPTIONS, InnerCompiler, KernelDispatcher
-from glem.core.plain_rules import PlainRulesWarning
-from glem.core.sources import code_digest, named_globals, plain
+from glem.core.compiling.linking import INNER_OPTIONS, InnerCompiler, KernelDispatcher
+from glem.core.compiling.plain_python import PlainRulesWarning
 
 __all__ = [
     "HAS_FAST_PEXT",
@@ -191,7 +191,7 @@ def compiled(function: F) -> F:
     function
         A callable of the same arguments. Its first call raises :class:`UncompilableError` when numba cannot
         compile the function or one that it reaches. Where the fault lies in a function that came in with an
-        :class:`~glem.core.operations.Operations` value, the plain function runs instead, with one
+        :class:`~glem.core.compiling.operations.Operations` value, the plain function runs instead, with one
         :class:`PlainRulesWarning`. Under ``NUMBA_DISABLE_JIT=1`` it is the plain function.
     """
     if not isinstance(function, python_types.FunctionType) or numba.config.DISABLE_JIT:
@@ -252,7 +252,7 @@ def is_made(function: Callable[..., Any], *arguments: Any) -> bool:
 def kept(function: F) -> F:
     """Mark a large dual function that several kernels call: its translation is kept on disk for the others.
 
-    What :class:`~glem.core.operations.Operations` carry is kept without it.
+    What :class:`~glem.core.compiling.operations.Operations` carry is kept without it.
     """
     _kept.add(function)
     return function

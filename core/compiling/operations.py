@@ -19,11 +19,11 @@ from numba.core import cgutils, types
 from numba.core.datamodel import models
 from numba.extending import NativeValue, intrinsic, register_model, typeof_impl, unbox
 
+from glem.core.compiling.code_digest import code_digest, plain
+from glem.core.compiling.failures import refuse_function, uncompilable_reason
+from glem.core.compiling.kernels import compiled, keep_translation, overload_of
+from glem.core.compiling.plain_python import CarriesFunctions
 from glem.core.errors import PluginError
-from glem.core.failed_compilation import refuse_function, uncompilable_reason
-from glem.core.kernels import compiled, keep_translation, overload_of
-from glem.core.plain_rules import CarriesFunctions
-from glem.core.sources import code_digest, plain
 
 __all__ = ["Operations", "generic_operation", "has_operation", "position_at", "store_position"]
 

@@ -23,8 +23,8 @@ from numba.core.imputils import lower_builtin, lower_getattr_generic
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import NativeValue, intrinsic, register_model, typeof_impl, unbox
 
+from glem.core.compiling.kernels import overload_of
 from glem.core.errors import GlemError
-from glem.core.kernels import overload_of
 
 __all__ = ["Borrowed", "BorrowedArrayType", "BorrowedType", "item_pointer", "load_shared"]
 

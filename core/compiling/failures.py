@@ -1,7 +1,7 @@
 """What becomes of a compilation that fails: one line that says why, or plain Python in place of machine code.
 
 Generic code gets a game's functions from outside. Where one of these is what numba cannot compile, the generic code
-that reached it runs as plain Python, and one warning says so (:mod:`glem.core.plain_rules`); any other failure is an
+that reached it runs as plain Python, and one warning says so (:mod:`glem.core.compiling.plain_python`); any other failure is an
 error.
 """
 
@@ -18,8 +18,8 @@ import numpy as np
 from numba.core import types
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
+from glem.core.compiling.plain_python import CarriesFunctions, warn_of_plain_rules
 from glem.core.errors import PluginError
-from glem.core.plain_rules import CarriesFunctions, warn_of_plain_rules
 
 __all__ = [
     "UncompilableError",

@@ -17,7 +17,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from glem.core.kernels import kernel, pext, popcount
+from glem.core.compiling.kernels import kernel, pext, popcount
 
 __all__ = ["VECTOR_WORDS", "aligned_words", "compress_row", "count_common", "store_common", "vectors_for"]
 

@@ -25,7 +25,7 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
 
-from glem.core.cache_index import make_index_shareable, one_process
+from glem.core.compiling.cache_index import make_index_shareable, one_process
 
 __all__ = ["INNER_OPTIONS", "InnerCompiler", "KernelDispatcher"]
 
