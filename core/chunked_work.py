@@ -12,8 +12,8 @@ import attrs
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.archives import ArchiveFormat
 from glem.core.errors import BadInputError
+from glem.core.files.archives import ArchiveFormat
 from glem.core.progress import SILENT, Progress
 from glem.core.run_folder import claim_folder, folder_lock, run_folder
 from glem.core.tasks import run_tasks

@@ -11,11 +11,11 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import ArrayLike, NDArray
 
-from glem.core.archives import read_arrays
 from glem.core.compiling.kernels import kernel, mix
 from glem.core.errors import BadInputError, reading
 from glem.core.features import AtomicFeatures, Relation
-from glem.core.files import atomic_path
+from glem.core.files.archives import read_arrays
+from glem.core.files.atomic import atomic_path
 
 __all__ = ["ConfigurationSet", "RelationTable", "close_under_symmetry", "symmetry_classes"]
 

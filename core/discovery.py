@@ -18,12 +18,10 @@ from attrs import asdict, define, field
 from numpy.typing import NDArray
 
 import glem
-from glem.core.archives import ArchiveFormat
 from glem.core.assessment import BaselineFit, calibration_bins, phase_errors
 from glem.core.candidates import Candidates, MiningPlan, draw_sample, find_candidates
 from glem.core.configurations import ConfigurationSet, symmetry_classes
 from glem.core.counts import counted
-from glem.core.digests import arrays_digest
 from glem.core.discovery_report import (
     Assessment,
     cell_maps,
@@ -36,7 +34,9 @@ from glem.core.discovery_report import (
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features import side_and_kind
-from glem.core.files import atomic_path, check_writable
+from glem.core.files.archives import ArchiveFormat
+from glem.core.files.atomic import atomic_path, check_writable
+from glem.core.files.digests import arrays_digest
 from glem.core.learning import Learning
 from glem.core.matching import ConfigurationMatcher
 from glem.core.mining import label_statistics

@@ -1,4 +1,4 @@
-"""Evaluation files: archives (:mod:`glem.core.archives`) of weights.
+"""Evaluation files: archives (:mod:`glem.core.files.archives`) of weights.
 
 The header names the game, the features, phases and patterns that the weights belong to, the link and the provenance.
 Patterns are rebuilt from feature names.
@@ -15,11 +15,11 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.archives import ArchiveFormat
 from glem.core.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation import LinearEvaluation
 from glem.core.families import check_named_by_file
+from glem.core.files.archives import ArchiveFormat
 from glem.core.fitting.links import Link
 from glem.core.learning import Learning, load_learning
 from glem.core.patterns import PatternSet

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from glem.core.digests import file_digest
-from glem.core.file_names import distinct_names
+from glem.core.files.digests import file_digest
+from glem.core.files.names import distinct_names
 
 __all__ = ["FITTED_FILES", "fitted_among", "fitted_files_text"]
 

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
+from glem.core.files.packed import LineBlock, line_blocks
 from glem.core.game import Game
-from glem.core.record_files import LineBlock, line_blocks
 from glem.core.record_validation import BadRecords, validated
 from glem.core.records import GameRecords, RecordFormat
 from glem.core.replay import FINISHED, outcomes

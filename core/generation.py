@@ -21,7 +21,7 @@ import numpy as np
 from attrs import define
 
 from glem.core.errors import BadInputError
-from glem.core.files import check_writable
+from glem.core.files.atomic import check_writable
 from glem.core.game import Game
 from glem.core.game_lines import GAME_LINES
 from glem.core.opening_plans import OpeningPlan, random_opening

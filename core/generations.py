@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from glem.core.chunked_work import Workers
 from glem.core.configurations import symmetry_classes
-from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
-from glem.core.files import check_writable
+from glem.core.files.atomic import check_writable
+from glem.core.files.digests import arrays_digest
 from glem.core.fitted_files import FITTED_FILES
 from glem.core.position_files import PositionWriter
 from glem.core.positions import PositionSet

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from glem.core.duplicates import position_keys, scatter
 from glem.core.errors import BadInputError, reading
 from glem.core.families import check_named_by_file
-from glem.core.files import atomic_path, temporary_folder
+from glem.core.files.atomic import atomic_path, temporary_folder
 from glem.core.game import Game, load_game
 from glem.core.merging import Merger
 from glem.core.positions import PositionSet

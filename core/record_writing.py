@@ -6,10 +6,10 @@ import os
 from collections import deque
 
 from glem.core.errors import BadInputError
-from glem.core.files import atomic_path
+from glem.core.files.atomic import atomic_path
+from glem.core.files.packed import bare_suffix, open_packed
 from glem.core.game import Game
 from glem.core.game_lines import GAME_LINES
-from glem.core.record_files import bare_suffix, open_packed
 from glem.core.records import GameRecords, RecordFormat, record_formats
 
 __all__ = ["check_format_holds", "format_to_write", "write_games"]

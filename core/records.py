@@ -13,9 +13,9 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
-from glem.core.file_names import distinct_names
+from glem.core.files.names import distinct_names
+from glem.core.files.packed import MAX_BYTES, bare_suffix, open_bounded
 from glem.core.record_columns import added_remarks, columns_or_missing, united_names, united_starts
-from glem.core.record_files import MAX_BYTES, bare_suffix, open_bounded
 
 if TYPE_CHECKING:
     from glem.core.game import Game
@@ -413,7 +413,7 @@ def read_records(
         Limit on the unpacked size of the file.
     name
         ``GameRecords.source``, its own name by default; files of equal names need others to be told apart
-        (:func:`glem.core.file_names.distinct_names`, :func:`read_all_records`).
+        (:func:`glem.core.files.names.distinct_names`, :func:`read_all_records`).
 
     Returns
     -------

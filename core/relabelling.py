@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 from glem.core.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.compiling.operations import position_at
-from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError
+from glem.core.files.digests import arrays_digest
 from glem.core.game import Game
 from glem.core.labelling import serious_error
 from glem.core.progress import SILENT, Progress

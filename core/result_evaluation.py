@@ -20,7 +20,6 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.archives import ArchiveFormat
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation import LinearEvaluation
 from glem.core.evaluation_files import (
@@ -30,6 +29,7 @@ from glem.core.evaluation_files import (
     load_evaluation,
     restored_evaluation,
 )
+from glem.core.files.archives import ArchiveFormat
 from glem.core.fitting.links import IDENTITY, LOGISTIC
 from glem.core.game import Game
 from glem.core.grading.distribution import ResultDistribution, result_distribution

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from glem.core.errors import BadInputError
-from glem.core.files import TEMPORARY, atomic_path, clear_temporaries, temporary_name
+from glem.core.files.atomic import TEMPORARY, atomic_path, clear_temporaries, temporary_name
 from glem.core.settings import text_differences
 
 __all__ = ["claim_folder", "folder_lock", "remove_work", "run_folder"]

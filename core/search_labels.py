@@ -26,8 +26,8 @@ from attrs import define
 
 from glem.core.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.compiling.operations import position_at, store_position
-from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError
+from glem.core.files.digests import arrays_digest
 from glem.core.fitting.links import LOGISTIC
 from glem.core.game import Game
 from glem.core.labelling import serious_error

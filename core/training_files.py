@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.archives import ArchiveFormat
 from glem.core.errors import reading
+from glem.core.files.archives import ArchiveFormat
 from glem.core.fitting import FitResult, Link, PhaseWeights
 
 __all__ = ["load_weights", "save_weights"]

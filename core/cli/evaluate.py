@@ -39,7 +39,7 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
     from glem.core.assessment import ErrorSums
     from glem.core.errors import BadInputError
     from glem.core.evaluation import LinearEvaluation
-    from glem.core.files import atomic_path
+    from glem.core.files.atomic import atomic_path
     from glem.core.position_files import read_header
     from glem.core.positions import PositionSet
     from glem.core.search.choices import plies_left_of

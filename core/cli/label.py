@@ -69,7 +69,7 @@ def command(
     beside the output in a folder that ends in .work.
     """
     from glem.core.chunked_work import Workers
-    from glem.core.files import temporary_folder
+    from glem.core.files.atomic import temporary_folder
     from glem.core.position_files import PositionWriter, merge_file
     from glem.core.run_folder import run_folder
     from glem.core.search_labels import SearchCounts, label_by_search

@@ -115,7 +115,7 @@ def command(
     import numpy as np
 
     from glem.core.errors import BadInputError
-    from glem.core.file_names import distinct_names
+    from glem.core.files.names import distinct_names
     from glem.core.game import load_game
     from glem.core.game_positions import keys_digest, read_game_positions
     from glem.core.grading.learning import DecidingGames, LearningRule, learn, share_of_games
@@ -202,7 +202,7 @@ def command(
 
 
 def _file_candidate(game: Game, text: str) -> Candidate:
-    from glem.core.digests import file_digest
+    from glem.core.files.digests import file_digest
     from glem.core.grading.learning import Candidate
     from glem.core.tournament.player_data import load_any_player_evaluation
 

@@ -80,7 +80,7 @@ def fit_results(
     """
     from glem.core.configurations import ConfigurationSet
     from glem.core.errors import BadInputError
-    from glem.core.file_names import distinct_names
+    from glem.core.files.names import distinct_names
     from glem.core.fitted_files import FITTED_FILES, fitted_files_text
     from glem.core.game_choice import choose_game
     from glem.core.game_positions import read_game_positions

@@ -147,7 +147,7 @@ def _selection(game: Game, plies: str | None, phases: str | None, errors: str | 
 def _records(
     game: Game, files: Sequence[str], file_format: str | None, skip_bad: bool, *, quiet: bool
 ) -> Iterator[GameRecords]:
-    from glem.core.file_names import distinct_names
+    from glem.core.files.names import distinct_names
     from glem.core.records import read_records
 
     with display_progress(quiet=quiet)("Reading games", len(files)) as task:
@@ -160,7 +160,7 @@ def _records(
 def _scored_positions(
     game: Game, files: Sequence[str], file_format: str | None, skip_bad: bool, counts: LabelCounts, *, quiet: bool
 ) -> Iterator[PositionSet]:
-    from glem.core.file_names import distinct_names
+    from glem.core.files.names import distinct_names
     from glem.core.labelling import label_scored_positions
     from glem.core.records import ScoredPositions, read_scored_positions
 
@@ -202,7 +202,7 @@ def _write(
 ) -> dict[Path, int]:
     """Write the parts to scratch files first, so that all targets appear together and only when all went well."""
     from glem.core.errors import BadInputError
-    from glem.core.files import temporary_folder
+    from glem.core.files.atomic import temporary_folder
     from glem.core.position_files import PositionWriter, keep_unseen, merge_file, read_header
 
     with temporary_folder(targets[0]) as folder:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from glem.core.counts import counted
 from glem.core.errors import BadInputError, PluginError
-from glem.core.file_names import distinct_names
+from glem.core.files.names import distinct_names
 from glem.core.fitted_files import fitted_among
 from glem.core.game import Game
 from glem.core.grading.drawishness import (

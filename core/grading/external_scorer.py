@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from glem.core.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.compiling.operations import position_at
 from glem.core.counts import counted
-from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError
 from glem.core.external_players import PositionScoring, external_players_of
+from glem.core.files.digests import arrays_digest
 from glem.core.game import Game
 from glem.core.grading.grading import Prediction
 from glem.core.grading.selected import SelectedPositions

@@ -10,7 +10,7 @@ import numpy as np
 from attrs import define, field
 
 from glem.core.compiling.operations import position_at
-from glem.core.files import atomic_path
+from glem.core.files.atomic import atomic_path
 from glem.core.game import Game
 from glem.core.grading.reading import SelectedPart
 
@@ -64,7 +64,7 @@ class PositionTable:
             self._lines.append((source, numbers[row], int(selected.ply[row]), position, results[row]))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the file: source (:mod:`glem.core.file_names`), game, ply, position, result for the side to move."""
+        """Write the file: source (:mod:`glem.core.files.names`), game, ply, position, result for the side to move."""
         with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
             lines = csv.writer(file, lineterminator="\n")
             lines.writerow(_HEADER)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from glem.core.archives import ArchiveFormat
-from glem.core.digests import arrays_digest
 from glem.core.errors import BadInputError
+from glem.core.files.archives import ArchiveFormat
+from glem.core.files.digests import arrays_digest
 from glem.core.mining.mined import Part
 from glem.core.run_folder import claim_folder, remove_work
 

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from glem.core.assessment import CalibrationBins
 from glem.core.counts import counted
-from glem.core.files import atomic_path
+from glem.core.files.atomic import atomic_path
 from glem.core.grading.collection import CollectionGrading
 from glem.core.grading.correctness import Grade
 from glem.core.grading.grading import EvaluationGrade

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from glem.core.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.compiling.operations import position_at
-from glem.core.digests import arrays_digest
 from glem.core.duplicates import position_keys, scatter
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
+from glem.core.files.digests import arrays_digest
 from glem.core.positions import PositionSet
 from glem.core.progress import SILENT, Progress
 from glem.core.search.evaluation_evaluator import evaluator_of, search_unit

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import compiled
 from glem.core.errors import BadInputError
+from glem.core.files.packed import MAX_BYTES, BoundedFile, open_bounded
 from glem.core.game import Game
-from glem.core.record_files import MAX_BYTES, BoundedFile, open_bounded
 from glem.core.record_validation import BadRecords
 from glem.core.records import CHUNK_SIZE, GameRecords
 from glem.games.chess import pgn_games

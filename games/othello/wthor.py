@@ -26,8 +26,8 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
+from glem.core.files.packed import MAX_BYTES, BoundedFile, open_bounded
 from glem.core.game import Game
-from glem.core.record_files import MAX_BYTES, BoundedFile, open_bounded
 from glem.core.record_validation import BadRecords, validated
 from glem.core.records import CHUNK_SIZE, GameRecords
 from glem.core.replay import outcomes

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from glem.core.compiling.operations import position_at
-from glem.core.record_files import MAX_BYTES, open_bounded
+from glem.core.files.packed import MAX_BYTES, open_bounded
 from glem.core.records import read_records
 from glem.core.replay import ILLEGAL, outcomes
 from glem.games.chess import CHESS

@@ -13,12 +13,13 @@ import attrs
 import numpy as np
 from attrs import define
 
-from glem.core.archives import ArchiveFormat
 from glem.core.chunked_work import claim_folder
 from glem.core.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError
 from glem.core.experiments.power import _kept
 from glem.core.experiments.strength import read_ratings
+from glem.core.files.archives import ArchiveFormat
+from glem.core.files.packed import open_packed
 from glem.core.fitting import FitResult, PhaseWeights
 from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.links import IDENTITY
@@ -29,7 +30,6 @@ from glem.core.journal import Journal, read_journal
 from glem.core.learning import load_learning
 from glem.core.mining.checkpoint import MiningCheckpoint
 from glem.core.mining.mined import Part
-from glem.core.record_files import open_packed
 from glem.core.record_writing import write_games
 from glem.core.result_evaluation import ResultEvaluation
 from glem.core.search.probcut import ProbCut

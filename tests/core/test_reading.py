@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.archives import read_arrays
 from glem.core.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError, GlemError, PluginError, reading
+from glem.core.files.archives import read_arrays
 from glem.core.fitting.links import IDENTITY
 from glem.core.game import Game
 from glem.core.journal import Journal

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from glem.core.cli import command_group
-from glem.core.digests import file_digest
 from glem.core.errors import BadInputError
+from glem.core.files.digests import file_digest
 from glem.core.fitted_files import FITTED_FILES
 from glem.core.game_positions import keys_digest, read_game_positions
 from glem.core.grading.changes import apply_changes, check_candidates, parse_candidate, read_candidates

@@ -20,7 +20,7 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
-from glem.core.files import atomic_path
+from glem.core.files.atomic import atomic_path
 
 __all__ = ["ArchiveFormat", "read_arrays"]
 
