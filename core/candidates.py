@@ -19,7 +19,7 @@ from glem.core.mining import Method, label_significance, label_statistics, mine
 from glem.core.mining.gain import generalization_gain
 from glem.core.mining.union import union
 from glem.core.positions import PositionSet
-from glem.core.progress import SILENT, Progress
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["Candidates", "MiningPlan", "draw_sample", "find_candidates"]
 

@@ -21,7 +21,6 @@ import glem
 from glem.core.assessment import BaselineFit, calibration_bins, phase_errors
 from glem.core.candidates import Candidates, MiningPlan, draw_sample, find_candidates
 from glem.core.configurations import ConfigurationSet, symmetry_classes
-from glem.core.counts import counted
 from glem.core.discovery_report import (
     Assessment,
     cell_maps,
@@ -42,9 +41,10 @@ from glem.core.matching import ConfigurationMatcher
 from glem.core.mining import label_statistics
 from glem.core.patterns import PatternSet
 from glem.core.positions import PositionSet
-from glem.core.progress import SILENT, Progress
 from glem.core.report import DiscoveryReport, Item, to_json, write_report
-from glem.core.run_folder import remove_work, run_folder
+from glem.core.tasks.counts import counted
+from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.run_folder import remove_work, run_folder
 from glem.core.training import FitSettings, Terms, Training, train, value_chunks
 from glem.core.training_files import load_weights, save_weights
 

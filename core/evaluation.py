@@ -22,7 +22,7 @@ from glem.core.fitting.links import IDENTITY, LOGISTIC, Link, result_labels
 from glem.core.learning import Learning
 from glem.core.matching import ConfigurationMatcher
 from glem.core.patterns import PatternSet
-from glem.core.progress import SILENT, Progress
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["Contribution", "Explanation", "LinearEvaluation", "PlayWeights"]
 

@@ -12,7 +12,7 @@ from attrs import define
 from glem.core.errors import BadInputError
 from glem.core.game import load_game
 from glem.core.solving import Solution, Solver, solve_moves, solver_of
-from glem.core.tasks import run_tasks
+from glem.core.tasks.tasks import run_tasks
 
 __all__ = ["SolverSpec", "solve_positions"]
 
@@ -124,7 +124,7 @@ def solve_positions(
     nodes, seconds
         Limits for each position; at most 2**62 and a billion.
     executor, workers, in_flight
-        Where to solve; see :func:`glem.core.tasks.run_tasks`.
+        Where to solve; see :func:`glem.core.tasks.tasks.run_tasks`.
 
     Yields
     ------

@@ -18,9 +18,9 @@ from glem.core.game import Game
 from glem.core.grading.game_keys import game_keys_of
 from glem.core.grading.reading import FileSummary, SelectedPart, read_selected, why_nothing_is_left
 from glem.core.grading.selection import SelectionRule
-from glem.core.progress import SILENT, Progress
 from glem.core.quiet_positions import quiet_positions
 from glem.core.settled_positions import settled_positions
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["GamePositions", "keys_digest", "read_game_positions"]
 

@@ -25,13 +25,13 @@ from glem.core.files.atomic import check_writable
 from glem.core.game import Game
 from glem.core.game_lines import GAME_LINES
 from glem.core.opening_plans import OpeningPlan, random_opening
-from glem.core.progress import SILENT, Progress
 from glem.core.record_writing import check_format_holds, write_games
 from glem.core.records import GameRecords, read_records, record_formats
 from glem.core.replay import replay
-from glem.core.run_folder import run_folder
 from glem.core.search.results import Clock
-from glem.core.tasks import run_tasks
+from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.run_folder import run_folder
+from glem.core.tasks.tasks import run_tasks
 from glem.core.tournament.games import GameTask, play_game
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.players import SEARCH, MoveChoice, Player, PlayerSpec
@@ -273,7 +273,7 @@ def generate(
     games, positions
         Exactly one of them: the number of games, or the least number of positions, for which whole files are played.
     workers, executor, in_flight
-        Where; see :func:`glem.core.tasks.run_tasks`. The games do not depend on it.
+        Where; see :func:`glem.core.tasks.tasks.run_tasks`. The games do not depend on it.
     progress
         Display.
     tell

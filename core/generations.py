@@ -15,7 +15,6 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.chunked_work import Workers
 from glem.core.configurations import symmetry_classes
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
@@ -24,9 +23,10 @@ from glem.core.files.digests import arrays_digest
 from glem.core.fitted_files import FITTED_FILES
 from glem.core.position_files import PositionWriter
 from glem.core.positions import PositionSet
-from glem.core.progress import SILENT, Progress
-from glem.core.run_folder import remove_work, run_folder
 from glem.core.search_labels import SearchLabelling, label_by_search
+from glem.core.tasks.chunked_work import Workers
+from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.run_folder import remove_work, run_folder
 from glem.core.training import FitSettings, Terms, train
 
 __all__ = ["Generation", "ImproveSettings", "improve"]

@@ -24,8 +24,8 @@ from glem.core.game_positions import GamePositions
 from glem.core.learning import Learning
 from glem.core.matching import ConfigurationMatcher
 from glem.core.patterns import PatternSet
-from glem.core.progress import SILENT, Progress
 from glem.core.result_evaluation import ResultEvaluation
+from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tournament.player_data import load_any_player_evaluation
 from glem.core.tournament.players import NO_EVALUATION
 

@@ -34,7 +34,7 @@ from glem.core.fitting.links import IDENTITY, LOGISTIC
 from glem.core.game import Game
 from glem.core.grading.distribution import ResultDistribution, result_distribution
 from glem.core.learning import Learning
-from glem.core.progress import SILENT, Progress
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["ResultEvaluation", "has_drawishness", "load_any_evaluation", "value_part"]
 

@@ -21,10 +21,10 @@ from glem.core.draws import OCCURRENCES
 from glem.core.errors import BadInputError
 from glem.core.game import Game, final_score, hash_key, is_over, legal_moves, play
 from glem.core.positions import PositionSet
-from glem.core.progress import SILENT, Progress
 from glem.core.propagation import GameTree
 from glem.core.records import GameRecords
 from glem.core.search.choices import earlier_plies, is_drawn_by_rule
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["play_games", "sample_positions"]
 

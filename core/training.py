@@ -21,7 +21,7 @@ from glem.core.learning import Learning
 from glem.core.matching import ConfigurationMatcher
 from glem.core.patterns import PatternSet
 from glem.core.positions import PositionSet
-from glem.core.progress import SILENT, Progress
+from glem.core.tasks.progress import SILENT, Progress
 from glem.core.training_files import load_weights, save_weights
 
 __all__ = ["FitSettings", "Terms", "Training", "train", "value_chunks"]

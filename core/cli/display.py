@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from glem.core.cli.printable import printable, raw
-from glem.core.progress import SILENT, Progress, Task, line_progress
+from glem.core.tasks.progress import SILENT, Progress, Task, line_progress
 
 __all__ = ["add_verbosity", "display_progress", "is_quiet", "old_quiet", "print_json", "print_table", "tell"]
 

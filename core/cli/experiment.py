@@ -11,7 +11,7 @@ import click
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
 from glem.core.cli.outputs import check_outputs
-from glem.core.counts import counted
+from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.experiments.lines import LineFit
@@ -98,13 +98,13 @@ def power(
     All evaluations judge the same positions. A straight line is fitted to the grades over the logarithm of the limit;
     each step to the next greater limit is tested on the same positions.
     """
-    from glem.core.chunked_work import Workers
     from glem.core.experiments.power import check_limits, measure_power
     from glem.core.experiments.sampled_positions import sample_positions
     from glem.core.game import load_game
     from glem.core.grading.grading import GradingSettings
     from glem.core.grading.scorers import Scorer, scorer_of
     from glem.core.grading.selection import RANDOM, SelectionRule
+    from glem.core.tasks.chunked_work import Workers
 
     game = load_game(game_name)
     kind, sizes = _limits(limits)
@@ -212,13 +212,13 @@ def strength(
     as_json: bool,
 ) -> None:
     """Grade evaluations of GAME on the same positions, beside their ratings from a tournament (Ban 2012, figure 2)."""
-    from glem.core.chunked_work import Workers
     from glem.core.experiments.strength import read_ratings, strength_of_evaluations
     from glem.core.game import load_game
     from glem.core.grading.collection import grade_collection
     from glem.core.grading.grading import GradingSettings
     from glem.core.grading.scorers import scorer_of
     from glem.core.grading.selection import SelectionRule
+    from glem.core.tasks.chunked_work import Workers
 
     game = load_game(game_name)
     check_outputs(report)

@@ -176,7 +176,7 @@ def command(
     from glem.core.learning import load_learning
     from glem.core.patterns import PatternSet
     from glem.core.positions import PositionSet
-    from glem.core.run_folder import run_folder
+    from glem.core.tasks.run_folder import run_folder
     from glem.core.training import FitSettings, Terms, train
 
     if method == "likelihood":

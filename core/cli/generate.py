@@ -8,7 +8,7 @@ import click
 
 from glem.core.cli.display import display_progress, print_json
 from glem.core.cli.executors import executor_options, opened_executor
-from glem.core.counts import counted
+from glem.core.tasks.counts import counted
 
 __all__ = ["command"]
 

@@ -11,7 +11,7 @@ import click
 
 from glem.core.cli.display import display_progress, old_quiet, print_json, print_table
 from glem.core.cli.outputs import check_outputs
-from glem.core.counts import counted, interval_text
+from glem.core.tasks.counts import counted, interval_text
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,7 @@ import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.outputs import check_outputs
-from glem.core.counts import counted
+from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.grading.reading import FileSummary
@@ -89,7 +89,7 @@ def fit_results(
     from glem.core.learning import load_learning
     from glem.core.likelihood_training import fit_likelihood, load_prior
     from glem.core.patterns import PatternSet
-    from glem.core.run_folder import run_folder
+    from glem.core.tasks.run_folder import run_folder
     from glem.core.tournament.players import NO_EVALUATION
 
     work = Path(f"{output}.work")

@@ -15,7 +15,7 @@ import click
 
 from glem.core.cli.outputs import check_outputs
 from glem.core.cli.thinking import opponent_of, opponent_options
-from glem.core.counts import counted
+from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.drawing import Drawing

@@ -12,7 +12,7 @@ import click
 
 from glem.core.cli.display import display_progress, print_json, tell
 from glem.core.cli.outputs import check_outputs
-from glem.core.counts import counted
+from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.game import Game

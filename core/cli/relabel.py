@@ -12,7 +12,7 @@ import click
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
 from glem.core.cli.outputs import check_outputs
-from glem.core.counts import counted
+from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,14 +90,14 @@ def command(
     import attrs
     import numpy as np
 
-    from glem.core.chunked_work import Workers
     from glem.core.cli.positions import ply_range
     from glem.core.errors import BadInputError
     from glem.core.game_choice import choose_game
     from glem.core.propagation import GameTree
     from glem.core.records import read_all_records
     from glem.core.relabelling import RelabelSettings, relabel
-    from glem.core.run_folder import run_folder
+    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.run_folder import run_folder
     from glem.core.tournament.players import parse_player
 
     for name, number in (("--threshold", threshold), ("--loss", loss)):

@@ -8,7 +8,7 @@ import click
 
 from glem.core.cli.display import print_json
 from glem.core.cli.thinking import player_of, thinking_options
-from glem.core.counts import counted
+from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.analysis import Analysis

@@ -11,13 +11,13 @@ import click
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
 from glem.core.cli.outputs import check_outputs
-from glem.core.counts import counted
+from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.cli.executors import WhereToRun
     from glem.core.game import Game
-    from glem.core.progress import Progress
     from glem.core.search.results import Limits
+    from glem.core.tasks.progress import Progress
     from glem.core.tournament.openings import Opening
     from glem.core.tournament.sprt import Sprt
     from glem.core.tournament.tournament import TournamentResult

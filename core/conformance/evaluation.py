@@ -20,11 +20,11 @@ from glem.core.evaluation import LinearEvaluation
 from glem.core.fitting.links import LOGISTIC
 from glem.core.learning import Learning, load_learning
 from glem.core.patterns import PatternSet
-from glem.core.progress import SILENT, Progress
 from glem.core.search.evaluation_evaluator import evaluator_of, recomputing_evaluator
 from glem.core.search.evaluators import Evaluator, start, static_score, update
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["check_evaluation", "random_evaluation"]
 

@@ -25,7 +25,7 @@ from glem.core.fitting import (
     fit_phases,
 )
 from glem.core.learning import Learning
-from glem.core.progress import SILENT, Progress
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["check_fitter"]
 

@@ -16,8 +16,8 @@ from glem.core.features import AtomicFeatures, write_values
 from glem.core.learning import Learning, Phases
 from glem.core.patterns import PatternSet, images_of
 from glem.core.positions import PositionSet
-from glem.core.progress import SILENT, Progress
 from glem.core.result_evaluation import value_part
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["check_features", "check_learning", "check_phases"]
 

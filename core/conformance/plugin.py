@@ -12,8 +12,8 @@ from glem.core.conformance.rules import check_game
 from glem.core.errors import GlemError
 from glem.core.game import load_game
 from glem.core.learning import Learning, has_learning, load_learning
-from glem.core.progress import SILENT, Progress
 from glem.core.result_evaluation import value_part
+from glem.core.tasks.progress import SILENT, Progress
 from glem.core.training import FitSettings
 
 __all__ = ["PARTS", "check_plugin"]

@@ -30,7 +30,7 @@ from glem.core.conformance.searching import SEARCH_PLAY, SOLVER, check_search_fu
 from glem.core.errors import BadInputError
 from glem.core.game import Game
 from glem.core.interface import INTERFACE_VERSION, game_problems
-from glem.core.progress import SILENT, Progress
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["check_game"]
 

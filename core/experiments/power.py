@@ -29,8 +29,8 @@ from glem.core.grading.distribution import log_correctness
 from glem.core.grading.grading import GradingSettings, Prediction
 from glem.core.grading.scale import ScaleFit, fit_scale
 from glem.core.grading.scorers import Scorer
-from glem.core.journal import Journal
-from glem.core.progress import SILENT, Progress
+from glem.core.tasks.journal import Journal
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["LIMIT_KINDS", "PowerCurve", "PowerExperiment", "PowerPoint", "check_limits", "measure_power"]
 

@@ -35,8 +35,8 @@ from glem.core.grading.reading import SelectedPart, read_selected
 from glem.core.grading.scale import ScaleFit, fit_scale
 from glem.core.grading.selected import SelectedPositions
 from glem.core.grading.selection import ALL, SelectionRule
-from glem.core.progress import SILENT, Progress
 from glem.core.records import GameRecords
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = [
     "Advantage",

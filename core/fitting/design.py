@@ -26,7 +26,7 @@ from glem.core.fitting.columns import Columns
 from glem.core.fitting.passes import Rows, sum_weights
 from glem.core.fitting.threads import ordered_map
 from glem.core.patterns import PatternSet, count_matches
-from glem.core.progress import SILENT, Progress
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["ActiveConfigurations", "Design", "DesignBlock", "Layout", "LinearTerms", "Segment"]
 

@@ -18,7 +18,7 @@ from glem.core.fitting.design import Design
 from glem.core.fitting.fitters import FileCheckpoint, FitResult, Fitter
 from glem.core.fitting.links import IDENTITY, Link
 from glem.core.fitting.problem import LeastSquares, Source
-from glem.core.progress import SILENT, Progress
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["PhaseWeights", "fit_phases", "neighbours"]
 

@@ -17,7 +17,6 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.counts import counted
 from glem.core.errors import BadInputError, PluginError
 from glem.core.files.names import distinct_names
 from glem.core.fitted_files import fitted_among
@@ -52,8 +51,9 @@ from glem.core.grading.scorers import Scorer
 from glem.core.grading.selected import SelectedPositions
 from glem.core.grading.selection import PAPER_RULE, SelectionCounts, SelectionRule
 from glem.core.learning import Learning, load_learning
-from glem.core.progress import SILENT, Progress
-from glem.core.read_ahead import read_ahead
+from glem.core.tasks.counts import counted
+from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.read_ahead import read_ahead
 
 __all__ = [
     "FEATURES",

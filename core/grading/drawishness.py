@@ -25,7 +25,6 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.counts import counted
 from glem.core.duplicates import scatter
 from glem.core.errors import BadInputError
 from glem.core.fitting.likelihood import phase_basis
@@ -35,6 +34,7 @@ from glem.core.grading.recalibration import MOST_LOG_ODDS, PARTS, Calibration, f
 from glem.core.grading.scale import correctness_slopes, fit_scale
 from glem.core.grading.scorer_tables import ScorerTable
 from glem.core.learning import Learning
+from glem.core.tasks.counts import counted
 
 __all__ = [
     "DrawishnessFit",

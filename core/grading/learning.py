@@ -32,9 +32,9 @@ from glem.core.grading.grading import Prediction
 from glem.core.grading.scale import fit_scale
 from glem.core.grading.scorers import StaticScorer
 from glem.core.grading.selected import SelectedPositions
-from glem.core.journal import Journal
-from glem.core.progress import SILENT, Progress
 from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation
+from glem.core.tasks.journal import Journal
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = [
     "Candidate",

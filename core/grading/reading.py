@@ -11,7 +11,6 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.counts import counted
 from glem.core.errors import BadInputError
 from glem.core.game import Game
 from glem.core.grading.record_selection import selected_from_records
@@ -20,6 +19,7 @@ from glem.core.grading.selection import PositionChooser, SelectionCounts, Select
 from glem.core.positions import PositionSet
 from glem.core.record_columns import added_remarks
 from glem.core.records import GameRecords, read_records
+from glem.core.tasks.counts import counted
 
 __all__ = ["FileSummary", "SelectedPart", "read_selected", "reading_remarks", "sides_of", "why_nothing_is_left"]
 

@@ -21,7 +21,7 @@ from glem.core.grading.grading import Prediction
 from glem.core.grading.scorer_tables import ScorerTable
 from glem.core.grading.selected import SelectedPositions
 from glem.core.grading.written_positions import original_text
-from glem.core.progress import SILENT, Progress
+from glem.core.tasks.progress import SILENT, Progress
 from glem.core.whole_numbers import whole_number
 
 __all__ = ["ScoreFileScorer"]

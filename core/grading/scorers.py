@@ -11,7 +11,6 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.chunked_work import Workers
 from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
@@ -20,13 +19,14 @@ from glem.core.game import Game
 from glem.core.grading.external_scorer import ExternalScorer
 from glem.core.grading.grading import Prediction
 from glem.core.grading.selected import SelectedPositions
-from glem.core.progress import SILENT, Progress
 from glem.core.result_evaluation import ResultEvaluation, value_part
 from glem.core.search.evaluation_evaluator import evaluator_of, search_unit
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.solving import Solver, solver_of
-from glem.core.tasks import run_tasks
+from glem.core.tasks.chunked_work import Workers
+from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.tasks import run_tasks
 from glem.core.tournament.player_data import (
     load_any_player_evaluation,
     load_player_evaluation,

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from glem.core.chunked_work import Workers
 from glem.core.errors import BadInputError
 from glem.core.game import Game
 from glem.core.grading.scorers import Scorer, scorer_of
+from glem.core.tasks.chunked_work import Workers
 
 __all__ = ["source_of"]
 

@@ -11,7 +11,7 @@ from glem.core.errors import BadInputError
 from glem.core.files.archives import ArchiveFormat
 from glem.core.files.digests import arrays_digest
 from glem.core.mining.mined import Part
-from glem.core.run_folder import claim_folder, remove_work
+from glem.core.tasks.run_folder import claim_folder, remove_work
 
 __all__ = ["MiningCheckpoint"]
 

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.vectors import VECTOR_WORDS, vectors_for
 from glem.core.configurations import ConfigurationSet
-from glem.core.counts import counted
 from glem.core.errors import BadInputError
 from glem.core.mining.checkpoint import MiningCheckpoint
 from glem.core.mining.mined import MinedConfigurations, Part
 from glem.core.mining.relations import RelationRows, checked_features, checked_values
 from glem.core.mining.search import EMITTED, SequentialTest, Workspace, begin_part, grow
-from glem.core.progress import SILENT, Progress
+from glem.core.tasks.counts import counted
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["Method", "generate_configurations", "mine"]
 

@@ -22,7 +22,7 @@ from glem.core.compiling.vectors import (
 from glem.core.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
 from glem.core.mining.relations import RelationRows, checked_values
-from glem.core.progress import SILENT, Progress
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["LabelStatistics", "count_matches", "label_statistics"]
 

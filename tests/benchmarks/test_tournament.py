@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from glem.core.game import Game
-from glem.core.journal import Journal
 from glem.core.learning import Learning
+from glem.core.tasks.journal import Journal
 from glem.core.tournament.games import GameTask, play_game
 from glem.core.tournament.opening_choice import choose_openings
 from glem.core.tournament.openings import Opening

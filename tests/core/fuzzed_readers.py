@@ -13,7 +13,6 @@ import attrs
 import numpy as np
 from attrs import define
 
-from glem.core.chunked_work import claim_folder
 from glem.core.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError
 from glem.core.experiments.power import _kept
@@ -26,7 +25,6 @@ from glem.core.fitting.links import IDENTITY
 from glem.core.game import load_game
 from glem.core.grading.changes import read_candidates
 from glem.core.grading.learning import Verdict
-from glem.core.journal import Journal, read_journal
 from glem.core.learning import load_learning
 from glem.core.mining.checkpoint import MiningCheckpoint
 from glem.core.mining.mined import Part
@@ -34,6 +32,8 @@ from glem.core.record_writing import write_games
 from glem.core.result_evaluation import ResultEvaluation
 from glem.core.search.probcut import ProbCut
 from glem.core.search.selectivity import CHECKS
+from glem.core.tasks.chunked_work import claim_folder
+from glem.core.tasks.journal import Journal, read_journal
 from glem.core.tournament.tournament import read_games, run_tournament
 from glem.core.training_files import load_weights, save_weights
 from tests.core import mutations

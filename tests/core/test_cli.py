@@ -14,12 +14,12 @@ import pytest
 from attrs import evolve
 
 import glem
-from glem.core import progress
 from glem.core.cli import command_group, main
 from glem.core.configurations import ConfigurationSet, RelationTable
 from glem.core.evaluation import LinearEvaluation
 from glem.core.learning import Learning
 from glem.core.positions import PositionSet
+from glem.core.tasks.tasks import progress
 from tests.core.killed_commands import end_command_when
 
 

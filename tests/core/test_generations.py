@@ -7,7 +7,6 @@ import attrs
 import numpy as np
 import pytest
 
-from glem.core.chunked_work import Workers
 from glem.core.cli import main
 from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
@@ -20,6 +19,7 @@ from glem.core.generations import Generation, ImproveSettings, improve
 from glem.core.learning import Learning
 from glem.core.positions import PositionSet
 from glem.core.search_labels import Labeller, SearchLabelling
+from glem.core.tasks.chunked_work import Workers
 from glem.core.tournament.players import parse_player
 from glem.core.training import FitSettings
 from tests.core.labelling_examples import some_positions

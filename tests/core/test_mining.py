@@ -17,7 +17,7 @@ from glem.core.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
 from glem.core.mining import MiningCheckpoint, MiningSettings, generate_configurations, mine
 from glem.core.mining.generation import _sequential_test
-from glem.core.progress import Task
+from glem.core.tasks.progress import Task
 from tests.core.killed_commands import killed_in_the_end
 from tests.oracles import mining as oracle
 

@@ -30,7 +30,7 @@ from glem.core.replay import outcomes, replay
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
-from glem.core.tasks import run_tasks
+from glem.core.tasks.tasks import run_tasks
 from tests.core import plain_game
 from tests.core.installed_games import write_distribution
 from tests.core.plain_game import COMPILED, COMPILED_LEARNING, PLAIN, PLAIN_LEARNING, learning_of, mirror_nim

@@ -8,7 +8,6 @@ import attrs
 import numpy as np
 import pytest
 
-from glem.core.chunked_work import Workers
 from glem.core.cli import main
 from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
@@ -19,6 +18,7 @@ from glem.core.propagation import GameTree
 from glem.core.record_writing import write_games
 from glem.core.relabelling import Correction, RelabelSettings, relabel
 from glem.core.search_labels import Labeller
+from glem.core.tasks.chunked_work import Workers
 from glem.core.tournament.players import parse_player
 from tests.core.linear_evaluations import mobility_evaluation
 from tests.core.test_propagation import random_games

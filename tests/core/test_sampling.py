@@ -15,7 +15,6 @@ import attrs
 import numpy as np
 import pytest
 
-from glem.core.chunked_work import Workers
 from glem.core.cli import main
 from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
@@ -28,6 +27,7 @@ from glem.core.search.evaluators import Evaluator
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.core.search_labels import Labeller, Origin, SearchCounts, SearchLabelling, label_by_search
+from glem.core.tasks.chunked_work import Workers
 from glem.core.tournament.players import PlayerSpec, parse_player
 from tests.core.labelling_examples import killed_once_then_labelled, some_positions
 from tests.core.linear_evaluations import mobility_evaluation

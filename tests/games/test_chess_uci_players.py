@@ -321,7 +321,7 @@ def test_close_ends_the_process() -> None:
 _KEEPER = """
 import sys, threading, time
 from glem.games.chess.external_engine import UciEngine
-from glem.core.process_guard import guard_group
+from glem.core.tasks.guarded_programs import guard_group
 import chess, chess.engine, subprocess
 engine = UciEngine([sys.executable, "-S", sys.argv[1], "hang"])
 engine.start()

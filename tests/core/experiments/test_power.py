@@ -22,9 +22,9 @@ from glem.core.grading.correctness import grade_of
 from glem.core.grading.distribution import log_correctness
 from glem.core.grading.grading import GradingSettings, Prediction
 from glem.core.grading.selected import SelectedPositions
-from glem.core.progress import SILENT, Progress
 from glem.core.record_writing import write_games
 from glem.core.report.power_page import render_power
+from glem.core.tasks.progress import SILENT, Progress
 from tests.core.test_propagation import random_games
 
 QUICK = GradingSettings(resamples=200)

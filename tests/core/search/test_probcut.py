@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from glem.core.chunked_work import Workers
 from glem.core.cli import main
 from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
@@ -29,6 +28,7 @@ from glem.core.search.probcut_regression import check_depths_of, regress_scores
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.selectivity import CHECKS
+from glem.core.tasks.chunked_work import Workers
 from tests.core.countdown_game import COUNTDOWN
 from tests.core.evaluator_scores import random_line
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.files.archives import ArchiveFormat
-from glem.core.progress import SILENT, Progress
-from glem.core.run_folder import claim_folder, folder_lock, run_folder
-from glem.core.tasks import run_tasks
+from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.run_folder import claim_folder, folder_lock, run_folder
+from glem.core.tasks.tasks import run_tasks
 
 __all__ = ["Arrays", "ChunkedWork", "Workers"]
 
@@ -30,7 +30,7 @@ _RESULTS = ArchiveFormat("glem results", version=1, required=(), optional=None, 
 
 @define(frozen=True)
 class Workers:
-    """Where tasks run: arguments of :func:`glem.core.tasks.run_tasks`, by their names there."""
+    """Where tasks run: arguments of :func:`glem.core.tasks.tasks.run_tasks`, by their names there."""
 
     workers: int = 1
     executor: Executor | None = None

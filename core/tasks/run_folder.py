@@ -19,7 +19,7 @@ from typing import Any
 
 from glem.core.errors import BadInputError
 from glem.core.files.atomic import TEMPORARY, atomic_path, clear_temporaries, temporary_name
-from glem.core.settings import text_differences
+from glem.core.tasks.settings import text_differences
 
 __all__ = ["claim_folder", "folder_lock", "remove_work", "run_folder"]
 
