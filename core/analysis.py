@@ -13,12 +13,12 @@ from attrs import define
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.fitting.links import LOGISTIC
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.game.solver import Solver, can_solve, solver_of
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.probcut_choice import chosen_probcut
 from glem.core.search.results import Bound, Limits, Line, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.solving import Solver, can_solve, solver_of
 from glem.core.tournament.player_data import load_player_evaluation
 from glem.core.tournament.players import PlayerSpec
 

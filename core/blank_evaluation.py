@@ -12,7 +12,7 @@ import numpy as np
 
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features import AtomicFeatures
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.learning import Learning, Phases
 
 __all__ = ["blank_evaluation"]

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from glem.core.game import Game
+    from glem.core.game.game import Game
 
 __all__ = ["FEATURES", "SEARCH", "compile_ahead", "main"]
 
@@ -93,7 +93,7 @@ _PURPOSES: dict[str, Callable[[Game, str], None]] = {FEATURES: _features, SEARCH
 
 def main(arguments: list[str]) -> None:
     """Make machine code; ``arguments`` are purpose, name of the game, evaluation."""
-    from glem.core.game import load_game
+    from glem.core.game.game import load_game
 
     purpose, game_name, evaluation = arguments
     _PURPOSES[purpose](load_game(game_name), evaluation)

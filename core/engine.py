@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
-from glem.core.draws import Draw, drawn_by
 from glem.core.errors import BadInputError
-from glem.core.game import Game
+from glem.core.game.draws import Draw, drawn_by
+from glem.core.game.game import Game
 from glem.core.search.results import Clock, Limits
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Engine:
 
     @property
     def draw(self) -> Draw | None:
-        """Why the game is drawn though moves are left (:mod:`glem.core.draws`); None where it is not."""
+        """Why the game is drawn though moves are left (:mod:`glem.core.game.draws`); None where it is not."""
         return None if self.is_over else drawn_by(self.game, self.position, self._positions[:-1])
 
     @property

@@ -10,8 +10,8 @@ from typing import Any
 from attrs import define
 
 from glem.core.errors import BadInputError
-from glem.core.game import load_game
-from glem.core.solving import Solution, Solver, solve_moves, solver_of
+from glem.core.game.game import load_game
+from glem.core.game.solver import Solution, Solver, solve_moves, solver_of
 from glem.core.tasks.tasks import run_tasks
 
 __all__ = ["SolverSpec", "solve_positions"]

@@ -15,7 +15,7 @@ from attrs import define
 from glem.core.errors import BadInputError, GlemError
 
 if TYPE_CHECKING:
-    from glem.core.game import Game
+    from glem.core.game.game import Game
     from glem.core.tournament.players import Player, PlayerSpec
 
 __all__ = [

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations, generic_operation, position_at
 from glem.core.errors import BadInputError, PluginError
-from glem.core.game import Game
+from glem.core.game.game import Game
 
 __all__ = ["AtomicFeature", "AtomicFeatures", "Relation", "side_and_kind"]
 

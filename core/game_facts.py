@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from glem.core.drawing import draw_position
 from glem.core.errors import BadInputError, PluginError
-from glem.core.families import GAME_FAMILIES_GROUP as FAMILIES
-from glem.core.families import family_of
 from glem.core.features import AtomicFeature, AtomicFeatures
-from glem.core.game import Game, load_game
+from glem.core.game.drawing import draw_position
+from glem.core.game.families import GAME_FAMILIES_GROUP as FAMILIES
+from glem.core.game.families import family_of
+from glem.core.game.game import Game, load_game
+from glem.core.game.game import optional_operations as choices
+from glem.core.game.perft import perft
+from glem.core.game.protocols.gtp import GTP
+from glem.core.game.records import PositionFormat, RecordFormat
+from glem.core.game.registry import GAMES_GROUP
 from glem.core.game_lines import GAME_LINES
 from glem.core.learning import Learning, load_learning
 from glem.core.patterns import PatternSet, images_of
-from glem.core.perft import perft
-from glem.core.protocols.gtp import GTP
-from glem.core.records import PositionFormat, RecordFormat
-from glem.core.registry import GAMES_GROUP
-from glem.core.search import choices
 
 __all__ = ["FactTable", "GameFacts", "game_facts"]
 
@@ -130,7 +130,7 @@ def game_facts(name: str) -> GameFacts:
     Raises
     ------
     PluginError
-        See :func:`glem.core.game.load_game`. A plugin for learning that is missing or broken is told as a fact.
+        See :func:`glem.core.game.game.load_game`. A plugin for learning that is missing or broken is told as a fact.
     """
     game = load_game(name)
     learning, without = _learning(name)

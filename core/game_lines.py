@@ -4,7 +4,7 @@ After the line ``# glem games 1 NAME`` each line is a game, in four fields betwe
 them, between blanks and without forced passes; the final score from the first player's view; the exact score of one
 of the positions, from the same view, and the number of moves before it. What is not known is left empty. Lines that
 are empty or begin with ``#`` are skipped. Where moves are left the final score is believed: such a game was drawn by a
-claim (:mod:`glem.core.draws`), resigned or adjudicated. Where none is left it must be that of the last position.
+claim (:mod:`glem.core.game.draws`), resigned or adjudicated. Where none is left it must be that of the last position.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.files.packed import LineBlock, line_blocks
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords, RecordFormat
+from glem.core.game.whole_numbers import whole_number
 from glem.core.record_validation import BadRecords, validated
-from glem.core.records import GameRecords, RecordFormat
 from glem.core.replay import FINISHED, outcomes
-from glem.core.whole_numbers import whole_number
 
 __all__ = ["GAME_LINES", "SUFFIX", "game_in_header"]
 
@@ -151,4 +151,4 @@ GAME_LINES = RecordFormat(
     recognizes=_recognizes,
     write=_written,
 )
-"""The format as :func:`glem.core.records.read_records` knows it."""
+"""The format as :func:`glem.core.game.records.read_records` knows it."""

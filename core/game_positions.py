@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.grading.game_keys import game_keys_of
 from glem.core.grading.reading import FileSummary, SelectedPart, read_selected, why_nothing_is_left
 from glem.core.grading.selection import SelectionRule

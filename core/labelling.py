@@ -32,13 +32,13 @@ from attrs import define, evolve, field, fields
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel, mix
-from glem.core.duplicates import position_keys
 from glem.core.errors import BadInputError
-from glem.core.game import Game
+from glem.core.game.equal_positions import position_keys
+from glem.core.game.game import Game
+from glem.core.game.record_columns import added_remarks
+from glem.core.game.records import GameRecords, ScoredPositions
 from glem.core.learning import Phases
 from glem.core.positions import PositionSet
-from glem.core.record_columns import added_remarks
-from glem.core.records import GameRecords, ScoredPositions
 from glem.core.replay import FINISHED, ILLEGAL, UNFINISHED, Replay, replay
 
 __all__ = [
@@ -447,7 +447,7 @@ def label_records(
     game
         The game.
     chunks
-        Game records, for instance from :func:`glem.core.records.read_records`.
+        Game records, for instance from :func:`glem.core.game.records.read_records`.
     label
         One of :data:`LABELS`.
     selection
@@ -485,7 +485,7 @@ def label_records(
 
 
 def label_scored_positions(game: Game, chunks: Iterable[ScoredPositions], source: str) -> Iterator[PositionSet]:
-    """Position sets of externally scored positions, for instance from :func:`glem.core.records.read_scored_positions`.
+    """Position sets of externally scored positions, for instance from :func:`glem.core.game.records.read_scored_positions`.
 
     Every position counts as a game of its own, so that equal positions fall on the same side of a split.
     """

@@ -11,7 +11,6 @@ from attrs import define, evolve
 from numpy.typing import NDArray
 
 from glem.core.configurations import ConfigurationSet
-from glem.core.duplicates import scatter
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.fitting.fitters import FileCheckpoint
@@ -20,6 +19,7 @@ from glem.core.fitting.likelihood_errors import LikelihoodErrors, likelihood_err
 from glem.core.fitting.likelihood_rows import LikelihoodChunk, LikelihoodRows, LikelihoodTerms
 from glem.core.fitting.links import LOGISTIC
 from glem.core.fitting.quasi_newton import Minimum, minimize
+from glem.core.game.equal_positions import scatter
 from glem.core.game_positions import GamePositions
 from glem.core.learning import Learning
 from glem.core.matching import ConfigurationMatcher

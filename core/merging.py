@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.duplicates import group_equal
+from glem.core.game.equal_positions import group_equal
 from glem.core.positions import PositionSet
 
 __all__ = ["Merger"]

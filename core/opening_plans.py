@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import position_at, store_position
-from glem.core.duplicates import group_equal
 from glem.core.errors import BadInputError
-from glem.core.game import Game, legal_moves, play
+from glem.core.game.equal_positions import group_equal
+from glem.core.game.game import Game, legal_moves, play
+from glem.core.game.whole_numbers import whole_number
 from glem.core.tournament.openings import Opening, read_openings
 from glem.core.tournament.simple_players import legal_moves_of
-from glem.core.whole_numbers import whole_number
 
 __all__ = ["OpeningPlan", "all_openings"]
 

@@ -26,11 +26,11 @@ import pyarrow.parquet as pq
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.duplicates import position_keys, scatter
 from glem.core.errors import BadInputError, reading
-from glem.core.families import check_named_by_file
 from glem.core.files.atomic import atomic_path, temporary_folder
-from glem.core.game import Game, load_game
+from glem.core.game.equal_positions import position_keys, scatter
+from glem.core.game.families import check_named_by_file
+from glem.core.game.game import Game, load_game
 from glem.core.merging import Merger
 from glem.core.positions import PositionSet
 

@@ -10,13 +10,13 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.duplicates import contiguous_columns, position_keys, scatter
 from glem.core.errors import BadInputError
-from glem.core.game import Game
+from glem.core.game.equal_positions import contiguous_columns, position_keys, scatter
+from glem.core.game.game import Game
 
 if TYPE_CHECKING:
+    from glem.core.game.records import GameRecords
     from glem.core.labelling import Selection
-    from glem.core.records import GameRecords
 
 __all__ = ["PositionSet"]
 

@@ -21,12 +21,12 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
-from glem.core.duplicates import group_equal, position_keys
 from glem.core.errors import BadInputError
-from glem.core.game import Game
+from glem.core.game.equal_positions import group_equal, position_keys
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
 from glem.core.labelling import labels_of_games, numbered_records, results_of_games
 from glem.core.positions import PositionSet
-from glem.core.records import GameRecords
 from glem.core.replay import FINISHED, ILLEGAL, Replay, replay
 
 __all__ = ["GameTree", "LabelChanges", "label_changes", "propagate"]
@@ -212,7 +212,7 @@ class GameTree:
         game
             The game.
         chunks
-            Game records, for instance from :func:`glem.core.records.read_records`. Memory holds all of them: about
+            Game records, for instance from :func:`glem.core.game.records.read_records`. Memory holds all of them: about
             100 bytes a position of two 64-bit fields.
         symmetries
             Images under the symmetries of the board count as equal.

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import position_at
-from glem.core.game import Game
-from glem.core.search.choices import tactical_moves
+from glem.core.game.game import Game
+from glem.core.game.optional_operations import tactical_moves
 
 __all__ = ["quiet_positions"]
 
@@ -31,7 +31,7 @@ def quiet_positions(game: Game, positions: Any) -> NDArray[np.bool_]:
     Parameters
     ----------
     game
-        The game; without the operation ``tactical_moves`` (:mod:`glem.core.search.choices`) all are quiet.
+        The game; without the operation ``tactical_moves`` (:mod:`glem.core.game.optional_operations`) all are quiet.
     positions
         Position of columns [N].
     """

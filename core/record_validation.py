@@ -10,8 +10,8 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.records import GameRecords
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
 from glem.core.replay import FINISHED, ILLEGAL, Outcomes
 
 __all__ = ["BadRecords", "Place", "validated"]

@@ -29,13 +29,13 @@ from numpy.typing import NDArray
 from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
 from glem.core.files.digests import arrays_digest
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.game.optional_operations import plies_left_of
+from glem.core.game.solver import can_solve, solver_of
 from glem.core.labelling import serious_error
 from glem.core.propagation import GameTree
 from glem.core.replay import FINISHED
-from glem.core.search.choices import plies_left_of
 from glem.core.search_labels import check_labeller, labeller_of
-from glem.core.solving import can_solve, solver_of
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tournament.players import PlayerSpec

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import position_at, store_position
-from glem.core.game import Game, final_score, legal_moves, play
-from glem.core.records import GameRecords
+from glem.core.game.game import Game, final_score, legal_moves, play
+from glem.core.game.records import GameRecords
 
 __all__ = ["FINISHED", "ILLEGAL", "UNFINISHED", "Outcomes", "Replay", "first_positions", "outcomes", "replay"]
 

@@ -31,7 +31,7 @@ from glem.core.evaluation_files import (
 )
 from glem.core.files.archives import ArchiveFormat
 from glem.core.fitting.links import IDENTITY, LOGISTIC
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.grading.distribution import ResultDistribution, result_distribution
 from glem.core.learning import Learning
 from glem.core.tasks.progress import SILENT, Progress

@@ -28,14 +28,14 @@ from glem.core.compiling.operations import position_at, store_position
 from glem.core.errors import BadInputError
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.links import LOGISTIC
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.game.solver import Solver, solver_of
 from glem.core.labelling import serious_error
 from glem.core.positions import PositionSet
 from glem.core.sampling import PositionSampler
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.solving import Solver, solver_of
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tournament.player_data import load_player_evaluation, load_player_probcut

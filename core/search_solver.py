@@ -1,6 +1,6 @@
 """A solver for games that bring none of their own: the search, as deep as the game can last.
 
-All it needs is the operation ``plies_left`` (:mod:`glem.core.search.choices`). A solver made for its game is faster;
+All it needs is the operation ``plies_left`` (:mod:`glem.core.game.optional_operations`). A solver made for its game is faster;
 this one makes exact scores near the end available to every game.
 """
 
@@ -11,18 +11,18 @@ from typing import Any
 
 from glem.core.blank_evaluation import blank_evaluation
 from glem.core.errors import BadInputError
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.game.solver import Solution
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.evaluators import Evaluator
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.solving import Solution
 
 __all__ = ["SearchSolver"]
 
 
 class SearchSolver:
-    """Solves positions by searching to the end; a :class:`~glem.core.solving.Solver`.
+    """Solves positions by searching to the end; a :class:`~glem.core.game.solver.Solver`.
 
     Parameters
     ----------

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import compiled, mix
 from glem.core.compiling.operations import Operations, position_at, store_position
-from glem.core.draws import OCCURRENCES
 from glem.core.errors import BadInputError
-from glem.core.game import Game, final_score, hash_key, is_over, legal_moves, play
+from glem.core.game.draws import OCCURRENCES
+from glem.core.game.game import Game, final_score, hash_key, is_over, legal_moves, play
+from glem.core.game.optional_operations import earlier_plies, is_drawn_by_rule
+from glem.core.game.records import GameRecords
 from glem.core.positions import PositionSet
 from glem.core.propagation import GameTree
-from glem.core.records import GameRecords
-from glem.core.search.choices import earlier_plies, is_drawn_by_rule
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["play_games", "sample_positions"]
@@ -92,7 +92,7 @@ def _choose(rules: Any, position: Any, moves: Any, count: np.int64, depth: np.in
 
 
 def _is_drawn(rules: Any, position: Any, keys: Any, length: np.int64) -> bool:
-    """Whether the game ends in a draw here, as :mod:`glem.core.draws` has it; notes the position's key."""
+    """Whether the game ends in a draw here, as :mod:`glem.core.game.draws` has it; notes the position's key."""
     key = hash_key(rules, position)
     keys[length] = key
     if is_drawn_by_rule(rules, position):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from glem.core.game import Game, load_game
+from glem.core.game.game import Game, load_game
 from glem.core.learning import Learning, load_learning
 from glem.core.tasks.tasks import progress
 

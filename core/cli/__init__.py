@@ -78,7 +78,7 @@ class _Commands(click.Group):
 def command_group(trust: tuple[str, ...]) -> None:
     """Learn evaluation functions for board games from positions and game records."""
     if trust:
-        from glem.core.game import load_game
+        from glem.core.game.game import load_game
 
         for name in trust:
             load_game(name)

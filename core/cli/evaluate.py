@@ -40,9 +40,9 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
     from glem.core.errors import BadInputError
     from glem.core.evaluation import LinearEvaluation
     from glem.core.files.atomic import atomic_path
+    from glem.core.game.optional_operations import plies_left_of
     from glem.core.position_files import read_header
     from glem.core.positions import PositionSet
-    from glem.core.search.choices import plies_left_of
 
     if output is not None and len(models) > 1:
         raise BadInputError("-o takes the values of one model; name one")

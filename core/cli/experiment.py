@@ -100,7 +100,7 @@ def power(
     """
     from glem.core.experiments.power import check_limits, measure_power
     from glem.core.experiments.sampled_positions import sample_positions
-    from glem.core.game import load_game
+    from glem.core.game.game import load_game
     from glem.core.grading.grading import GradingSettings
     from glem.core.grading.scorers import Scorer, scorer_of
     from glem.core.grading.selection import RANDOM, SelectionRule
@@ -167,7 +167,7 @@ def players(
 ) -> None:
     """Grade the players of GAMES by the scores in their comments, beside their ratings (Ban 2012, figure 2)."""
     from glem.core.experiments.strength import strength_of_players
-    from glem.core.game import load_game
+    from glem.core.game.game import load_game
 
     game = load_game(game_name)
     check_outputs(report)
@@ -213,7 +213,7 @@ def strength(
 ) -> None:
     """Grade evaluations of GAME on the same positions, beside their ratings from a tournament (Ban 2012, figure 2)."""
     from glem.core.experiments.strength import read_ratings, strength_of_evaluations
-    from glem.core.game import load_game
+    from glem.core.game.game import load_game
     from glem.core.grading.collection import grade_collection
     from glem.core.grading.grading import GradingSettings
     from glem.core.grading.scorers import scorer_of

@@ -21,7 +21,7 @@ _GLYPHS = {"own": "●", "opponent": "○", "empty": "·"}
 
 def _board(learning: Learning, position: Any) -> list[str]:
     """Lines of text that draw a position: the first letter of each cell's value, discs for the usual names."""
-    from glem.core.drawing import draw_position
+    from glem.core.game.drawing import draw_position
 
     layout = learning.game.layout
     if layout is None:
@@ -45,7 +45,7 @@ def _board(learning: Learning, position: Any) -> list[str]:
 
 def _evaluation(model: str, game_name: str | None) -> LinearEvaluation | ResultEvaluation:
     from glem.core.errors import BadInputError
-    from glem.core.game import load_game
+    from glem.core.game.game import load_game
     from glem.core.result_evaluation import load_any_evaluation
     from glem.core.tournament.player_data import load_any_player_evaluation
 

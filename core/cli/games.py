@@ -26,7 +26,7 @@ def command(game_name: str | None, as_json: bool) -> None:
     if game_name is not None:
         _print_facts(game_name, as_json=as_json)
         return
-    from glem.core.families import family_names
+    from glem.core.game.families import family_names
 
     listing, unreadable = _list_games()
     if as_json:
@@ -51,9 +51,9 @@ def command(game_name: str | None, as_json: bool) -> None:
 def _list_games() -> tuple[list[dict[str, Any]], dict[str, str]]:
     """Describe every installed game, and every distribution that cannot be read."""
     from glem.core.errors import GlemError
-    from glem.core.game import game_names, load_game
+    from glem.core.game.game import game_names, load_game
+    from glem.core.game.registry import unreadable_distributions
     from glem.core.learning import learning_names, load_learning
-    from glem.core.registry import unreadable_distributions
 
     listing: list[dict[str, Any]] = []
     learners = learning_names()

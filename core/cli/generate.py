@@ -68,7 +68,7 @@ def command(
     The games depend on the options alone, not on the number of workers. Interrupted or killed, the same command
     continues; with a greater number of games or positions it adds to what is there.
     """
-    from glem.core.game import load_game
+    from glem.core.game.game import load_game
     from glem.core.generation import GenerationSettings, generate
     from glem.core.opening_plans import OpeningPlan
     from glem.core.search.results import Limits

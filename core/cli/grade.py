@@ -134,7 +134,7 @@ def command(
     are compared on the same positions, recalibrated to the games alike; the grades as given stand beside.
     """
     from glem.core.compiling_ahead import FEATURES, compile_ahead
-    from glem.core.game import load_game
+    from glem.core.game.game import load_game
     from glem.core.grading.collection import grade_collection
     from glem.core.grading.grading import GradingSettings
     from glem.core.grading.scorers import StaticScorer

@@ -14,7 +14,7 @@ from glem.core.cli.search_labels import labelling_options, search_labelling
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.game import Game
+    from glem.core.game.game import Game
     from glem.core.positions import PositionSet
 
 __all__ = ["command"]
@@ -119,10 +119,10 @@ def _given_positions(
 
     from glem.core.cli.positions import ply_range
     from glem.core.errors import BadInputError
+    from glem.core.game.records import read_all_records
     from glem.core.game_choice import choose_game
     from glem.core.labelling import Selection
     from glem.core.positions import PositionSet
-    from glem.core.records import read_all_records
 
     scored = [file for file in files if Path(file).suffix == ".parquet"]
     if scored and len(scored) < len(files):

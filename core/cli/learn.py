@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from glem.core.game import Game
+    from glem.core.game.game import Game
     from glem.core.game_positions import GamePositions
     from glem.core.grading.changes import CandidateChange, Refit
     from glem.core.grading.learning import Candidate, Evaluation, LearningRun, Verdict
@@ -116,7 +116,7 @@ def command(
 
     from glem.core.errors import BadInputError
     from glem.core.files.names import distinct_names
-    from glem.core.game import load_game
+    from glem.core.game.game import load_game
     from glem.core.game_positions import keys_digest, read_game_positions
     from glem.core.grading.learning import DecidingGames, LearningRule, learn, share_of_games
     from glem.core.grading.reading import reading_remarks

@@ -18,8 +18,8 @@ from glem.core.cli.thinking import opponent_of, opponent_options
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.drawing import Drawing
     from glem.core.engine import Engine
+    from glem.core.game.drawing import Drawing
     from glem.core.tournament.players import MoveChoice
     from glem.core.tournament.transcripts import Transcript
 
@@ -106,7 +106,7 @@ class _Table:
         return f"{symbol} ({name})" if symbol else name
 
     def _drawing(self, marked: tuple[int, ...] = ()) -> Drawing | None:
-        from glem.core.drawing import draw_position
+        from glem.core.game.drawing import draw_position
 
         engine = self._engine
         return draw_position(engine.game, engine.position, first_to_move=engine.first_to_move, marked=marked, mark="*")
@@ -334,7 +334,7 @@ def command(
     thinks makes it move at once.
     """
     from glem.core.engine import Engine
-    from glem.core.game import load_game
+    from glem.core.game.game import load_game
     from glem.core.search.results import Limits
 
     if isinstance(sys.stdin, io.TextIOWrapper):

@@ -15,10 +15,10 @@ from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.game import Game
+    from glem.core.game.game import Game
+    from glem.core.game.records import GameRecords
     from glem.core.labelling import LabelCounts, Selection
     from glem.core.positions import PositionSet
-    from glem.core.records import GameRecords
 
 __all__ = ["command", "ply_range"]
 
@@ -118,7 +118,7 @@ def command(
 def ply_range(text: str, option: str) -> tuple[int, int]:
     """First and last of a range like 20-50 that an option was given."""
     from glem.core.errors import BadInputError
-    from glem.core.whole_numbers import whole_number
+    from glem.core.game.whole_numbers import whole_number
 
     first, dash, last = text.partition("-")
     least, greatest = whole_number(first.strip()), whole_number((last if dash else first).strip())
@@ -148,7 +148,7 @@ def _records(
     game: Game, files: Sequence[str], file_format: str | None, skip_bad: bool, *, quiet: bool
 ) -> Iterator[GameRecords]:
     from glem.core.files.names import distinct_names
-    from glem.core.records import read_records
+    from glem.core.game.records import read_records
 
     with display_progress(quiet=quiet)("Reading games", len(files)) as task:
         for file, name in zip(files, distinct_names(files), strict=True):
@@ -161,8 +161,8 @@ def _scored_positions(
     game: Game, files: Sequence[str], file_format: str | None, skip_bad: bool, counts: LabelCounts, *, quiet: bool
 ) -> Iterator[PositionSet]:
     from glem.core.files.names import distinct_names
+    from glem.core.game.records import ScoredPositions, read_scored_positions
     from glem.core.labelling import label_scored_positions
-    from glem.core.records import ScoredPositions, read_scored_positions
 
     def counted(chunks: Iterator[ScoredPositions]) -> Iterator[ScoredPositions]:
         for chunk in chunks:

@@ -92,9 +92,9 @@ def command(
 
     from glem.core.cli.positions import ply_range
     from glem.core.errors import BadInputError
+    from glem.core.game.records import read_all_records
     from glem.core.game_choice import choose_game
     from glem.core.propagation import GameTree
-    from glem.core.records import read_all_records
     from glem.core.relabelling import RelabelSettings, relabel
     from glem.core.tasks.chunked_work import Workers
     from glem.core.tasks.run_folder import run_folder

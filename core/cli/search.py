@@ -74,9 +74,9 @@ def command(
     do not compare.
     """
     from glem.core.analysis import depth_texts
-    from glem.core.drawing import draw_position
     from glem.core.engine import Engine
-    from glem.core.game import load_game
+    from glem.core.game.drawing import draw_position
+    from glem.core.game.game import load_game
     from glem.core.search.results import Limits
 
     game = load_game(game_name)

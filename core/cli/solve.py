@@ -12,8 +12,8 @@ from glem.core.cli.executors import executor_options, opened_executor
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.game import Game
-    from glem.core.solving import Solution
+    from glem.core.game.game import Game
+    from glem.core.game.solver import Solution
 
 __all__ = ["command"]
 
@@ -26,7 +26,7 @@ def _positions(
 
     from glem.core.compiling.operations import position_at
     from glem.core.errors import BadInputError
-    from glem.core.records import read_scored_positions
+    from glem.core.game.records import read_scored_positions
 
     for text in texts:
         yield text, _parsed(game, text), None
@@ -135,7 +135,7 @@ def command(
     """
     from glem.core.errors import BadInputError
     from glem.core.exact_scores import SolverSpec, solve_positions
-    from glem.core.game import load_game
+    from glem.core.game.game import load_game
 
     game = load_game(game_name)
     if not files and not texts:

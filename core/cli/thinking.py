@@ -10,7 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from glem.core.evaluation import LinearEvaluation
-    from glem.core.game import Game
+    from glem.core.game.game import Game
     from glem.core.search.results import Limits
     from glem.core.tournament.players import PlayerSpec
 

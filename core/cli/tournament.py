@@ -15,7 +15,7 @@ from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.cli.executors import WhereToRun
-    from glem.core.game import Game
+    from glem.core.game.game import Game
     from glem.core.search.results import Limits
     from glem.core.tasks.progress import Progress
     from glem.core.tournament.openings import Opening

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.operations import store_position
 from glem.core.conformance.report import BrokenPromise, Examination, OpenCheck
 from glem.core.errors import BadInputError
-from glem.core.game import Game
+from glem.core.game.game import Game
 
 __all__ = [
     "FIRST_PLIES",

@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
 from glem.core.experiments.lines import Correlation, LineFit, correlate, fit_line
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
 from glem.core.grading.comments import CommentScorer
 from glem.core.grading.correctness import Grade, floored, grade_of
 from glem.core.grading.distribution import log_correctness
@@ -35,7 +36,6 @@ from glem.core.grading.reading import SelectedPart, read_selected
 from glem.core.grading.scale import ScaleFit, fit_scale
 from glem.core.grading.selected import SelectedPositions
 from glem.core.grading.selection import ALL, SelectionRule
-from glem.core.records import GameRecords
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = [

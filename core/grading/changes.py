@@ -31,10 +31,10 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation import LinearEvaluation
+from glem.core.game.whole_numbers import whole_number
 from glem.core.learning import Learning
 from glem.core.likelihood_training import BIAS
 from glem.core.result_evaluation import ResultEvaluation
-from glem.core.whole_numbers import whole_number
 
 __all__ = [
     "CandidateChange",

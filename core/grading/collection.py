@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError, PluginError
 from glem.core.files.names import distinct_names
 from glem.core.fitted_files import fitted_among
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.grading.drawishness import (
     DrawishnessRows,
     DrawishnessSettings,

@@ -16,7 +16,7 @@ from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
 from glem.core.external_players import PositionScoring, external_players_of
 from glem.core.files.digests import arrays_digest
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.grading.grading import Prediction
 from glem.core.grading.selected import SelectedPositions
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers

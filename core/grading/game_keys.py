@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.duplicates import position_keys
-from glem.core.game import Game
+from glem.core.game.equal_positions import position_keys
+from glem.core.game.game import Game
 from glem.core.grading.reading import SelectedPart
 from glem.core.replay import outcomes
 

@@ -21,9 +21,9 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.duplicates import scatter
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
+from glem.core.game.equal_positions import scatter
 from glem.core.game_positions import GamePositions, keys_digest
 from glem.core.grading.comparison import compare
 from glem.core.grading.correctness import LEAST_CORRECTNESS, grade_of

@@ -12,13 +12,13 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.game.record_columns import added_remarks
+from glem.core.game.records import GameRecords, read_records
 from glem.core.grading.record_selection import selected_from_records
 from glem.core.grading.selected import SelectedPositions
 from glem.core.grading.selection import PositionChooser, SelectionCounts, SelectionRule
 from glem.core.positions import PositionSet
-from glem.core.record_columns import added_remarks
-from glem.core.records import GameRecords, read_records
 from glem.core.tasks.counts import counted
 
 __all__ = ["FileSummary", "SelectedPart", "read_selected", "reading_remarks", "sides_of", "why_nothing_is_left"]

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import compiled, kernel, mix
 from glem.core.compiling.operations import position_at, store_position
-from glem.core.game import Game, legal_moves, play
+from glem.core.game.game import Game, legal_moves, play
+from glem.core.game.records import GameRecords
 from glem.core.grading.selected import SelectedPositions
 from glem.core.grading.selection import EVERY, LAST, RANDOM, SelectionRule
-from glem.core.records import GameRecords
 from glem.core.replay import first_positions
 
 __all__ = ["chosen_plies", "plies_of_games", "selected_from_records"]
@@ -171,7 +171,7 @@ def selected_from_records(
     Parameters
     ----------
     game
-        Whose rules count; the moves are trusted to be legal, as those of :func:`~glem.core.records.read_records` are.
+        Whose rules count; the moves are trusted to be legal, as those of :func:`~glem.core.game.records.read_records` are.
     records
         G games.
     rule

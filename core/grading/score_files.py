@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.duplicates import position_keys
 from glem.core.errors import BadInputError, reading
 from glem.core.files.packed import line_blocks
-from glem.core.game import Game
+from glem.core.game.equal_positions import position_keys
+from glem.core.game.game import Game
+from glem.core.game.whole_numbers import whole_number
 from glem.core.grading.external_scorer import value_and_drawishness
 from glem.core.grading.grading import Prediction
 from glem.core.grading.scorer_tables import ScorerTable
 from glem.core.grading.selected import SelectedPositions
 from glem.core.grading.written_positions import original_text
 from glem.core.tasks.progress import SILENT, Progress
-from glem.core.whole_numbers import whole_number
 
 __all__ = ["ScoreFileScorer"]
 

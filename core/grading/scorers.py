@@ -15,7 +15,8 @@ from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.fitting.links import IDENTITY, LOGISTIC
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.game.solver import Solver, solver_of
 from glem.core.grading.external_scorer import ExternalScorer
 from glem.core.grading.grading import Prediction
 from glem.core.grading.selected import SelectedPositions
@@ -23,7 +24,6 @@ from glem.core.result_evaluation import ResultEvaluation, value_part
 from glem.core.search.evaluation_evaluator import evaluator_of, search_unit
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.solving import Solver, solver_of
 from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import run_tasks

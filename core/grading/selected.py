@@ -9,7 +9,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.records import GameRecords
+from glem.core.game.records import GameRecords
 
 __all__ = ["SelectedPositions"]
 

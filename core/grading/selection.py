@@ -13,9 +13,9 @@ import numpy as np
 from attrs import define, fields
 from numpy.typing import NDArray
 
-from glem.core.duplicates import scatter
 from glem.core.errors import BadInputError
-from glem.core.whole_numbers import whole_number
+from glem.core.game.equal_positions import scatter
+from glem.core.game.whole_numbers import whole_number
 
 __all__ = ["ALL", "EVERY", "LAST", "PAPER_RULE", "RANDOM", "PositionChooser", "SelectionCounts", "SelectionRule"]
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.grading.scorers import Scorer, scorer_of
 from glem.core.tasks.chunked_work import Workers
 

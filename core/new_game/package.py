@@ -11,7 +11,7 @@ from string import Template
 import glem
 from glem.core.errors import BadInputError
 from glem.core.files.atomic import check_writable, temporary_folder
-from glem.core.game import INTERFACE_VERSION
+from glem.core.game.game import INTERFACE_VERSION
 from glem.core.new_game.names import check_name, check_title
 
 __all__ = ["new_game"]

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import glem
-from glem.core.drawing import draw_position
 from glem.core.errors import BadInputError, GlemError
-from glem.core.protocols import Protocol
-from glem.core.protocols.conversation import Conversation, Interruption
+from glem.core.game.drawing import draw_position
+from glem.core.game.protocols import Protocol
+from glem.core.game.protocols.conversation import Conversation, Interruption
 from glem.core.search.results import Clock
 
 if TYPE_CHECKING:

@@ -33,8 +33,8 @@ import numpy as np
 from glem.core.compiling.borrowed import load_shared
 from glem.core.compiling.kernels import compiled, kept, overload_of
 from glem.core.compiling.operations import has_operation
-from glem.core.game import legal_moves, play
-from glem.core.search.choices import (
+from glem.core.game.game import legal_moves, play
+from glem.core.game.optional_operations import (
     extra_plies,
     hint,
     is_drawn_by_rule,

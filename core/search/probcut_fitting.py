@@ -14,10 +14,10 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling.operations import position_at
-from glem.core.duplicates import position_keys, scatter
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.files.digests import arrays_digest
+from glem.core.game.equal_positions import position_keys, scatter
 from glem.core.positions import PositionSet
 from glem.core.search.evaluation_evaluator import evaluator_of, search_unit
 from glem.core.search.probcut import ProbCut

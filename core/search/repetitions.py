@@ -8,8 +8,8 @@ import numpy as np
 
 from glem.core.compiling.kernels import compiled, overload_of
 from glem.core.compiling.operations import has_operation
-from glem.core.game import hash_key
-from glem.core.search.choices import earlier_plies
+from glem.core.game.game import hash_key
+from glem.core.game.optional_operations import earlier_plies
 from glem.core.search.state import EARLIER
 
 __all__ = ["is_repetition"]

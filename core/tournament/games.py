@@ -12,10 +12,10 @@ from typing import Any
 import attrs
 from attrs import define, field
 
-from glem.core.draws import Draw, drawn_by
 from glem.core.errors import GlemError, reading
 from glem.core.external_players import PlayerFailureError
-from glem.core.game import Game
+from glem.core.game.draws import Draw, drawn_by
+from glem.core.game.game import Game
 from glem.core.search.results import Clock
 from glem.core.tournament.kept_players import kept_player, kept_solver
 from glem.core.tournament.openings import Opening

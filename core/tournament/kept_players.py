@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 
-from glem.core.game import Game
-from glem.core.solving import Solver, solver_of
+from glem.core.game.game import Game
+from glem.core.game.solver import Solver, solver_of
 from glem.core.tournament.players import EXTERNAL, Player, PlayerSpec
 
 __all__ = ["close_programs", "kept_player", "kept_solver"]

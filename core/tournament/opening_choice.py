@@ -17,7 +17,7 @@ import numpy as np
 from attrs import define
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import run_tasks

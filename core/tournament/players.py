@@ -29,10 +29,10 @@ from attrs import define, field
 
 from glem.core.errors import BadInputError, reading
 from glem.core.external_players import external_players_of, split_program
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.game.solver import can_solve
+from glem.core.game.whole_numbers import whole_number
 from glem.core.search.results import Clock, Limits
-from glem.core.solving import can_solve
-from glem.core.whole_numbers import whole_number
 
 __all__ = ["DEFAULT_EVALUATION", "MOBILITY", "NO_EVALUATION", "MoveChoice", "Player", "PlayerSpec", "parse_player"]
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import attrs
 
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.game.solver import Solution, Solver, solver_of
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.results import Bound, Clock, Limits
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.solving import Solution, Solver, solver_of
 from glem.core.tournament.player_data import load_player_evaluation, load_player_probcut
 from glem.core.tournament.players import MoveChoice, PlayerSpec
 from glem.core.tournament.simple_players import legal_moves_of

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from glem.core.external_players import ExternalPlayers
 
 if TYPE_CHECKING:
-    from glem.core.game import Game
+    from glem.core.game.game import Game
     from glem.core.tournament.players import PlayerSpec
     from glem.games.chess.uci_player import UciPlayer, UciScoring
 

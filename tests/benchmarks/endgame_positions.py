@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from glem.core.compiling.operations import position_at
-from glem.core.game import load_game
-from glem.core.records import GameRecords, read_records
+from glem.core.game.game import load_game
+from glem.core.game.records import GameRecords, read_records
 from glem.core.replay import FINISHED, replay
 
 SEED = 1

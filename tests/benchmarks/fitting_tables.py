@@ -29,11 +29,11 @@ from glem.core.fitting import (
 )
 from glem.core.fitting.phases import neighbours
 from glem.core.fitting.problem import Source
-from glem.core.game import Game, load_game
+from glem.core.game.game import Game, load_game
+from glem.core.game.records import read_records
 from glem.core.learning import Learning, load_learning
 from glem.core.patterns import PatternSet
 from glem.core.positions import PositionSet
-from glem.core.records import read_records
 from glem.core.sparse_patterns import SparsePatterns
 
 GAME = "othello"

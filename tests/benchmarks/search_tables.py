@@ -22,7 +22,7 @@ from attrs import define, evolve
 
 from glem.core.compiling.kernels import compiled
 from glem.core.evaluation import LinearEvaluation
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.negascout import negascout
 from glem.core.search.results import Limits, SearchResult

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.game.records import read_records
 from glem.core.generation import GenerationSettings, generate
 from glem.core.learning import Learning
 from glem.core.opening_plans import OpeningPlan
 from glem.core.patterns import PatternSet
 from glem.core.positions import PositionSet
 from glem.core.propagation import GameTree
-from glem.core.records import read_records
 from glem.core.search_labels import SearchLabelling, label_by_search
 from glem.core.tournament.players import parse_player
 from glem.core.training import Terms, train

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.game.records import read_records
 from glem.core.grading.collection import CollectionGrading, grade_collection
 from glem.core.grading.comparison import compare
 from glem.core.grading.distribution import result_distribution
@@ -17,7 +18,6 @@ from glem.core.grading.scorers import scorer_of
 from glem.core.grading.selection import SelectionRule
 from glem.core.labelling import label_records
 from glem.core.position_files import PositionWriter
-from glem.core.records import read_records
 
 GAMES = 100_000
 

@@ -14,7 +14,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from glem.core.evaluation import LinearEvaluation
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.learning import Learning
 from glem.core.patterns import PatternSet
 from glem.core.search.evaluation_evaluator import evaluator_of

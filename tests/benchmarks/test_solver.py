@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from glem.core.game import load_game
+from glem.core.game.game import load_game
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.tournament.player_data import load_player_evaluation
 from glem.games.othello.solver import EndgameSolver

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.learning import Learning
 from glem.core.tasks.journal import Journal
 from glem.core.tournament.games import GameTask, play_game

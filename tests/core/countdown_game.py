@@ -8,7 +8,7 @@ import numpy as np
 
 from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError
-from glem.core.game import Game
+from glem.core.game.game import Game
 
 STONES = 9
 

@@ -22,7 +22,7 @@ from glem.core.files.packed import open_packed
 from glem.core.fitting import FitResult, PhaseWeights
 from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.links import IDENTITY
-from glem.core.game import load_game
+from glem.core.game.game import load_game
 from glem.core.grading.changes import read_candidates
 from glem.core.grading.learning import Verdict
 from glem.core.learning import load_learning

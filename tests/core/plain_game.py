@@ -13,7 +13,7 @@ import numpy as np
 from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError
 from glem.core.features import AtomicFeature, AtomicFeatures
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.learning import Learning, Phases
 
 HEAP = 5

@@ -19,9 +19,9 @@ import pytest
 
 from glem.core.cli import main
 from glem.core.engine import Engine
-from glem.core.game import load_game
+from glem.core.game.game import load_game
+from glem.core.game.records import read_records
 from glem.core.learning import Learning
-from glem.core.records import read_records
 from tests.core.killed_commands import killed_in_the_end
 from tests.core.linear_evaluations import mobility_evaluation
 
@@ -387,7 +387,7 @@ def test_only_commands_that_continue_say_so(terminal: _Terminal, monkeypatch: py
     def interrupted(*_arguments: object, **_options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("glem.core.game.load_game", interrupted)
+    monkeypatch.setattr("glem.core.game.game.load_game", interrupted)
     assert terminal("search", "othello", status=130).strip() == "glem: interrupted"
     monkeypatch.setattr("glem.core.cli.outputs.check_writable", interrupted)
     error = terminal("label", "x.games", "-o", "x.parquet", status=130)

@@ -10,7 +10,7 @@ import pytest
 from glem.core.cli import main
 from glem.core.errors import BadInputError
 from glem.core.exact_scores import SolverSpec, solve_positions
-from glem.core.game import Game
+from glem.core.game.game import Game
 from tests.core.countdown_game import COUNTDOWN
 from tests.oracles.othello_rules import board_of, legal_moves, play
 

@@ -11,7 +11,7 @@ import pytest
 
 from glem.core import compiling_ahead
 from glem.core.compiling_ahead import FEATURES, SEARCH, compile_ahead
-from glem.core.game import load_game
+from glem.core.game.game import load_game
 
 
 @pytest.fixture

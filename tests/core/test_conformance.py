@@ -14,7 +14,7 @@ from glem.core.conformance import check_features, check_game, check_learning, ch
 from glem.core.conformance.plugin import check_plugin
 from glem.core.errors import BadInputError, ConformanceError
 from glem.core.features import AtomicFeatures
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.learning import Learning, Phases
 from glem.games.othello import rules as othello_rules
 from tests.core import countdown_game as sound

@@ -17,11 +17,11 @@ from glem.core.candidates import MiningPlan, draw_sample, find_candidates
 from glem.core.cli import main
 from glem.core.compiling.kernels import popcount
 from glem.core.discovery import DiscoverySettings, _cell_moments, discover
-from glem.core.duplicates import position_keys
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.fitted_files import FITTED_FILES
 from glem.core.fitting import ConjugateGradient
+from glem.core.game.equal_positions import position_keys
 from glem.core.learning import Learning, Phases
 from glem.core.patterns import PatternSet
 from glem.core.positions import PositionSet

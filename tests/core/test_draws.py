@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from attrs import define, evolve
 
-from glem.core.draws import Draw, drawn_by
 from glem.core.engine import Engine
 from glem.core.errors import BadInputError
-from glem.core.game import Game
+from glem.core.game.draws import Draw, drawn_by
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
 from glem.core.labelling import LabelCounts, label_records
 from glem.core.propagation import GameTree
-from glem.core.records import GameRecords
 from glem.core.replay import UNFINISHED, replay
 from glem.core.search.results import Clock
 from glem.core.self_play import play_games

@@ -5,7 +5,7 @@ import pytest
 
 from glem.core.errors import BadInputError
 from glem.core.features import AtomicFeature, AtomicFeatures, Relation
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.learning import Learning
 
 

@@ -14,13 +14,13 @@ import pytest
 
 from glem.core.cli import main
 from glem.core.errors import BadInputError
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.game.perft import perft
+from glem.core.game.records import GameRecords, read_records
 from glem.core.generation import ExploringSpec, Generated, GenerationSettings, generate
 from glem.core.learning import Learning
 from glem.core.opening_plans import OpeningPlan, all_openings, random_opening
-from glem.core.perft import perft
 from glem.core.positions import PositionSet
-from glem.core.records import GameRecords, read_records
 from glem.core.tournament.games import GameTask, play_game
 from glem.core.tournament.openings import Opening, canonical_position
 from glem.core.tournament.players import parse_player

@@ -14,7 +14,7 @@ from glem.core.evaluation import LinearEvaluation
 from glem.core.fitted_files import FITTED_FILES
 from glem.core.fitting import ConjugateGradient
 from glem.core.fitting.links import scaled_sigmoid
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.generations import Generation, ImproveSettings, improve
 from glem.core.learning import Learning
 from glem.core.positions import PositionSet

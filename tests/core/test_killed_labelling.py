@@ -12,7 +12,7 @@ import pytest
 
 from glem.core.cli import main
 from glem.core.evaluation import LinearEvaluation
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.learning import Learning
 from glem.core.record_writing import write_games
 from tests.core.killed_commands import end_command_when

@@ -8,7 +8,8 @@ import pytest
 from attrs import evolve
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords, ScoredPositions, read_records
 from glem.core.labelling import (
     LABELS,
     LabelCounts,
@@ -20,7 +21,6 @@ from glem.core.labelling import (
 )
 from glem.core.learning import Learning
 from glem.core.positions import PositionSet
-from glem.core.records import GameRecords, ScoredPositions, read_records
 from tests.core.countdown_game import COUNTDOWN
 from tests.oracles import positions as oracle
 

@@ -11,7 +11,7 @@ from attrs import evolve
 
 from glem.core.errors import BadInputError
 from glem.core.features import AtomicFeature, AtomicFeatures
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.learning import Learning
 from glem.core.patterns import Pattern, PatternSet, images_of, self_images
 from tests.oracles.fitting import pattern_orbits

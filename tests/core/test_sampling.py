@@ -18,7 +18,7 @@ import pytest
 from glem.core.cli import main
 from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.learning import Learning
 from glem.core.positions import PositionSet
 from glem.core.sampling import PositionSampler, Samples

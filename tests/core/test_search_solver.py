@@ -9,11 +9,11 @@ import pytest
 
 from glem.core.errors import BadInputError
 from glem.core.exact_scores import SolverSpec
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.game.solver import can_solve, solve_moves, solver_of
 from glem.core.search.results import Limits
 from glem.core.search_labels import Labeller
 from glem.core.search_solver import SearchSolver
-from glem.core.solving import can_solve, solve_moves, solver_of
 from glem.core.tournament.players import PlayerSpec, parse_player
 from tests.core.countdown_game import COUNTDOWN, FACTS, STONES, Position
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glem.core.game import Game, load_game
+from glem.core.game.game import Game, load_game
 from glem.core.game_positions import read_game_positions
 from glem.core.grading.selection import ALL, SelectionRule
 from glem.core.learning import load_learning

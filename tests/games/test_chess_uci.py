@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from glem.core.analysis import AnalysedLine, Analysis
 from glem.core.engine import Engine
 from glem.core.errors import BadInputError
-from glem.core.game import load_game
+from glem.core.game.game import load_game
 from glem.core.search.results import Bound, Clock, Limits
 from glem.core.tournament.players import PlayerSpec
 from glem.games.chess.boards import from_board

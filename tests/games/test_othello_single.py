@@ -10,7 +10,7 @@ import pytest
 
 from glem.core.compiling.kernels import compiled, kernel
 from glem.core.compiling.operations import Operations
-from glem.core.game import Game, count_moves, is_over, legal_moves, play
+from glem.core.game.game import Game, count_moves, is_over, legal_moves, play
 from glem.games.othello import rules
 from glem.games.othello.rules import PASS, Position
 from glem.games.othello.single import SEARCH_RULES, flips_one, mobility_one

@@ -30,7 +30,7 @@ import click
 import numpy as np
 import pyarrow.parquet as pq
 
-from glem.core.game import load_game
+from glem.core.game.game import load_game
 from glem.core.learning import load_learning
 from glem.core.record_writing import write_games
 from tests.core.labelling_examples import some_positions

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.replay import FINISHED, ILLEGAL, UNFINISHED
 
 

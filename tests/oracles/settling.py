@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.search.evaluators import Evaluator
 from tests.oracles.search import WIN_PLIES, static_of
 

@@ -17,7 +17,7 @@ from glem.core.cli import command_group
 from glem.core.errors import BadInputError
 from glem.core.experiments.power import PowerExperiment, measure_power
 from glem.core.experiments.sampled_positions import SampledPositions, sample_positions
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.grading.correctness import grade_of
 from glem.core.grading.distribution import log_correctness
 from glem.core.grading.grading import GradingSettings, Prediction

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from glem.core.cli import command_group
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
-from glem.core.game import Game, load_game
+from glem.core.game.game import Game, load_game
 from glem.core.grading.collection import CollectionGrading, grade_collection
 from glem.core.grading.distribution import log_correctness
 from glem.core.grading.grading import GradingSettings

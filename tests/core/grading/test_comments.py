@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from glem.core.errors import BadInputError
+from glem.core.game.records import GameRecords
 from glem.core.grading.comments import (
     COMMENT_KINDS,
     FIRST,
@@ -22,7 +23,6 @@ from glem.core.grading.comments import (
 )
 from glem.core.grading.grading import Prediction
 from glem.core.grading.selected import SelectedPositions
-from glem.core.records import GameRecords
 
 PLIES = 40
 

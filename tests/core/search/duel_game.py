@@ -12,7 +12,7 @@ import numpy as np
 
 from glem.core.compiling.kernels import mix, popcount
 from glem.core.compiling.operations import Operations
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.search.evaluators import Evaluator
 
 CELLS = 8

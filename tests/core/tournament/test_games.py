@@ -11,9 +11,9 @@ import pytest
 from attrs import define, evolve
 
 from glem.core.errors import BadInputError, GlemError
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.game.solver import Solution
 from glem.core.search.results import Clock
-from glem.core.solving import Solution
 from glem.core.tournament import games, kept_players
 from glem.core.tournament.games import Adjudication, End, GameTask, PlayedGame, play_game
 from glem.core.tournament.openings import Opening

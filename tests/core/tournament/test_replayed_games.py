@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from glem.core.game import load_game
+from glem.core.game.game import load_game
 from glem.core.tournament.games import End, GameTask, PlayedGame, play_game
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.players import MoveChoice, PlayerSpec

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.learning import Learning
 from glem.core.search.results import Clock
 from glem.core.tournament.games import GameTask, PlayedGame, play_game

@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.tournament.games import GameTask, PlayedGame, play_game
 from glem.core.tournament.opening_choice import choose_openings
 from glem.core.tournament.players import parse_player

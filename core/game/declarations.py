@@ -1,6 +1,6 @@
 """What a plugin's declaration must be, said in one sentence where it is not.
 
-The constructors of :class:`~glem.core.game.Game`, :class:`~glem.core.learning.Learning` and what they hold call these
+The constructors of :class:`~glem.core.game.game.Game`, :class:`~glem.core.learning.Learning` and what they hold call these
 functions: a mistake that would surface deep inside a search is told where it was made. What needs positions to be seen
 is left to :mod:`glem.core.conformance`.
 """
@@ -188,7 +188,7 @@ def game_problems(game: Any) -> list[str]:
     Parameters
     ----------
     game
-        A :class:`~glem.core.game.Game` under construction.
+        A :class:`~glem.core.game.game.Game` under construction.
 
     Returns
     -------

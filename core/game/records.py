@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError, reading
 from glem.core.files.names import distinct_names
 from glem.core.files.packed import MAX_BYTES, bare_suffix, open_bounded
-from glem.core.record_columns import added_remarks, columns_or_missing, united_names, united_starts
+from glem.core.game.record_columns import added_remarks, columns_or_missing, united_names, united_starts
 
 if TYPE_CHECKING:
-    from glem.core.game import Game
+    from glem.core.game.game import Game
 
 __all__ = [
     "CHUNK_SIZE",

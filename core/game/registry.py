@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from glem.core.errors import GlemError, PluginError
-from glem.core.interface import versions
+from glem.core.game.declarations import versions
 
 __all__ = ["GAMES_GROUP", "LEARNING_GROUP", "load_plugin", "plugin_names", "plugin_owner", "unreadable_distributions"]
 

@@ -12,7 +12,7 @@ from typing import Any
 from attrs import define
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
+from glem.core.game.game import Game
 
 __all__ = ["Drawing", "draw_position"]
 

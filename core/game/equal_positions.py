@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import compiled, mix
 from glem.core.compiling.operations import position_at, store_position
 from glem.core.errors import BadInputError
-from glem.core.game import Game, hash_key, transform
+from glem.core.game.game import Game, hash_key, transform
 
 __all__ = ["Groups", "canonical_positions", "contiguous_columns", "group_equal", "position_keys", "scatter"]
 

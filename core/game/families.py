@@ -1,7 +1,7 @@
 """Families of games: one plugin that makes a game out of a text, such as all games of another package.
 
 A distribution names a family in the entry-point group ``glem.game_families``: a function that takes the text behind
-``family:`` and returns a :class:`~glem.core.game.Game` of the whole name. A function of the same name in
+``family:`` and returns a :class:`~glem.core.game.game.Game` of the whole name. A function of the same name in
 ``glem.learning_families`` takes such a game and returns what it gives to learning.
 
 The text of a name chooses what the family does, perhaps how much memory it takes. A file of a stranger may therefore
@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any
 
 from glem.core.errors import BadInputError, GlemError, PluginError
-from glem.core.registry import load_plugin, plugin_names, plugin_owner
+from glem.core.game.registry import load_plugin, plugin_names, plugin_owner
 
 __all__ = [
     "GAME_FAMILIES_GROUP",

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
-from glem.core.game import Game
+from glem.core.game.game import Game
 
 __all__ = ["OCCURRENCES", "Draw", "drawn_by"]
 
@@ -33,7 +33,7 @@ def drawn_by(game: Game, position: Any, previous: Sequence[Any]) -> Draw | None:
     ----------
     game
         The game; ``is_drawn`` and ``reversible_plies`` of its search functions decide
-        (:mod:`glem.core.search.choices`).
+        (:mod:`glem.core.game.optional_operations`).
     position
         The position that was reached.
     previous

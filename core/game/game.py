@@ -17,12 +17,12 @@ from attrs import define, field
 from glem.core.compiling.operations import Operations, generic_operation
 from glem.core.errors import BadInputError, PluginError
 from glem.core.external_players import ExternalPlayers
-from glem.core.families import GAME_FAMILIES_GROUP, family_names, family_of, load_member
-from glem.core.interface import INTERFACE_VERSION, explain_arguments, game_problems, refuse, versions
-from glem.core.protocols import Protocol
-from glem.core.records import PositionFormat, RecordFormat
-from glem.core.registry import GAMES_GROUP, load_plugin, plugin_names, plugin_owner
-from glem.core.solving import Solver
+from glem.core.game.declarations import INTERFACE_VERSION, explain_arguments, game_problems, refuse, versions
+from glem.core.game.families import GAME_FAMILIES_GROUP, family_names, family_of, load_member
+from glem.core.game.protocols import Protocol
+from glem.core.game.records import PositionFormat, RecordFormat
+from glem.core.game.registry import GAMES_GROUP, load_plugin, plugin_names, plugin_owner
+from glem.core.game.solver import Solver
 
 __all__ = [
     "INTERFACE_VERSION",
@@ -116,17 +116,17 @@ class Game:
     pass_move
         The move that a side without any other makes, if files of the game leave it out; None if there is none.
     record_formats
-        Name to file format of game records; see :func:`glem.core.records.read_records`.
+        Name to file format of game records; see :func:`glem.core.game.records.read_records`.
     position_formats
-        Name to file format of positions with scores; see :func:`glem.core.records.read_scored_positions`.
+        Name to file format of positions with scores; see :func:`glem.core.game.records.read_scored_positions`.
     search_functions
         Functions for searching single positions, by operation name. They may replace rules by faster ones of the
         same results (``legal_moves``, ``play``), and add the optional operations of :mod:`glem.core.search`.
     make_solver
         Optional ``(evaluator=None, table_mb=64) -> Solver``: exact values of positions near the end
-        (:mod:`glem.core.solving`); the evaluator, if any, only orders moves.
+        (:mod:`glem.core.game.solver`); the evaluator, if any, only orders moves.
     protocols
-        Name to text protocol by which other programs play the game (:mod:`glem.core.protocols`).
+        Name to text protocol by which other programs play the game (:mod:`glem.core.game.protocols`).
     external_players
         Name to protocol by which programs of others are players (:mod:`glem.core.external_players`): the text of such
         a player is ``name:program``, then limits and options.
@@ -329,7 +329,7 @@ def load_game(name: str) -> Game:
     Raises
     ------
     PluginError
-        See :func:`~glem.core.registry.load_plugin` and :func:`~glem.core.families.load_member`; also when the game was
+        See :func:`~glem.core.game.registry.load_plugin` and :func:`~glem.core.game.families.load_member`; also when the game was
         written for another interface version or has another name than its entry point.
     """
     family = family_of(name)
