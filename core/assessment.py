@@ -10,7 +10,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.learning import Learning
+from glem.core.features.learning import Learning
 
 __all__ = [
     "Baseline",

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from glem.core.evaluation import LinearEvaluation
-from glem.core.features import AtomicFeatures
+from glem.core.features.features import AtomicFeatures
+from glem.core.features.learning import Learning, Phases
 from glem.core.game.game import Game
-from glem.core.learning import Learning, Phases
 
 __all__ = ["blank_evaluation"]
 

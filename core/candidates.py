@@ -13,8 +13,8 @@ from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import position_at, store_position
 from glem.core.configurations import ConfigurationSet, close_under_symmetry, symmetry_classes
 from glem.core.errors import BadInputError
+from glem.core.features.learning import Learning
 from glem.core.game.game import transform
-from glem.core.learning import Learning
 from glem.core.mining import Method, label_significance, label_statistics, mine
 from glem.core.mining.gain import generalization_gain
 from glem.core.mining.union import union

@@ -41,7 +41,7 @@ def compile_ahead(purpose: str, game: Game, evaluation: str = "") -> None:
         What the search evaluates with, as in a player's text; errors are left to the command.
     """
     from glem.core.compiling.kernels import cache_folder
-    from glem.core.learning import has_learning, load_learning
+    from glem.core.features.learning import has_learning, load_learning
 
     folder = cache_folder()
     if folder is None or os.environ.get(_OFF) or (os.cpu_count() or 1) < 2 or not has_learning(game.name):
@@ -69,7 +69,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _features(game: Game, _evaluation: str) -> None:
     import numpy as np
 
-    from glem.core.learning import load_learning
+    from glem.core.features.learning import load_learning
 
     position = game.initial_position
     columns = type(position)(*(np.array([field]) for field in position))

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from glem.core.compiling.kernels import kernel, mix
 from glem.core.errors import BadInputError, reading
-from glem.core.features import AtomicFeatures, Relation
+from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.files.archives import read_arrays
 from glem.core.files.atomic import atomic_path
 
@@ -258,7 +258,7 @@ def symmetry_classes(configurations: ConfigurationSet, symmetries: NDArray[np.in
     configurations
         Any set; images that it does not hold do no harm.
     symmetries
-        Array [S, F] as in :class:`~glem.core.features.AtomicFeatures`, or None for a game without symmetries.
+        Array [S, F] as in :class:`~glem.core.features.features.AtomicFeatures`, or None for a game without symmetries.
 
     Returns
     -------
@@ -283,7 +283,7 @@ def close_under_symmetry(
     configurations
         Any set without duplicates.
     symmetries
-        Array [S, F] as in :class:`~glem.core.features.AtomicFeatures`, or None for a game without symmetries.
+        Array [S, F] as in :class:`~glem.core.features.features.AtomicFeatures`, or None for a game without symmetries.
 
     Returns
     -------

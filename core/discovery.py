@@ -32,11 +32,11 @@ from glem.core.discovery_report import (
 )
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation import LinearEvaluation
-from glem.core.features import side_and_kind
+from glem.core.features.features import side_and_kind
+from glem.core.features.learning import Learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.files.atomic import atomic_path, check_writable
 from glem.core.files.digests import arrays_digest
-from glem.core.learning import Learning
 from glem.core.matching import ConfigurationMatcher
 from glem.core.mining import label_statistics
 from glem.core.patterns import PatternSet

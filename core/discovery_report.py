@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from glem.core.assessment import CalibrationBins
 from glem.core.candidates import Candidates
 from glem.core.configurations import ConfigurationSet
-from glem.core.features import AtomicFeatures, Relation
+from glem.core.features.features import AtomicFeatures, Relation
+from glem.core.features.learning import Learning
 from glem.core.fitting import FitResult
-from glem.core.learning import Learning
 from glem.core.positions import PositionSet
 from glem.core.report.data import Calibration, CellMap, DiscoveryReport, Item, LearningCurve, PhaseErrors
 from glem.core.tasks.counts import counted

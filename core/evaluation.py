@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import kernel
 from glem.core.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
-from glem.core.features import Relation
+from glem.core.features.features import Relation
+from glem.core.features.learning import Learning
 from glem.core.fitting.links import IDENTITY, LOGISTIC, Link, result_labels
-from glem.core.learning import Learning
 from glem.core.matching import ConfigurationMatcher
 from glem.core.patterns import PatternSet
 from glem.core.tasks.progress import SILENT, Progress
@@ -194,7 +194,7 @@ class LinearEvaluation:
         Parameters
         ----------
         values
-            int16 [N, F] as :meth:`~glem.core.features.AtomicFeatures.values` gives them.
+            int16 [N, F] as :meth:`~glem.core.features.features.AtomicFeatures.values` gives them.
         phase
             Phase of each position [N].
         jobs

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from glem.core.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation import LinearEvaluation
+from glem.core.features.learning import Learning, load_learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.fitting.links import Link
 from glem.core.game.families import check_named_by_file
-from glem.core.learning import Learning, load_learning
 from glem.core.patterns import PatternSet
 
 __all__ = [

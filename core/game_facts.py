@@ -12,7 +12,8 @@ import numpy as np
 from attrs import define
 
 from glem.core.errors import BadInputError, PluginError
-from glem.core.features import AtomicFeature, AtomicFeatures
+from glem.core.features.features import AtomicFeature, AtomicFeatures
+from glem.core.features.learning import Learning, load_learning
 from glem.core.game.drawing import draw_position
 from glem.core.game.families import GAME_FAMILIES_GROUP as FAMILIES
 from glem.core.game.families import family_of
@@ -23,7 +24,6 @@ from glem.core.game.protocols.gtp import GTP
 from glem.core.game.records import PositionFormat, RecordFormat
 from glem.core.game.registry import GAMES_GROUP
 from glem.core.game_lines import GAME_LINES
-from glem.core.learning import Learning, load_learning
 from glem.core.patterns import PatternSet, images_of
 
 __all__ = ["FactTable", "GameFacts", "game_facts"]

@@ -33,11 +33,11 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel, mix
 from glem.core.errors import BadInputError
+from glem.core.features.learning import Phases
 from glem.core.game.equal_positions import position_keys
 from glem.core.game.game import Game
 from glem.core.game.record_columns import added_remarks
 from glem.core.game.records import GameRecords, ScoredPositions
-from glem.core.learning import Phases
 from glem.core.positions import PositionSet
 from glem.core.replay import FINISHED, ILLEGAL, UNFINISHED, Replay, replay
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from glem.core.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
+from glem.core.features.learning import Learning
 from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.likelihood import LikelihoodProblem, LikelihoodWeights, PartWeights, phase_basis
 from glem.core.fitting.likelihood_errors import LikelihoodErrors, likelihood_errors
@@ -21,7 +22,6 @@ from glem.core.fitting.links import LOGISTIC
 from glem.core.fitting.quasi_newton import Minimum, minimize
 from glem.core.game.equal_positions import scatter
 from glem.core.game_positions import GamePositions
-from glem.core.learning import Learning
 from glem.core.matching import ConfigurationMatcher
 from glem.core.patterns import PatternSet
 from glem.core.result_evaluation import ResultEvaluation

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
-from glem.core.features import AtomicFeatures, Relation
+from glem.core.features.features import AtomicFeatures, Relation
 
 __all__ = [
     "MAX_TABLE_SIZE",

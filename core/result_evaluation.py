@@ -29,11 +29,11 @@ from glem.core.evaluation_files import (
     load_evaluation,
     restored_evaluation,
 )
+from glem.core.features.learning import Learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.fitting.links import IDENTITY, LOGISTIC
 from glem.core.game.game import Game
 from glem.core.grading.distribution import ResultDistribution, result_distribution
-from glem.core.learning import Learning
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["ResultEvaluation", "has_drawishness", "load_any_evaluation", "value_part"]

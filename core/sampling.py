@@ -25,8 +25,8 @@ from glem.core.compiling.borrowed import BorrowedType
 from glem.core.compiling.kernels import mix, overload_of
 from glem.core.compiling.operations import Operations, store_position
 from glem.core.errors import BadInputError
+from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import Game
-from glem.core.search.evaluators import Evaluator
 
 __all__ = ["PositionSampler", "Samples"]
 

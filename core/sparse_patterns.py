@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
-from glem.core.features import AtomicFeatures, Relation
+from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.patterns import (
     Pattern,
     check_pattern,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from glem.core.features.learning import Learning, load_learning
 from glem.core.game.game import Game, load_game
-from glem.core.learning import Learning, load_learning
 from glem.core.tasks.tasks import progress
 
 # A machine that is busy, or compiles, makes no example wrong.

@@ -18,8 +18,8 @@ __all__ = ["command"]
 def _chosen_learning(name: str | None) -> Any:
     """Find the named game's learning, or that of the first installed game that brings a sample, or of the first."""
     from glem.core.errors import BadInputError
+    from glem.core.features.learning import learning_names, load_learning
     from glem.core.game.game import game_names
-    from glem.core.learning import learning_names, load_learning
 
     if name is not None:
         return load_learning(name)

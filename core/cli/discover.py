@@ -124,9 +124,9 @@ def command(
     """
     from glem.core.candidates import MiningPlan
     from glem.core.discovery import RESULTS, DiscoverySettings, discover
+    from glem.core.features.learning import load_learning
     from glem.core.fitted_files import FITTED_FILES, fitted_files_text
     from glem.core.fitting import ConjugateGradient
-    from glem.core.learning import load_learning
     from glem.core.positions import PositionSet
     from glem.core.training import FitSettings
 

@@ -11,7 +11,7 @@ from glem.core.cli.display import print_json, print_table
 
 if TYPE_CHECKING:
     from glem.core.evaluation import LinearEvaluation
-    from glem.core.learning import Learning
+    from glem.core.features.learning import Learning
     from glem.core.result_evaluation import ResultEvaluation
 
 __all__ = ["command"]

@@ -51,9 +51,9 @@ def command(game_name: str | None, as_json: bool) -> None:
 def _list_games() -> tuple[list[dict[str, Any]], dict[str, str]]:
     """Describe every installed game, and every distribution that cannot be read."""
     from glem.core.errors import GlemError
+    from glem.core.features.learning import learning_names, load_learning
     from glem.core.game.game import game_names, load_game
     from glem.core.game.registry import unreadable_distributions
-    from glem.core.learning import learning_names, load_learning
 
     listing: list[dict[str, Any]] = []
     learners = learning_names()

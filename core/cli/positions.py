@@ -128,8 +128,8 @@ def ply_range(text: str, option: str) -> tuple[int, int]:
 
 
 def _selection(game: Game, plies: str | None, phases: str | None, errors: str | None, sample: int | None) -> Selection:
+    from glem.core.features.learning import load_learning
     from glem.core.labelling import Selection
-    from glem.core.learning import load_learning
 
     chosen = None
     if phases is not None:

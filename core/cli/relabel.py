@@ -145,7 +145,7 @@ def _changes(tree: GameTree, against: str, value: NDArray[np.float32]) -> list[L
     """Compare each position's new label with that of its own game; the last position of a finished game is no label."""
     import numpy as np
 
-    from glem.core.learning import load_learning
+    from glem.core.features.learning import load_learning
     from glem.core.propagation import label_changes
     from glem.core.replay import FINISHED
 

@@ -209,7 +209,7 @@ def _evaluation(game: Game, name: str) -> str | None:
     if name == "none":
         return None
     if name == "default":
-        from glem.core.learning import learning_names, load_learning
+        from glem.core.features.learning import learning_names, load_learning
 
         known = game.name in learning_names() and load_learning(game.name).default_evaluation is not None
         return name if known else None

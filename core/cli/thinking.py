@@ -175,7 +175,7 @@ def named_evaluation(name: str, positions: str) -> LinearEvaluation:
 def _check_default(game: Game) -> None:
     """Say how to get an evaluation where none comes with the game."""
     from glem.core.errors import BadInputError
-    from glem.core.learning import learning_names, load_learning
+    from glem.core.features.learning import learning_names, load_learning
 
     if game.name not in learning_names():
         raise BadInputError(f"nothing is known of evaluating {game.title}: no installed plugin gives it features")

@@ -12,8 +12,8 @@ from glem.core.conformance.playouts import Sample, columns_of, place_of, rows_of
 from glem.core.conformance.report import ConformanceReport, Examination, OpenCheck, examine
 from glem.core.errors import GlemError
 from glem.core.evaluation import LinearEvaluation
-from glem.core.features import AtomicFeatures, write_values
-from glem.core.learning import Learning, Phases
+from glem.core.features.features import AtomicFeatures, write_values
+from glem.core.features.learning import Learning, Phases
 from glem.core.patterns import PatternSet, images_of
 from glem.core.positions import PositionSet
 from glem.core.result_evaluation import value_part

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
-from glem.core.features import AtomicFeatures
+from glem.core.features.features import AtomicFeatures
 from glem.core.fitting.columns import Columns
 from glem.core.fitting.passes import Rows, sum_weights
 from glem.core.fitting.threads import ordered_map

@@ -1,6 +1,6 @@
 """What a plugin's declaration must be, said in one sentence where it is not.
 
-The constructors of :class:`~glem.core.game.game.Game`, :class:`~glem.core.learning.Learning` and what they hold call these
+The constructors of :class:`~glem.core.game.game.Game`, :class:`~glem.core.features.learning.Learning` and what they hold call these
 functions: a mistake that would surface deep inside a search is told where it was made. What needs positions to be seen
 is left to :mod:`glem.core.conformance`.
 """
@@ -220,7 +220,7 @@ def game_problems(game: Any) -> list[str]:
 
 
 def phases_problems(phases: Any, game_class: type[Any]) -> list[str]:
-    """Tell what is wrong with the fields of :class:`~glem.core.learning.Phases`; as :func:`game_problems`."""
+    """Tell what is wrong with the fields of :class:`~glem.core.features.learning.Phases`; as :func:`game_problems`."""
     problems = []
     if not isinstance(phases.game, game_class):
         problems.append(f"game is {_shown(phases.game)}, expected a Game")
@@ -237,7 +237,7 @@ def phases_problems(phases: Any, game_class: type[Any]) -> list[str]:
 
 
 def learning_problems(learning: Any, kinds: Mapping[str, type[Any]]) -> list[str]:
-    """Tell what is wrong with the fields of a :class:`~glem.core.learning.Learning`; as :func:`game_problems`.
+    """Tell what is wrong with the fields of a :class:`~glem.core.features.learning.Learning`; as :func:`game_problems`.
 
     Parameters
     ----------

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from attrs import define
 
 if TYPE_CHECKING:
+    from glem.core.features.evaluators import Evaluator
     from glem.core.game.game import Game
-    from glem.core.search.evaluators import Evaluator
 
 __all__ = ["Solution", "Solver", "can_solve", "solve_moves", "solver_of"]
 

@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation import LinearEvaluation
+from glem.core.features.learning import Learning
 from glem.core.game.whole_numbers import whole_number
-from glem.core.learning import Learning
 from glem.core.likelihood_training import BIAS
 from glem.core.result_evaluation import ResultEvaluation
 

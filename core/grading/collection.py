@@ -18,6 +18,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, PluginError
+from glem.core.features.learning import Learning, load_learning
 from glem.core.files.names import distinct_names
 from glem.core.fitted_files import fitted_among
 from glem.core.game.game import Game
@@ -50,7 +51,6 @@ from glem.core.grading.scorer_tables import ScorerTable
 from glem.core.grading.scorers import Scorer
 from glem.core.grading.selected import SelectedPositions
 from glem.core.grading.selection import PAPER_RULE, SelectionCounts, SelectionRule
-from glem.core.learning import Learning, load_learning
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.read_ahead import read_ahead

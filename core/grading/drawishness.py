@@ -26,6 +26,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
+from glem.core.features.learning import Learning
 from glem.core.fitting.likelihood import phase_basis
 from glem.core.game.equal_positions import scatter
 from glem.core.grading.correctness import LEAST_CORRECTNESS
@@ -33,7 +34,6 @@ from glem.core.grading.distribution import FavouredOutcomes, blocks_of, favoured
 from glem.core.grading.recalibration import MOST_LOG_ODDS, PARTS, Calibration, fit_calibration
 from glem.core.grading.scale import correctness_slopes, fit_scale
 from glem.core.grading.scorer_tables import ScorerTable
-from glem.core.learning import Learning
 from glem.core.tasks.counts import counted
 
 __all__ = [

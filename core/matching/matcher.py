@@ -137,7 +137,7 @@ class ConfigurationMatcher:
         ----------
         values
             int16 [N, F]; fastest when stored feature by feature, as
-            :meth:`AtomicFeatures.values <glem.core.features.AtomicFeatures.values>` gives them.
+            :meth:`AtomicFeatures.values <glem.core.features.features.AtomicFeatures.values>` gives them.
         most_specific
             Leave out configurations with an active specialization.
         jobs

@@ -72,7 +72,7 @@ def mine(
     ----------
     values
         Integer array [N, F] of feature values that fit int16; fastest as
-        :meth:`~glem.core.features.AtomicFeatures.values` returns it.
+        :meth:`~glem.core.features.features.AtomicFeatures.values` returns it.
     minimum_matches
         Minimal match count ``n``, at least 1.
     maximum_size

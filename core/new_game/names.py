@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from glem.core.errors import BadInputError
+from glem.core.features.learning import learning_names
 from glem.core.game.game import game_names
-from glem.core.learning import learning_names
 
 __all__ = ["check_name", "check_title"]
 

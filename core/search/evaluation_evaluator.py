@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from glem.core.compiling.binding import bound
 from glem.core.compiling.operations import Operations
 from glem.core.evaluation import LinearEvaluation, PlayWeights
+from glem.core.features.evaluators import Evaluator
 from glem.core.fitting.links import LOGISTIC
 from glem.core.patterns import PatternSet
 from glem.core.search.configuration_sums import ActiveTables, build_active_tables, sum_of_active
-from glem.core.search.evaluators import Evaluator
 from glem.core.search.pattern_sums import BLOCK, PatternTables, build_pattern_tables, sum_of_patterns, values_in
 
 __all__ = ["evaluator_of", "recomputing_evaluator", "score_limit", "search_unit"]
@@ -43,7 +43,7 @@ def evaluator_of(evaluation: LinearEvaluation) -> Evaluator:
     Returns
     -------
     Evaluator
-        Of :attr:`Learning.make_evaluator <glem.core.learning.Learning.make_evaluator>` where that covers the
+        Of :attr:`Learning.make_evaluator <glem.core.features.learning.Learning.make_evaluator>` where that covers the
         evaluation, else :func:`recomputing_evaluator`. Its score is the integer sum of the weights of
         :meth:`LinearEvaluation.in_play`, in steps of 1 / :attr:`PlayWeights.scale`, within :func:`score_limit`; under
         the logistic link these are log odds, not winning chances.

@@ -13,9 +13,9 @@ from attrs import define
 from glem.core.compiling.borrowed import Borrowed
 from glem.core.compiling.kernels import compiled, is_made, translate
 from glem.core.errors import BadInputError
+from glem.core.features.evaluators import Evaluator, start
 from glem.core.game.game import Game
 from glem.core.search.ending import StopRelay, longest_seconds, usual_seconds
-from glem.core.search.evaluators import Evaluator, start
 from glem.core.search.negascout import listed, negascout, score_by_table, settle, static_score_at
 from glem.core.search.results import Bound, Limits, Line, SearchResult
 from glem.core.search.selectivity import FULL_WIDTH

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError, PluginError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.external_players import external_players_of
+from glem.core.features.learning import has_learning, load_learning
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
-from glem.core.learning import has_learning, load_learning
 from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation, value_part
 from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_choice import chosen_probcut

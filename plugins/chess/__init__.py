@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from glem.core.learning import Learning
+from glem.core.features.learning import Learning
 from glem.games.chess import CHESS as GAME
 from glem.plugins.chess.drawishness import DRAWISHNESS
 from glem.plugins.chess.features import FEATURES
@@ -15,8 +15,8 @@ from glem.plugins.chess.terms import TERMS
 
 if TYPE_CHECKING:
     from glem.core.evaluation import LinearEvaluation
+    from glem.core.features.evaluators import Evaluator
     from glem.core.result_evaluation import ResultEvaluation
-    from glem.core.search.evaluators import Evaluator
 
 __all__ = ["CHESS"]
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.evaluation import LinearEvaluation
+from glem.core.features.learning import Learning
 from glem.core.fitting.links import LOGISTIC
-from glem.core.learning import Learning
 from glem.core.result_evaluation import ResultEvaluation
 from glem.plugins.chess.placement import KINDS
 

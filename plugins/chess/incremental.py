@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import trailing_zeros
 from glem.core.compiling.operations import Operations
 from glem.core.evaluation import LinearEvaluation, PlayWeights
+from glem.core.features.evaluators import Evaluator
 from glem.core.fitting.links import IDENTITY, LOGISTIC
 from glem.core.search.evaluation_evaluator import score_limit, search_unit
-from glem.core.search.evaluators import Evaluator
 from glem.core.search.pattern_sums import values_in
 from glem.games.chess.position import Position
 from glem.plugins.chess.phases import PHASE_COUNT, phase_of

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from glem.core.compiling.kernels import inlined, popcount
-from glem.core.features import AtomicFeature
+from glem.core.features.features import AtomicFeature
 from glem.plugins.chess.sides import Side, has
 
 __all__ = ["DARK_SQUARES", "MATERIAL_TERMS", "add_material_terms", "opposite_bishops"]

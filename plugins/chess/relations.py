@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.features import AtomicFeature
+from glem.core.features.features import AtomicFeature
 from glem.plugins.chess.placement import KINDS, square_name
 from glem.plugins.chess.sides import Boards, Side, has
 

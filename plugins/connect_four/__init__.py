@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glem.core.compiling.kernels import popcount
-from glem.core.features import AtomicFeature, AtomicFeatures
-from glem.core.learning import Learning, Phases
+from glem.core.features.features import AtomicFeature, AtomicFeatures
+from glem.core.features.learning import Learning, Phases
 from glem.games.connect_four import CONNECT_FOUR as GAME
 from glem.games.connect_four import DIRECTIONS, Position, lines_of_four, playable_cells
 

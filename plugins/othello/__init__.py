@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from glem.core.learning import Learning
+from glem.core.features.evaluators import Evaluator
+from glem.core.features.learning import Learning
 from glem.core.positions import PositionSet
-from glem.core.search.evaluators import Evaluator
 from glem.games.othello import OTHELLO as GAME
 from glem.plugins.othello.features import FEATURES
 from glem.plugins.othello.patterns import PATTERN_SETS

@@ -23,7 +23,7 @@ from typing import Any
 
 import chess
 
-from glem.core.search.evaluators import Evaluator
+from glem.core.features.evaluators import Evaluator
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.games.chess import CHESS

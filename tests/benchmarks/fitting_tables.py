@@ -17,6 +17,7 @@ from attrs import define
 from numpy.typing import NDArray
 from scipy import sparse
 
+from glem.core.features.learning import Learning, load_learning
 from glem.core.fitting import (
     ConjugateGradient,
     CountRules,
@@ -31,7 +32,6 @@ from glem.core.fitting.phases import neighbours
 from glem.core.fitting.problem import Source
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import read_records
-from glem.core.learning import Learning, load_learning
 from glem.core.patterns import PatternSet
 from glem.core.positions import PositionSet
 from glem.core.sparse_patterns import SparsePatterns

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.compiling.operations import position_at
+from glem.core.features.learning import load_learning
 from glem.core.game.equal_positions import position_keys
 from glem.core.game.game import load_game
 from glem.core.game.records import read_records
-from glem.core.learning import load_learning
 from glem.core.positions import PositionSet
 from glem.core.propagation import GameTree
 from glem.core.search_labels import Labeller

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from glem.core.evaluation import LinearEvaluation
+from glem.core.features.learning import Learning, load_learning
 from glem.core.game.game import Game
-from glem.core.learning import Learning, load_learning
 from glem.core.patterns import PatternSet
 from glem.core.search.evaluation_evaluator import recomputing_evaluator
 from glem.core.search.results import Limits

@@ -14,10 +14,10 @@ import pytest
 from attrs import define
 from scipy import sparse
 
+from glem.core.features.learning import Learning
 from glem.core.fitting import ConjugateGradient, Design, GradientDescent, LeastSquares
 from glem.core.fitting.problem import Source
 from glem.core.game.records import read_records
-from glem.core.learning import Learning
 from glem.core.patterns import PatternSet
 from glem.core.positions import PositionSet
 

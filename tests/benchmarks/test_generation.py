@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.game.records import read_records
 from glem.core.generation import GenerationSettings, generate
-from glem.core.learning import Learning
 from glem.core.opening_plans import OpeningPlan
 from glem.core.patterns import PatternSet
 from glem.core.positions import PositionSet

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.learning import Learning
 from glem.core.tasks.journal import Journal
 from glem.core.tournament.games import GameTask, play_game
 from glem.core.tournament.opening_choice import choose_openings

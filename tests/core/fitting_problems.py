@@ -11,7 +11,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.features import AtomicFeatures
+from glem.core.features.features import AtomicFeatures
 from glem.core.fitting import Design, LinearTerms
 from glem.core.patterns import PatternSet
 from tests.oracles.fitting import dense_matrix

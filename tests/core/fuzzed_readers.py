@@ -17,6 +17,7 @@ from glem.core.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError
 from glem.core.experiments.power import _kept
 from glem.core.experiments.strength import read_ratings
+from glem.core.features.learning import load_learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.files.packed import open_packed
 from glem.core.fitting import FitResult, PhaseWeights
@@ -25,7 +26,6 @@ from glem.core.fitting.links import IDENTITY
 from glem.core.game.game import load_game
 from glem.core.grading.changes import read_candidates
 from glem.core.grading.learning import Verdict
-from glem.core.learning import load_learning
 from glem.core.mining.checkpoint import MiningCheckpoint
 from glem.core.mining.mined import Part
 from glem.core.record_writing import write_games

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from glem.core.evaluation import LinearEvaluation
+from glem.core.features.learning import Learning
 from glem.core.fitting.links import IDENTITY, LOGISTIC
-from glem.core.learning import Learning
 
 __all__ = ["mobility_evaluation"]
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError
-from glem.core.features import AtomicFeature, AtomicFeatures
+from glem.core.features.features import AtomicFeature, AtomicFeatures
+from glem.core.features.learning import Learning, Phases
 from glem.core.game.game import Game
-from glem.core.learning import Learning, Phases
 
 HEAP = 5
 MOST_TAKEN = 3

@@ -7,7 +7,7 @@ import pytest
 
 from glem.core.assessment import BaselineFit, ErrorSums, calibration_bins, fit_baselines, phase_errors
 from glem.core.errors import BadInputError
-from glem.core.learning import Learning
+from glem.core.features.learning import Learning
 
 
 @pytest.fixture

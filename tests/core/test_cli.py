@@ -17,7 +17,7 @@ import glem
 from glem.core.cli import command_group, main
 from glem.core.configurations import ConfigurationSet, RelationTable
 from glem.core.evaluation import LinearEvaluation
-from glem.core.learning import Learning
+from glem.core.features.learning import Learning
 from glem.core.positions import PositionSet
 from glem.core.tasks.tasks import progress
 from tests.core.killed_commands import end_command_when
@@ -320,7 +320,7 @@ def test_demo_of_a_game_without_a_sample_lets_it_play(
         called["positions"] = len(positions)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("glem.core.learning.load_learning", lambda name: evolve(othello_learning, sample=None))
+    monkeypatch.setattr("glem.core.features.learning.load_learning", lambda name: evolve(othello_learning, sample=None))
     monkeypatch.setattr("glem.core.discovery.discover", discover)
     monkeypatch.setattr(
         "glem.core.self_play.sample_positions", lambda game, **named: sample_positions(game, positions=500, **named)

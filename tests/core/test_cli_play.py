@@ -19,9 +19,9 @@ import pytest
 
 from glem.core.cli import main
 from glem.core.engine import Engine
+from glem.core.features.learning import Learning
 from glem.core.game.game import load_game
 from glem.core.game.records import read_records
-from glem.core.learning import Learning
 from tests.core.killed_commands import killed_in_the_end
 from tests.core.linear_evaluations import mobility_evaluation
 
@@ -262,7 +262,7 @@ def test_without_an_evaluation_the_error_says_how_to_make_one(
     import attrs
 
     bare = attrs.evolve(othello_learning, default_evaluation=None)
-    monkeypatch.setattr("glem.core.learning.load_learning", lambda name: bare)
+    monkeypatch.setattr("glem.core.features.learning.load_learning", lambda name: bare)
     for command in ("play", "search", "engine"):
         assert "make one with `glem fit`" in terminal(command, "othello", status=2)
 

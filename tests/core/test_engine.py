@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from glem.core.analysis import Analysis
 from glem.core.engine import Engine
 from glem.core.errors import BadInputError
+from glem.core.features.learning import Learning
 from glem.core.game.game import Game, load_game
-from glem.core.learning import Learning
 from glem.core.search.results import Limits
 from glem.core.tournament.players import MoveChoice, PlayerSpec
 from glem.games.othello.notation import format_position

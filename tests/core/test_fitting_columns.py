@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from glem.core.features.learning import Learning
 from glem.core.fitting.columns import Columns
-from glem.core.learning import Learning
 from glem.core.patterns import MAX_TABLE_SIZE, PatternSet
 
 

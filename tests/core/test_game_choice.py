@@ -7,10 +7,10 @@ import pytest
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
+from glem.core.features.learning import load_learning
 from glem.core.game.game import load_game
 from glem.core.game.records import GameRecords
 from glem.core.game_choice import choose_game
-from glem.core.learning import load_learning
 from glem.core.positions import PositionSet
 from glem.core.record_writing import write_games
 

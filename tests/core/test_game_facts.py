@@ -14,9 +14,9 @@ from glem.core import game_facts as module
 from glem.core.cli import command_group, main
 from glem.core.compiling.plain_python import PlainRulesWarning
 from glem.core.errors import PluginError
+from glem.core.features.learning import Learning
 from glem.core.game.game import Game, game_names, load_game
 from glem.core.game_facts import FactTable, GameFacts, game_facts
-from glem.core.learning import Learning
 from tests.core.countdown_game import COUNTDOWN, Position
 
 

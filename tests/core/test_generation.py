@@ -14,11 +14,11 @@ import pytest
 
 from glem.core.cli import main
 from glem.core.errors import BadInputError
+from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.game.perft import perft
 from glem.core.game.records import GameRecords, read_records
 from glem.core.generation import ExploringSpec, Generated, GenerationSettings, generate
-from glem.core.learning import Learning
 from glem.core.opening_plans import OpeningPlan, all_openings, random_opening
 from glem.core.positions import PositionSet
 from glem.core.tournament.games import GameTask, play_game

@@ -12,8 +12,8 @@ import pytest
 
 from glem.core.cli import main
 from glem.core.evaluation import LinearEvaluation
+from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.learning import Learning
 from glem.core.record_writing import write_games
 from tests.core.killed_commands import end_command_when
 from tests.core.labelling_examples import some_positions

@@ -8,6 +8,7 @@ import pytest
 from attrs import evolve
 
 from glem.core.errors import BadInputError
+from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords, ScoredPositions, read_records
 from glem.core.labelling import (
@@ -19,7 +20,6 @@ from glem.core.labelling import (
     label_scored_positions,
     serious_error,
 )
-from glem.core.learning import Learning
 from glem.core.positions import PositionSet
 from tests.core.countdown_game import COUNTDOWN
 from tests.oracles import positions as oracle

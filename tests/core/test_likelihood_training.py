@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 from glem.core.cli import command_group
 from glem.core.errors import BadInputError
+from glem.core.features.learning import Learning
 from glem.core.fitting.links import LOGISTIC
 from glem.core.game_positions import GamePositions, keys_digest, read_game_positions
 from glem.core.grading.selection import SelectionRule
-from glem.core.learning import Learning
 from glem.core.likelihood_training import (
     LikelihoodSettings,
     LikelihoodTraining,

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from glem.core.configurations import ConfigurationSet, RelationTable
 from glem.core.dag import ConfigurationDAG
 from glem.core.errors import BadInputError
+from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.game.records import read_records
-from glem.core.learning import Learning
 from glem.core.matching import ConfigurationMatcher, blocks, generalizations, lists, single, tables
 from glem.core.matching.tables import build_tables
 from glem.core.mining import generate_configurations

@@ -19,11 +19,11 @@ from glem.core.cli import main
 from glem.core.compiling.borrowed import Borrowed
 from glem.core.compiling.kernels import PlainRulesWarning, UncompilableError, compiled
 from glem.core.compiling.operations import Operations, generic_operation
+from glem.core.features.learning import Learning, load_learning
 from glem.core.game.equal_positions import canonical_positions, group_equal, position_keys
 from glem.core.game.game import Game, final_score, load_game, play
 from glem.core.game.perft import perft
 from glem.core.game.records import GameRecords
-from glem.core.learning import Learning, load_learning
 from glem.core.opening_plans import all_openings
 from glem.core.positions import PositionSet
 from glem.core.replay import outcomes, replay

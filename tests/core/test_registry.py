@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from glem.core.errors import PluginError
+from glem.core.features.learning import load_learning
 from glem.core.game.game import game_names, load_game
-from glem.core.learning import load_learning
 from tests.house.tree import ROOT
 
 SOUND = "from attrs import evolve\nfrom tests.core.countdown_game import COUNTDOWN, FACTS\n"
@@ -234,9 +234,9 @@ def test_broken_plugins_are_listed_with_their_reasons(site: Site):
 
 LEARNING = """\
 from attrs import evolve
-from glem.core.features import AtomicFeature, AtomicFeatures
+from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.core.game.game import load_game
-from glem.core.learning import Learning, Phases
+from glem.core.features.learning import Learning, Phases
 from tests.core.countdown_game import COUNTDOWN
 
 GAME = evolve(COUNTDOWN, name="ant")

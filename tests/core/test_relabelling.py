@@ -11,8 +11,8 @@ import pytest
 from glem.core.cli import main
 from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
+from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.learning import Learning
 from glem.core.positions import PositionSet
 from glem.core.propagation import GameTree
 from glem.core.record_writing import write_games

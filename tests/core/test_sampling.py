@@ -18,12 +18,12 @@ import pytest
 from glem.core.cli import main
 from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
+from glem.core.features.evaluators import Evaluator
+from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.learning import Learning
 from glem.core.positions import PositionSet
 from glem.core.sampling import PositionSampler, Samples
 from glem.core.search.evaluation_evaluator import evaluator_of
-from glem.core.search.evaluators import Evaluator
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.core.search_labels import Labeller, Origin, SearchCounts, SearchLabelling, label_by_search

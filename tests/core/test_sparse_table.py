@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
-from glem.core.learning import Learning
+from glem.core.features.learning import Learning
 from glem.core.patterns import PatternSet
 from glem.core.sparse_patterns import SparsePatterns
 from glem.core.sparse_table import DenseTable, SparseTable

@@ -14,9 +14,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from glem.core.engine import Engine
+from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.game.protocols.conversation import DescriptorLines
-from glem.core.learning import Learning
 from glem.core.search.results import Clock, Limits
 from glem.core.tournament.players import PlayerSpec
 from glem.games.othello import OTHELLO

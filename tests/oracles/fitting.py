@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.features import AtomicFeatures
+from glem.core.features.features import AtomicFeatures
 from glem.core.fitting.design import Design
 from glem.core.fitting.links import Link
 

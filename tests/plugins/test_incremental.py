@@ -10,8 +10,8 @@ from attrs import evolve
 
 from glem.core.configurations import ConfigurationSet, RelationTable
 from glem.core.evaluation import LinearEvaluation
+from glem.core.features.learning import Learning
 from glem.core.fitting.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
-from glem.core.learning import Learning
 from glem.core.patterns import PatternSet
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.plugins.othello.incremental import incremental_evaluator

@@ -12,8 +12,8 @@ import pytest
 from glem.core.cli import main
 from glem.core.conformance import check_learning
 from glem.core.errors import GlemError
+from glem.core.features.learning import has_learning, load_learning
 from glem.core.game.game import BoardLayout, load_game
-from glem.core.learning import has_learning, load_learning
 from glem.plugins.open_spiel.learning import observations_of, open_spiel_learning
 from tests.oracles.open_spiel import random_game
 

@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from glem.core.errors import BadInputError
+from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.game.records import read_records
-from glem.core.learning import Learning
 from glem.core.positions import PositionSet
 from glem.core.replay import FINISHED, outcomes
 from glem.games.othello.rules import Position, final_score, legal_moves, play

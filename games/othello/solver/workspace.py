@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.vectors import aligned_words
 from glem.core.errors import BadInputError
-from glem.core.search.evaluators import Evaluator
+from glem.core.features.evaluators import Evaluator
 from glem.games.othello.solver.no_evaluation import NO_EVALUATION
 
 __all__ = [

@@ -12,8 +12,8 @@ import numpy as np
 
 from glem.core.compiling.kernels import mix, popcount
 from glem.core.compiling.operations import Operations
+from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import Game
-from glem.core.search.evaluators import Evaluator
 
 CELLS = 8
 _ONE = np.uint64(1)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from glem.core.evaluation import LinearEvaluation
+from glem.core.features.learning import Learning, learning_names, load_learning
 from glem.core.game.game import Game, game_names, load_game
-from glem.core.learning import Learning, learning_names, load_learning
 from glem.core.result_evaluation import value_part
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.probcut import ProbCut

@@ -14,8 +14,8 @@ from attrs import define
 
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations
+from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import Game
-from glem.core.search.evaluators import Evaluator
 from glem.core.search.negascout import negascout, score_by_table, settle
 from glem.core.search.results import Bound, Limits
 from glem.core.search.searcher import Searcher, SearchSettings

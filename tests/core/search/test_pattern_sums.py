@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from glem.core.compiling.borrowed import Borrowed
 from glem.core.compiling.kernels import compiled
 from glem.core.evaluation import LinearEvaluation
-from glem.core.features import AtomicFeature, AtomicFeatures
-from glem.core.learning import Learning, Phases
+from glem.core.features.features import AtomicFeature, AtomicFeatures
+from glem.core.features.learning import Learning, Phases
 from glem.core.patterns import MAX_TABLE_SIZE, Pattern, PatternSet
 from glem.core.search.pattern_sums import (
     BLOCK,

@@ -16,8 +16,8 @@ from glem.core.cli import main
 from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
+from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.learning import Learning
 from glem.core.positions import PositionSet
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.probcut import ProbCut

@@ -10,8 +10,8 @@ import pytest
 from glem.core.cli import main
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
+from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.learning import Learning
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher

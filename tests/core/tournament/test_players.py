@@ -10,8 +10,8 @@ import pytest
 
 from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
+from glem.core.features.learning import Learning, Phases
 from glem.core.game.game import Game, load_game
-from glem.core.learning import Learning, Phases
 from glem.core.search.results import Clock, Limits
 from glem.core.tournament.players import PlayerSpec, parse_player
 from glem.core.tournament.simple_players import legal_moves_of

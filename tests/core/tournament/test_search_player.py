@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.learning import Learning
 from glem.core.search.results import Clock
 from glem.core.tournament.games import GameTask, PlayedGame, play_game
 from glem.core.tournament.opening_choice import choose_openings

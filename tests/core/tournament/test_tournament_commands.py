@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from glem.core.cli import main
+from glem.core.features.learning import Learning
 from glem.core.game.game import load_game
 from glem.core.game.records import read_records
-from glem.core.learning import Learning
 from glem.core.record_writing import write_games
 from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations, generic_operation, position_at
 from glem.core.errors import PluginError
-from glem.core.features import AtomicFeatures
+from glem.core.features.evaluators import Evaluator
+from glem.core.features.features import AtomicFeatures
 from glem.core.game.declarations import explain_arguments, learning_problems, phases_problems, refuse
 from glem.core.game.families import LEARNING_FAMILIES_GROUP, family_of, load_member
 from glem.core.game.game import Game, load_game
 from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, load_plugin, plugin_names, plugin_owner
-from glem.core.search.evaluators import Evaluator
 
 __all__ = ["Learning", "Phases", "has_learning", "learning_names", "load_learning"]
 
