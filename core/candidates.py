@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import position_at, store_position
-from glem.core.configurations import ConfigurationSet, close_under_symmetry, symmetry_classes
+from glem.core.configurations.configurations import ConfigurationSet, close_under_symmetry, symmetry_classes
+from glem.core.configurations.mining import Method, label_significance, label_statistics, mine
+from glem.core.configurations.mining.gain import generalization_gain
+from glem.core.configurations.mining.union import union
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.game.game import transform
-from glem.core.mining import Method, label_significance, label_statistics, mine
-from glem.core.mining.gain import generalization_gain
-from glem.core.mining.union import union
 from glem.core.positions import PositionSet
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -51,7 +51,7 @@ class MiningPlan:
     limit
         Most configurations to mine; more are an error, since what is missing then is no random part.
     method, chunk_size, confidence
-        As in :func:`~glem.core.mining.mine`.
+        As in :func:`~glem.core.configurations.mining.mine`.
     """
 
     groups: tuple[str, ...] = ()

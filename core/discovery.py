@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 import glem
 from glem.core.assessment import BaselineFit, calibration_bins, phase_errors
 from glem.core.candidates import Candidates, MiningPlan, draw_sample, find_candidates
-from glem.core.configurations import ConfigurationSet, symmetry_classes
+from glem.core.configurations.configurations import ConfigurationSet, symmetry_classes
+from glem.core.configurations.matching import ConfigurationMatcher
+from glem.core.configurations.mining import label_statistics
 from glem.core.discovery_report import (
     Assessment,
     cell_maps,
@@ -37,8 +39,6 @@ from glem.core.features.learning import Learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.files.atomic import atomic_path, check_writable
 from glem.core.files.digests import arrays_digest
-from glem.core.matching import ConfigurationMatcher
-from glem.core.mining import label_statistics
 from glem.core.patterns import PatternSet
 from glem.core.positions import PositionSet
 from glem.core.report import DiscoveryReport, Item, to_json, write_report

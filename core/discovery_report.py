@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glem.core.assessment import CalibrationBins
 from glem.core.candidates import Candidates
-from glem.core.configurations import ConfigurationSet
+from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.features.learning import Learning
 from glem.core.fitting import FitResult

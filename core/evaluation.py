@@ -15,12 +15,12 @@ from attrs import define, evolve, field
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
-from glem.core.configurations import ConfigurationSet
+from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.errors import BadInputError
 from glem.core.features.features import Relation
 from glem.core.features.learning import Learning
 from glem.core.fitting.links import IDENTITY, LOGISTIC, Link, result_labels
-from glem.core.matching import ConfigurationMatcher
 from glem.core.patterns import PatternSet
 from glem.core.tasks.progress import SILENT, Progress
 

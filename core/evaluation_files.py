@@ -15,7 +15,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features.learning import Learning, load_learning

@@ -15,7 +15,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.configurations import symmetry_classes
+from glem.core.configurations.configurations import symmetry_classes
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.files.atomic import check_writable

@@ -10,7 +10,8 @@ import numpy as np
 from attrs import define, evolve
 from numpy.typing import NDArray
 
-from glem.core.configurations import ConfigurationSet
+from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features.learning import Learning
@@ -22,7 +23,6 @@ from glem.core.fitting.links import LOGISTIC
 from glem.core.fitting.quasi_newton import Minimum, minimize
 from glem.core.game.equal_positions import scatter
 from glem.core.game_positions import GamePositions
-from glem.core.matching import ConfigurationMatcher
 from glem.core.patterns import PatternSet
 from glem.core.result_evaluation import ResultEvaluation
 from glem.core.tasks.progress import SILENT, Progress

@@ -10,7 +10,8 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.configurations import ConfigurationSet
+from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features.learning import Learning
@@ -18,7 +19,6 @@ from glem.core.fitting import ConjugateGradient, CountRules, Design, Fitter, Lin
 from glem.core.fitting.design import ActiveConfigurations
 from glem.core.fitting.links import IDENTITY
 from glem.core.fitting.phases import neighbours
-from glem.core.matching import ConfigurationMatcher
 from glem.core.patterns import PatternSet
 from glem.core.positions import PositionSet
 from glem.core.tasks.progress import SILENT, Progress

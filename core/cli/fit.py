@@ -168,7 +168,7 @@ def command(
     import numpy as np
     from attrs import evolve
 
-    from glem.core.configurations import ConfigurationSet
+    from glem.core.configurations.configurations import ConfigurationSet
     from glem.core.errors import BadInputError
     from glem.core.features.learning import load_learning
     from glem.core.fitted_files import FITTED_FILES, fitted_files_text

@@ -78,7 +78,7 @@ def fit_results(
     as_json
         Print JSON.
     """
-    from glem.core.configurations import ConfigurationSet
+    from glem.core.configurations.configurations import ConfigurationSet
     from glem.core.errors import BadInputError
     from glem.core.features.learning import load_learning
     from glem.core.files.names import distinct_names

@@ -1,6 +1,6 @@
 """Sums of the weights of a position's active configurations, for evaluations in the search (GLEM, section 4.3).
 
-It goes the way of :func:`glem.core.matching.single.match_one`: 64 configurations at a time, of which those are struck
+It goes the way of :func:`glem.core.configurations.matching.single.match_one`: 64 configurations at a time, of which those are struck
 off that have a relation which fails.
 """
 
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import trailing_zeros
 from glem.core.compiling.vectors import VECTOR_WORDS
-from glem.core.configurations import ConfigurationSet
-from glem.core.matching import ConfigurationMatcher
+from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.matching import ConfigurationMatcher
 
 __all__ = ["ActiveTables", "build_active_tables", "sum_of_active"]
 
@@ -34,11 +34,11 @@ class ActiveTables(NamedTuple):
     features, values
         int32 and int16 [R]: relation ``r`` says that feature ``features[r]`` has the value ``values[r]``.
     member_offsets, member_relations, member_words
-        As in :class:`~glem.core.matching.single.Lines`: which configurations have which relation.
+        As in :class:`~glem.core.configurations.matching.single.Lines`: which configurations have which relation.
     extending_offsets, extending_relations, extending_words
         The same for relations that alone extend a configuration to another one of the set.
     several_offsets, several
-        As in :class:`~glem.core.matching.tables.Extensions`: extensions of several relations.
+        As in :class:`~glem.core.configurations.matching.tables.Extensions`: extensions of several relations.
     present, longer
         uint64 [8 * lines]: a bit for each configuration; for each that has extensions of several relations.
     weights

@@ -18,12 +18,12 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from glem.core.compiling.borrowed import Borrowed
 from glem.core.compiling.kernels import compiled, mix
+from glem.core.configurations.mining import generate_configurations
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features.evaluators import Evaluator, start, static_score, update
 from glem.core.features.learning import Learning
 from glem.core.game.game import legal_moves, play
 from glem.core.game.records import read_records
-from glem.core.mining import generate_configurations
 from glem.core.patterns import PatternSet
 from glem.core.replay import replay
 from glem.core.search.evaluation_evaluator import recomputing_evaluator

@@ -13,7 +13,9 @@ import attrs
 import numpy as np
 from attrs import define
 
-from glem.core.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.mining.checkpoint import MiningCheckpoint
+from glem.core.configurations.mining.mined import Part
 from glem.core.errors import BadInputError
 from glem.core.experiments.power import _kept
 from glem.core.experiments.strength import read_ratings
@@ -26,8 +28,6 @@ from glem.core.fitting.links import IDENTITY
 from glem.core.game.game import load_game
 from glem.core.grading.changes import read_candidates
 from glem.core.grading.learning import Verdict
-from glem.core.mining.checkpoint import MiningCheckpoint
-from glem.core.mining.mined import Part
 from glem.core.record_writing import write_games
 from glem.core.result_evaluation import ResultEvaluation
 from glem.core.search.probcut import ProbCut

@@ -15,7 +15,7 @@ from attrs import evolve
 
 import glem
 from glem.core.cli import command_group, main
-from glem.core.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.positions import PositionSet

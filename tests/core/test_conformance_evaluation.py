@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 
 from glem.core.compiling.operations import Operations
-from glem.core.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.conformance import ConformanceReport, check_evaluation, random_evaluation
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation

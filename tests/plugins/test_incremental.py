@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from glem.core.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.fitting.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid

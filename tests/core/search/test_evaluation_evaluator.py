@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from glem.core.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features.evaluators import Evaluator

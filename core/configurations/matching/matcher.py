@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from glem.core.compiling.vectors import VECTOR_WORDS, aligned_words
-from glem.core.configurations import ConfigurationSet
-from glem.core.errors import BadInputError
-from glem.core.matching.blocks import (
+from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.matching.blocks import (
     BLOCK,
     COUNTER_PLANES,
     WORD_STRIDE_PADDING,
@@ -27,9 +26,17 @@ from glem.core.matching.blocks import (
     transpose_rows,
     write_indices,
 )
-from glem.core.matching.lists import BIT_PLACES
-from glem.core.matching.single import PositionTables, Scratch, build_position_tables, list_bits, match_one, sum_bits
-from glem.core.matching.tables import MatchingTables, build_tables
+from glem.core.configurations.matching.lists import BIT_PLACES
+from glem.core.configurations.matching.single import (
+    PositionTables,
+    Scratch,
+    build_position_tables,
+    list_bits,
+    match_one,
+    sum_bits,
+)
+from glem.core.configurations.matching.tables import MatchingTables, build_tables
+from glem.core.errors import BadInputError
 
 __all__ = ["ConfigurationMatcher"]
 
@@ -52,7 +59,7 @@ class ConfigurationMatcher:
     relation names makes no relation hold.
 
     Batches are matched 512 positions at a time, one position 512 configurations at a time. All methods give the same
-    answers, those of :class:`~glem.core.dag.ConfigurationDAG`, whatever the number of ``jobs`` (threads; the kernels
+    answers, those of :class:`~glem.core.configurations.dag.ConfigurationDAG`, whatever the number of ``jobs`` (threads; the kernels
     run without the interpreter's lock). Beside its result a batch needs a megabyte for each job, however many positions
     and configurations there are. A matcher may be used from several threads at once.
 
@@ -80,7 +87,7 @@ class ConfigurationMatcher:
 
     @cached_property
     def position_tables(self) -> PositionTables:
-        """What :func:`~glem.core.matching.single.match_one` takes, for kernels that match positions themselves."""
+        """What :func:`~glem.core.configurations.matching.single.match_one` takes, for kernels that match positions themselves."""
         return build_position_tables(self._tables)
 
     def active_one(self, values: NDArray[np.int16], most_specific: bool = False) -> NDArray[np.int32]:

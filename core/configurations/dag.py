@@ -1,6 +1,6 @@
 """The configuration DAG of GLEM, section 4.3, as the paper tells it: the readable form of matching.
 
-:class:`ConfigurationDAG` is plain Python, for reading, drawing and checking. :mod:`glem.core.matching` gives the same
+:class:`ConfigurationDAG` is plain Python, for reading, drawing and checking. :mod:`glem.core.configurations.matching` gives the same
 answers, compiled.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.configurations import ConfigurationSet
+from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
 
 __all__ = ["ConfigurationDAG"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from glem.core.configurations import ConfigurationSet, RelationTable, symmetry_classes
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable, symmetry_classes
 from glem.core.errors import BadInputError
 
 __all__ = ["union"]

@@ -14,12 +14,12 @@ from attrs import define, field, frozen
 from numpy.typing import NDArray
 
 from glem.core.compiling.vectors import VECTOR_WORDS, vectors_for
-from glem.core.configurations import ConfigurationSet
+from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.mining.checkpoint import MiningCheckpoint
+from glem.core.configurations.mining.mined import MinedConfigurations, Part
+from glem.core.configurations.mining.relations import RelationRows, checked_features, checked_values
+from glem.core.configurations.mining.search import EMITTED, SequentialTest, Workspace, begin_part, grow
 from glem.core.errors import BadInputError
-from glem.core.mining.checkpoint import MiningCheckpoint
-from glem.core.mining.mined import MinedConfigurations, Part
-from glem.core.mining.relations import RelationRows, checked_features, checked_values
-from glem.core.mining.search import EMITTED, SequentialTest, Workspace, begin_part, grow
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -97,7 +97,7 @@ def mine(
         Threads. The result does not depend on them.
     checkpoint
         Folder for finished parts. A run that was killed or stopped goes on from there; the result is the same. Removed
-        by the caller once the result is safe (:class:`~glem.core.mining.MiningCheckpoint`).
+        by the caller once the result is safe (:class:`~glem.core.configurations.mining.MiningCheckpoint`).
     progress
         Shows the share of first relations that are done.
 
@@ -148,7 +148,7 @@ def generate_configurations(
 ) -> ConfigurationSet:
     """Find every configuration that matches enough positions: GenConf.
 
-    :func:`mine` laid out as a flat :class:`~glem.core.configurations.ConfigurationSet`, with the same arguments. Where
+    :func:`mine` laid out as a flat :class:`~glem.core.configurations.configurations.ConfigurationSet`, with the same arguments. Where
     tens of millions are expected, :func:`mine` alone needs a fraction of the memory.
     """
     return mine(values, minimum_matches=minimum_matches, **settings).flatten(release=True)

@@ -13,9 +13,9 @@ from attrs import define
 from numpy.typing import NDArray
 from scipy import special
 
-from glem.core.configurations import ConfigurationSet
+from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.mining.statistics import LabelStatistics
 from glem.core.errors import BadInputError
-from glem.core.mining.statistics import LabelStatistics
 
 __all__ = ["Correction", "Significance", "label_significance"]
 

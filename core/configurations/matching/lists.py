@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel, popcount, trailing_zeros
-from glem.core.matching.lanes import write_byte_indices
+from glem.core.configurations.matching.lanes import write_byte_indices
 
 __all__ = ["BIT_PLACES", "sum_listed", "write_word"]
 

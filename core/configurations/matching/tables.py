@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
-from glem.core.configurations import ConfigurationSet, RelationTable
-from glem.core.matching.generalizations import Arcs, find_generalizations
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.matching.generalizations import Arcs, find_generalizations
 
 __all__ = ["Extensions", "MatchingTables", "RelationLookup", "build_tables"]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from glem.core.compiling.kernels import kernel, trailing_zeros
 from glem.core.compiling.vectors import VECTOR_WORDS
-from glem.core.matching.lanes import (
+from glem.core.configurations.matching.lanes import (
     and_lanes,
     and_not_lanes,
     exchange_lanes,
@@ -23,7 +23,7 @@ from glem.core.matching.lanes import (
     store_lanes,
     xor_lanes,
 )
-from glem.core.matching.lists import sum_listed, write_word
+from glem.core.configurations.matching.lists import sum_listed, write_word
 
 __all__ = [
     "BLOCK",
@@ -63,7 +63,7 @@ def fill_relation_rows(columns: Any, start: Any, count: Any, lookup: Any, rows: 
     start, count
         int64; the positions ``start .. start + count - 1`` become the places ``0 .. count - 1``.
     lookup
-        :class:`~glem.core.matching.tables.RelationLookup`.
+        :class:`~glem.core.configurations.matching.tables.RelationLookup`.
     rows
         uint64 [8 * R], overwritten.
     """
@@ -113,7 +113,7 @@ def fill_rows(relation_rows: Any, tables: Any, first: Any, last: Any, most_speci
     relation_rows
         ``rows`` of :func:`fill_relation_rows`.
     tables
-        :class:`~glem.core.matching.tables.MatchingTables`.
+        :class:`~glem.core.configurations.matching.tables.MatchingTables`.
     first, last
         int64.
     most_specific
@@ -251,7 +251,7 @@ def write_indices(
     first
         int64, the configuration of the first bit.
     bit_places
-        :data:`~glem.core.matching.lists.BIT_PLACES`.
+        :data:`~glem.core.configurations.matching.lists.BIT_PLACES`.
     cursors
         int64 [n], where each position's list goes on; moved.
     ends

@@ -10,7 +10,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
-from glem.core.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 
 __all__ = ["MinedConfigurations", "Part"]
 
@@ -55,7 +55,7 @@ class Part:
 
 @define(frozen=True, eq=False)
 class MinedConfigurations:
-    """The result of a search before it is laid out as a :class:`~glem.core.configurations.ConfigurationSet`.
+    """The result of a search before it is laid out as a :class:`~glem.core.configurations.configurations.ConfigurationSet`.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel, mix
-from glem.core.configurations import ConfigurationSet
+from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
 
 __all__ = ["generalization_gain"]

@@ -1,6 +1,6 @@
 """The order of configurations from general to special, for sets of millions (GLEM, section 4.3).
 
-:class:`~glem.core.dag.ConfigurationDAG` finds the same arcs in plain Python.
+:class:`~glem.core.configurations.dag.ConfigurationDAG` finds the same arcs in plain Python.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def find_generalizations(relations: NDArray[np.uint16], offsets: NDArray[np.int6
     Parameters
     ----------
     relations, offsets
-        As in :class:`~glem.core.configurations.ConfigurationSet`.
+        As in :class:`~glem.core.configurations.configurations.ConfigurationSet`.
 
     Raises
     ------

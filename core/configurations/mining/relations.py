@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
 from glem.core.compiling.vectors import VECTOR_WORDS, aligned_words, vectors_for
-from glem.core.configurations import RelationTable
+from glem.core.configurations.configurations import RelationTable
 from glem.core.errors import BadInputError
 
 __all__ = ["RelationRows"]

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from glem.core.configurations.mining.mined import Part
 from glem.core.errors import BadInputError
 from glem.core.files.archives import ArchiveFormat
 from glem.core.files.digests import arrays_digest
-from glem.core.mining.mined import Part
 from glem.core.tasks.run_folder import claim_folder, remove_work
 
 __all__ = ["MiningCheckpoint"]

@@ -15,9 +15,16 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel, trailing_zeros
 from glem.core.compiling.vectors import VECTOR_WORDS, aligned_words
-from glem.core.matching.lanes import and_lanes, and_not_lanes, is_empty, load_lanes, splat_lanes, store_lanes
-from glem.core.matching.lists import sum_listed, write_word
-from glem.core.matching.tables import Extensions, MatchingTables, RelationLookup
+from glem.core.configurations.matching.lanes import (
+    and_lanes,
+    and_not_lanes,
+    is_empty,
+    load_lanes,
+    splat_lanes,
+    store_lanes,
+)
+from glem.core.configurations.matching.lists import sum_listed, write_word
+from glem.core.configurations.matching.tables import Extensions, MatchingTables, RelationLookup
 
 __all__ = ["LINE", "Lines", "PositionTables", "Scratch", "build_position_tables", "list_bits", "match_one", "sum_bits"]
 
@@ -43,7 +50,7 @@ class PositionTables(NamedTuple):
 
     ``members`` are the relations of the configurations, ``extending`` those that alone extend one to another;
     ``present`` (uint64 [8 * lines]) has a bit for every configuration, ``longer`` for those with
-    :class:`~glem.core.matching.tables.Extensions` of several relations.
+    :class:`~glem.core.configurations.matching.tables.Extensions` of several relations.
     """
 
     lookup: RelationLookup

@@ -19,9 +19,9 @@ from glem.core.compiling.vectors import (
     store_common,
     vectors_for,
 )
-from glem.core.configurations import ConfigurationSet
+from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.mining.relations import RelationRows, checked_values
 from glem.core.errors import BadInputError
-from glem.core.mining.relations import RelationRows, checked_values
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["LabelStatistics", "count_matches", "label_statistics"]
