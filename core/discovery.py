@@ -39,7 +39,7 @@ from glem.core.features.learning import Learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.files.atomic import atomic_path, check_writable
 from glem.core.files.digests import arrays_digest
-from glem.core.patterns import PatternSet
+from glem.core.patterns.patterns import PatternSet
 from glem.core.positions import PositionSet
 from glem.core.report import DiscoveryReport, Item, to_json, write_report
 from glem.core.tasks.counts import counted

@@ -21,7 +21,7 @@ from glem.core.errors import BadInputError
 from glem.core.features.features import Relation
 from glem.core.features.learning import Learning
 from glem.core.fitting.links import IDENTITY, LOGISTIC, Link, result_labels
-from glem.core.patterns import PatternSet
+from glem.core.patterns.patterns import PatternSet
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["Contribution", "Explanation", "LinearEvaluation", "PlayWeights"]

@@ -22,7 +22,7 @@ from glem.core.features.learning import Learning, load_learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.fitting.links import Link
 from glem.core.game.families import check_named_by_file
-from glem.core.patterns import PatternSet
+from glem.core.patterns.patterns import PatternSet
 
 __all__ = [
     "EVALUATION_ARRAYS",

@@ -24,7 +24,7 @@ from glem.core.game.protocols.gtp import GTP
 from glem.core.game.records import PositionFormat, RecordFormat
 from glem.core.game.registry import GAMES_GROUP
 from glem.core.game_lines import GAME_LINES
-from glem.core.patterns import PatternSet, images_of
+from glem.core.patterns.patterns import PatternSet, images_of
 
 __all__ = ["FactTable", "GameFacts", "game_facts"]
 

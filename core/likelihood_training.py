@@ -23,7 +23,7 @@ from glem.core.fitting.links import LOGISTIC
 from glem.core.fitting.quasi_newton import Minimum, minimize
 from glem.core.game.equal_positions import scatter
 from glem.core.game_positions import GamePositions
-from glem.core.patterns import PatternSet
+from glem.core.patterns.patterns import PatternSet
 from glem.core.result_evaluation import ResultEvaluation
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tournament.player_data import load_any_player_evaluation

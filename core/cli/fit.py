@@ -174,7 +174,7 @@ def command(
     from glem.core.fitted_files import FITTED_FILES, fitted_files_text
     from glem.core.fitting import ConjugateGradient, CountRules, GradientDescent
     from glem.core.fitting.links import link_of, result_labels
-    from glem.core.patterns import PatternSet
+    from glem.core.patterns.patterns import PatternSet
     from glem.core.positions import PositionSet
     from glem.core.tasks.run_folder import run_folder
     from glem.core.training import FitSettings, Terms, train

@@ -88,7 +88,7 @@ def fit_results(
     from glem.core.grading.reading import reading_remarks
     from glem.core.grading.selection import SelectionRule
     from glem.core.likelihood_training import fit_likelihood, load_prior
-    from glem.core.patterns import PatternSet
+    from glem.core.patterns.patterns import PatternSet
     from glem.core.tasks.run_folder import run_folder
     from glem.core.tournament.players import NO_EVALUATION
 

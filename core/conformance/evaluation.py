@@ -20,7 +20,7 @@ from glem.core.evaluation import LinearEvaluation
 from glem.core.features.evaluators import Evaluator, start, static_score, update
 from glem.core.features.learning import Learning, load_learning
 from glem.core.fitting.links import LOGISTIC
-from glem.core.patterns import PatternSet
+from glem.core.patterns.patterns import PatternSet
 from glem.core.search.evaluation_evaluator import evaluator_of, recomputing_evaluator
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings

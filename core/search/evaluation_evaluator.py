@@ -19,7 +19,7 @@ from glem.core.compiling.operations import Operations
 from glem.core.evaluation import LinearEvaluation, PlayWeights
 from glem.core.features.evaluators import Evaluator
 from glem.core.fitting.links import LOGISTIC
-from glem.core.patterns import PatternSet
+from glem.core.patterns.patterns import PatternSet
 from glem.core.search.configuration_sums import ActiveTables, build_active_tables, sum_of_active
 from glem.core.search.pattern_sums import BLOCK, PatternTables, build_pattern_tables, sum_of_patterns, values_in
 

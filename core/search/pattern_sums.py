@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.borrowed import item_pointer
 from glem.core.compiling.kernels import inlined, overload_of
 from glem.core.compiling.vectors import aligned_words
-from glem.core.patterns import Instance, PatternSet
+from glem.core.patterns.patterns import Instance, PatternSet
 from glem.core.search.accumulators import SUMMED_TOGETHER, sum_entries
 
 __all__ = [

@@ -19,7 +19,7 @@ from glem.core.compiling.operations import Operations
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features.evaluators import Evaluator
 from glem.core.fitting.links import IDENTITY, LOGISTIC
-from glem.core.patterns import PatternSet
+from glem.core.patterns.patterns import PatternSet
 from glem.core.search.accumulators import ROW_WORDS, SUMMED_TOGETHER, aligned_rows, change_row, sum_entries
 from glem.core.search.evaluation_evaluator import score_limit, search_unit
 from glem.games.othello.rules import PASS, Position, mobility

@@ -32,9 +32,9 @@ from glem.core.fitting.phases import neighbours
 from glem.core.fitting.problem import Source
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import read_records
-from glem.core.patterns import PatternSet
+from glem.core.patterns.patterns import PatternSet
+from glem.core.patterns.sparse_patterns import SparsePatterns
 from glem.core.positions import PositionSet
-from glem.core.sparse_patterns import SparsePatterns
 
 GAME = "othello"
 CHUNK = 1 << 17

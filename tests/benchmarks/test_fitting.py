@@ -18,7 +18,7 @@ from glem.core.features.learning import Learning
 from glem.core.fitting import ConjugateGradient, Design, GradientDescent, LeastSquares
 from glem.core.fitting.problem import Source
 from glem.core.game.records import read_records
-from glem.core.patterns import PatternSet
+from glem.core.patterns.patterns import PatternSet
 from glem.core.positions import PositionSet
 
 pytestmark = pytest.mark.shared

@@ -15,7 +15,7 @@ from glem.core.game.game import Game
 from glem.core.game.records import read_records
 from glem.core.generation import GenerationSettings, generate
 from glem.core.opening_plans import OpeningPlan
-from glem.core.patterns import PatternSet
+from glem.core.patterns.patterns import PatternSet
 from glem.core.positions import PositionSet
 from glem.core.propagation import GameTree
 from glem.core.search_labels import SearchLabelling, label_by_search

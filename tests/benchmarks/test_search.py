@@ -17,7 +17,7 @@ from glem.core.evaluation import LinearEvaluation
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.patterns import PatternSet
+from glem.core.patterns.patterns import PatternSet
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher

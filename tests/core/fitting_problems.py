@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from glem.core.features.features import AtomicFeatures
 from glem.core.fitting import Design, LinearTerms
-from glem.core.patterns import PatternSet
+from glem.core.patterns.patterns import PatternSet
 from tests.oracles.fitting import dense_matrix
 
 PHASES = 4

@@ -18,7 +18,7 @@ from glem.core.evaluation_files import compare_evaluations
 from glem.core.features.learning import Learning
 from glem.core.fitting.links import scaled_sigmoid
 from glem.core.game.game import legal_moves, play
-from glem.core.patterns import PatternSet
+from glem.core.patterns.patterns import PatternSet
 from tests.oracles.evaluation import evaluation_sum
 
 

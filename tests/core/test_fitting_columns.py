@@ -7,7 +7,7 @@ import pytest
 
 from glem.core.features.learning import Learning
 from glem.core.fitting.columns import Columns
-from glem.core.patterns import MAX_TABLE_SIZE, PatternSet
+from glem.core.patterns.patterns import MAX_TABLE_SIZE, PatternSet
 
 
 @pytest.fixture(scope="module", params=["logistello", "three of a kind", "none fit"])

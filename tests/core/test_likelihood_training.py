@@ -22,7 +22,7 @@ from glem.core.likelihood_training import (
     prior_of,
     without_knowledge,
 )
-from glem.core.patterns import PatternSet
+from glem.core.patterns.patterns import PatternSet
 from glem.core.positions import PositionSet
 from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation
 from tests.core.linear_evaluations import mobility_evaluation

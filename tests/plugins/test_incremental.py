@@ -12,7 +12,7 @@ from glem.core.configurations.configurations import ConfigurationSet, RelationTa
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.fitting.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
-from glem.core.patterns import PatternSet
+from glem.core.patterns.patterns import PatternSet
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.plugins.othello.incremental import incremental_evaluator
 from tests.core.evaluator_scores import integer_sums, line_scores, random_line

@@ -14,7 +14,7 @@ from glem.core.compiling.kernels import compiled
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.core.features.learning import Learning, Phases
-from glem.core.patterns import MAX_TABLE_SIZE, Pattern, PatternSet
+from glem.core.patterns.patterns import MAX_TABLE_SIZE, Pattern, PatternSet
 from glem.core.search.pattern_sums import (
     BLOCK,
     add_multiples,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.features.features import AtomicFeatures, Relation
-from glem.core.patterns import (
+from glem.core.patterns.patterns import (
     Pattern,
     check_pattern,
     images_of,
@@ -20,7 +20,7 @@ from glem.core.patterns import (
     relations_of,
     self_images,
 )
-from glem.core.sparse_table import SparseTable
+from glem.core.patterns.sparse_table import SparseTable
 
 __all__ = ["MAX_COUNTED_ENTRIES", "SparsePatterns"]
 
@@ -58,7 +58,7 @@ def _add_counts(indices: Any, counts: Any) -> None:
 class SparsePatterns:
     """Large patterns whose valid configurations are known; they enter a design as configurations.
 
-    As in a :class:`~glem.core.patterns.PatternSet`, the instances of a pattern share weights, and entries that a
+    As in a :class:`~glem.core.patterns.patterns.PatternSet`, the instances of a pattern share weights, and entries that a
     symmetry of the pattern exchanges share one. Both entries stand in the hash table, so that a lookup needs no
     canonical form.
 
