@@ -18,7 +18,7 @@ from glem.core.configurations.mining.union import union
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.game.game import transform
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["Candidates", "MiningPlan", "draw_sample", "find_candidates"]

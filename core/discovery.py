@@ -40,7 +40,7 @@ from glem.core.files.archives import ArchiveFormat
 from glem.core.files.atomic import atomic_path, check_writable
 from glem.core.files.digests import arrays_digest
 from glem.core.patterns.patterns import PatternSet
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
 from glem.core.report import DiscoveryReport, Item, to_json, write_report
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress

@@ -14,7 +14,7 @@ from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.features.learning import Learning
 from glem.core.fitting import FitResult
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
 from glem.core.report.data import Calibration, CellMap, DiscoveryReport, Item, LearningCurve, PhaseErrors
 from glem.core.tasks.counts import counted
 from glem.core.training import Training

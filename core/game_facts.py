@@ -23,8 +23,8 @@ from glem.core.game.perft import perft
 from glem.core.game.protocols.gtp import GTP
 from glem.core.game.records import PositionFormat, RecordFormat
 from glem.core.game.registry import GAMES_GROUP
-from glem.core.game_lines import GAME_LINES
 from glem.core.patterns.patterns import PatternSet, images_of
+from glem.core.positions.game_lines import GAME_LINES
 
 __all__ = ["FactTable", "GameFacts", "game_facts"]
 

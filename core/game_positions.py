@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.game.game import Game
-from glem.core.grading.game_keys import game_keys_of
-from glem.core.grading.reading import FileSummary, SelectedPart, read_selected, why_nothing_is_left
-from glem.core.grading.selection import SelectionRule
+from glem.core.positions.selection.game_keys import game_keys_of
+from glem.core.positions.selection.reading import FileSummary, SelectedPart, read_selected, why_nothing_is_left
+from glem.core.positions.selection.selection import SelectionRule
 from glem.core.quiet_positions import quiet_positions
 from glem.core.settled_positions import settled_positions
 from glem.core.tasks.progress import SILENT, Progress
@@ -39,7 +39,7 @@ class GamePositions:
         int64 [N]: number of each position's game among all that were read.
     game_key
         uint64 [N]: hash of the game, equal for the same game in every file (``game_key`` of
-        :class:`~glem.core.positions.PositionSet`).
+        :class:`~glem.core.positions.positions.PositionSet`).
     """
 
     positions: Any

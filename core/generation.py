@@ -24,10 +24,10 @@ from glem.core.errors import BadInputError
 from glem.core.files.atomic import check_writable
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords, read_records, record_formats
-from glem.core.game_lines import GAME_LINES
 from glem.core.opening_plans import OpeningPlan, random_opening
-from glem.core.record_writing import check_format_holds, write_games
-from glem.core.replay import replay
+from glem.core.positions.game_lines import GAME_LINES
+from glem.core.positions.replay import replay
+from glem.core.positions.writing import check_format_holds, write_games
 from glem.core.search.results import Clock
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import run_folder

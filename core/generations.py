@@ -21,8 +21,8 @@ from glem.core.evaluation import LinearEvaluation
 from glem.core.files.atomic import check_writable
 from glem.core.files.digests import arrays_digest
 from glem.core.fitted_files import FITTED_FILES
-from glem.core.position_files import PositionWriter
-from glem.core.positions import PositionSet
+from glem.core.positions.files import PositionWriter
+from glem.core.positions.positions import PositionSet
 from glem.core.search_labels import SearchLabelling, label_by_search
 from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.progress import SILENT, Progress

@@ -1,6 +1,6 @@
 """Labels of game records corrected by search (Buro 1995, section 3).
 
-The labels that :mod:`glem.core.propagation` gives are as good as the games: a mistake that nobody ever avoided counts
+The labels that :mod:`glem.core.positions.game_tree` gives are as good as the games: a mistake that nobody ever avoided counts
 as the best there is. So obvious mistakes are searched for, and the labels corrected, in four steps:
 
 1. *Outcome searches.* Where games come near enough to their end a solver tells who wins; where a label says otherwise,
@@ -32,9 +32,9 @@ from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
 from glem.core.game.optional_operations import plies_left_of
 from glem.core.game.solver import can_solve, solver_of
-from glem.core.labelling import serious_error
-from glem.core.propagation import GameTree
-from glem.core.replay import FINISHED
+from glem.core.positions.game_tree import GameTree
+from glem.core.positions.labels import serious_error
+from glem.core.positions.replay import FINISHED
 from glem.core.search_labels import check_labeller, labeller_of
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.tasks.progress import SILENT, Progress
@@ -57,7 +57,7 @@ class RelabelSettings:
         Who searches the suspicious ones.
     threshold
         Label units by which the quick search must exceed a label; None for
-        :func:`~glem.core.labelling.serious_error`.
+        :func:`~glem.core.positions.labels.serious_error`.
     loss
         Label units that all played moves must lose in one step; None for the same.
     outcome_from

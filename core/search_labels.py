@@ -30,8 +30,8 @@ from glem.core.files.digests import arrays_digest
 from glem.core.fitting.links import LOGISTIC
 from glem.core.game.game import Game
 from glem.core.game.solver import Solver, solver_of
-from glem.core.labelling import serious_error
-from glem.core.positions import PositionSet
+from glem.core.positions.labels import serious_error
+from glem.core.positions.positions import PositionSet
 from glem.core.sampling import PositionSampler
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.results import Limits
@@ -175,7 +175,7 @@ class SearchLabelling:
         Positions drawn from those in the search of each given position that are near even.
     window
         Greatest absolute static score of near-even positions, in label units; None for half of
-        :func:`~glem.core.labelling.serious_error`.
+        :func:`~glem.core.positions.labels.serious_error`.
     sampling
         Limits of the searches that are drawn from; those of the labeller if None.
     successors

@@ -3,7 +3,7 @@
 Both sides look some plies ahead, see only how games end there, and draw lots among the moves that look equal. That is
 chance without gross mistakes: a result says who was better off, as in Monte Carlo search. Where only results count,
 the search also proves wins and losses, which are kept with the game. The results of all games together, propagated by
-negamax (:mod:`glem.core.propagation`), are the labels of the sample.
+negamax (:mod:`glem.core.positions.game_tree`), are the labels of the sample.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from glem.core.game.draws import OCCURRENCES
 from glem.core.game.game import Game, final_score, hash_key, is_over, legal_moves, play
 from glem.core.game.optional_operations import earlier_plies, is_drawn_by_rule
 from glem.core.game.records import GameRecords
-from glem.core.positions import PositionSet
-from glem.core.propagation import GameTree
+from glem.core.positions.game_tree import GameTree
+from glem.core.positions.positions import PositionSet
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["play_games", "sample_positions"]

@@ -20,7 +20,7 @@ from glem.core.fitting.design import ActiveConfigurations
 from glem.core.fitting.links import IDENTITY
 from glem.core.fitting.phases import neighbours
 from glem.core.patterns.patterns import PatternSet
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.training_files import load_weights, save_weights
 

@@ -127,7 +127,7 @@ def command(
     from glem.core.features.learning import load_learning
     from glem.core.fitted_files import FITTED_FILES, fitted_files_text
     from glem.core.fitting import ConjugateGradient
-    from glem.core.positions import PositionSet
+    from glem.core.positions.positions import PositionSet
     from glem.core.training import FitSettings
 
     started = time.monotonic()

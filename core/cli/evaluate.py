@@ -41,8 +41,8 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
     from glem.core.evaluation import LinearEvaluation
     from glem.core.files.atomic import atomic_path
     from glem.core.game.optional_operations import plies_left_of
-    from glem.core.position_files import read_header
-    from glem.core.positions import PositionSet
+    from glem.core.positions.files import read_header
+    from glem.core.positions.positions import PositionSet
 
     if output is not None and len(models) > 1:
         raise BadInputError("-o takes the values of one model; name one")

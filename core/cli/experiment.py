@@ -103,7 +103,7 @@ def power(
     from glem.core.game.game import load_game
     from glem.core.grading.grading import GradingSettings
     from glem.core.grading.scorers import Scorer, scorer_of
-    from glem.core.grading.selection import RANDOM, SelectionRule
+    from glem.core.positions.selection.selection import RANDOM, SelectionRule
     from glem.core.tasks.chunked_work import Workers
 
     game = load_game(game_name)
@@ -217,7 +217,7 @@ def strength(
     from glem.core.grading.collection import grade_collection
     from glem.core.grading.grading import GradingSettings
     from glem.core.grading.scorers import scorer_of
-    from glem.core.grading.selection import SelectionRule
+    from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tasks.chunked_work import Workers
 
     game = load_game(game_name)

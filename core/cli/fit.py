@@ -175,7 +175,7 @@ def command(
     from glem.core.fitting import ConjugateGradient, CountRules, GradientDescent
     from glem.core.fitting.links import link_of, result_labels
     from glem.core.patterns.patterns import PatternSet
-    from glem.core.positions import PositionSet
+    from glem.core.positions.positions import PositionSet
     from glem.core.tasks.run_folder import run_folder
     from glem.core.training import FitSettings, Terms, train
 

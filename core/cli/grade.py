@@ -138,9 +138,9 @@ def command(
     from glem.core.grading.collection import grade_collection
     from glem.core.grading.grading import GradingSettings
     from glem.core.grading.scorers import StaticScorer
-    from glem.core.grading.selection import SelectionRule
     from glem.core.grading.sources import source_of
-    from glem.core.grading.written_positions import PositionTable
+    from glem.core.positions.selection.selection import SelectionRule
+    from glem.core.positions.selection.written_positions import PositionTable
     from glem.core.tasks.chunked_work import Workers
 
     game = load_game(game_name)

@@ -15,7 +15,7 @@ from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
-    from glem.core.positions import PositionSet
+    from glem.core.positions.positions import PositionSet
 
 __all__ = ["command"]
 
@@ -69,7 +69,7 @@ def command(
     beside the output in a folder that ends in .work.
     """
     from glem.core.files.atomic import temporary_folder
-    from glem.core.position_files import PositionWriter, merge_file
+    from glem.core.positions.files import PositionWriter, merge_file
     from glem.core.search_labels import SearchCounts, label_by_search
     from glem.core.tasks.chunked_work import Workers
     from glem.core.tasks.run_folder import run_folder
@@ -121,8 +121,8 @@ def _given_positions(
     from glem.core.errors import BadInputError
     from glem.core.game.records import read_all_records
     from glem.core.game_choice import choose_game
-    from glem.core.labelling import Selection
-    from glem.core.positions import PositionSet
+    from glem.core.positions.labels import Selection
+    from glem.core.positions.positions import PositionSet
 
     scored = [file for file in files if Path(file).suffix == ".parquet"]
     if scored and len(scored) < len(files):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from glem.core.game_positions import GamePositions
     from glem.core.grading.changes import CandidateChange, Refit
     from glem.core.grading.learning import Candidate, Evaluation, LearningRun, Verdict
-    from glem.core.grading.reading import FileSummary
+    from glem.core.positions.selection.reading import FileSummary
     from glem.core.result_evaluation import ResultEvaluation
 
 __all__ = ["command"]
@@ -119,8 +119,8 @@ def command(
     from glem.core.game.game import load_game
     from glem.core.game_positions import keys_digest, read_game_positions
     from glem.core.grading.learning import DecidingGames, LearningRule, learn, share_of_games
-    from glem.core.grading.reading import reading_remarks
-    from glem.core.grading.selection import SelectionRule
+    from glem.core.positions.selection.reading import reading_remarks
+    from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tournament.player_data import load_any_player_evaluation
 
     if tuning and split is not None:

@@ -13,8 +13,8 @@ from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.grading.reading import FileSummary
     from glem.core.likelihood_training import LikelihoodSettings, LikelihoodTraining
+    from glem.core.positions.selection.reading import FileSummary
 
 __all__ = ["fit_results"]
 
@@ -85,10 +85,10 @@ def fit_results(
     from glem.core.fitted_files import FITTED_FILES, fitted_files_text
     from glem.core.game_choice import choose_game
     from glem.core.game_positions import read_game_positions
-    from glem.core.grading.reading import reading_remarks
-    from glem.core.grading.selection import SelectionRule
     from glem.core.likelihood_training import fit_likelihood, load_prior
     from glem.core.patterns.patterns import PatternSet
+    from glem.core.positions.selection.reading import reading_remarks
+    from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tasks.run_folder import run_folder
     from glem.core.tournament.players import NO_EVALUATION
 

@@ -237,7 +237,7 @@ class _Table:
         import attrs
 
         from glem.core.errors import BadInputError
-        from glem.core.record_writing import write_games
+        from glem.core.positions.writing import write_games
         from glem.core.tournament.transcripts import records_of_transcripts
 
         check_outputs(path)
@@ -251,7 +251,7 @@ class _Table:
 
     def check_savable(self, path: Path) -> None:
         """Make sure that the format of a name has room for a game that begins like this one."""
-        from glem.core.record_writing import check_format_holds
+        from glem.core.positions.writing import check_format_holds
         from glem.core.tournament.transcripts import records_of_transcripts
 
         transcript = _transcript(self._engine, {}, first_is_yours=self._yours)

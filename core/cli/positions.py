@@ -17,8 +17,8 @@ from glem.core.tasks.counts import counted
 if TYPE_CHECKING:
     from glem.core.game.game import Game
     from glem.core.game.records import GameRecords
-    from glem.core.labelling import LabelCounts, Selection
-    from glem.core.positions import PositionSet
+    from glem.core.positions.labels import LabelCounts, Selection
+    from glem.core.positions.positions import PositionSet
 
 __all__ = ["command", "ply_range"]
 
@@ -85,7 +85,7 @@ def command(
     """Turn game records, or files of scored positions, into a set of scored positions (Parquet)."""
     from glem.core.errors import BadInputError
     from glem.core.game_choice import choose_game
-    from glem.core.labelling import LabelCounts, label_records
+    from glem.core.positions.labels import LabelCounts, label_records
 
     if unseen and split is None:
         raise BadInputError("--unseen needs --split")
@@ -102,7 +102,7 @@ def command(
         selection = _selection(game, plies, phases, errors, sample)
         names = frozenset(players)
         if minimum_games is not None:
-            from glem.core.labelling import frequent_players
+            from glem.core.positions.labels import frequent_players
 
             names |= frequent_players(_records(game, files, file_format, skip_bad, quiet=as_json), minimum_games)
         if players or minimum_games is not None:
@@ -129,7 +129,7 @@ def ply_range(text: str, option: str) -> tuple[int, int]:
 
 def _selection(game: Game, plies: str | None, phases: str | None, errors: str | None, sample: int | None) -> Selection:
     from glem.core.features.learning import load_learning
-    from glem.core.labelling import Selection
+    from glem.core.positions.labels import Selection
 
     chosen = None
     if phases is not None:
@@ -162,7 +162,7 @@ def _scored_positions(
 ) -> Iterator[PositionSet]:
     from glem.core.files.names import distinct_names
     from glem.core.game.records import ScoredPositions, read_scored_positions
-    from glem.core.labelling import label_scored_positions
+    from glem.core.positions.labels import label_scored_positions
 
     def counted(chunks: Iterator[ScoredPositions]) -> Iterator[ScoredPositions]:
         for chunk in chunks:
@@ -203,7 +203,7 @@ def _write(
     """Write the parts to scratch files first, so that all targets appear together and only when all went well."""
     from glem.core.errors import BadInputError
     from glem.core.files.atomic import temporary_folder
-    from glem.core.position_files import PositionWriter, keep_unseen, merge_file, read_header
+    from glem.core.positions.files import PositionWriter, keep_unseen, merge_file, read_header
 
     with temporary_folder(targets[0]) as folder:
         scratch = [folder / f"{place}.parquet" for place in range(len(targets))]

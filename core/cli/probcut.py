@@ -55,7 +55,7 @@ def command(
     """
     from pathlib import Path
 
-    from glem.core.positions import PositionSet
+    from glem.core.positions.positions import PositionSet
     from glem.core.search.probcut_fitting import ProbCutSample, fit_probcut
     from glem.core.tasks.chunked_work import Workers
     from glem.core.tasks.run_folder import run_folder

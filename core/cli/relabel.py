@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from glem.core.propagation import GameTree, LabelChanges
+    from glem.core.positions.game_tree import GameTree, LabelChanges
     from glem.core.relabelling import Correction
 
 __all__ = ["command"]
@@ -94,7 +94,7 @@ def command(
     from glem.core.errors import BadInputError
     from glem.core.game.records import read_all_records
     from glem.core.game_choice import choose_game
-    from glem.core.propagation import GameTree
+    from glem.core.positions.game_tree import GameTree
     from glem.core.relabelling import RelabelSettings, relabel
     from glem.core.tasks.chunked_work import Workers
     from glem.core.tasks.run_folder import run_folder
@@ -146,8 +146,8 @@ def _changes(tree: GameTree, against: str, value: NDArray[np.float32]) -> list[L
     import numpy as np
 
     from glem.core.features.learning import load_learning
-    from glem.core.propagation import label_changes
-    from glem.core.replay import FINISHED
+    from glem.core.positions.game_tree import label_changes
+    from glem.core.positions.replay import FINISHED
 
     phases = load_learning(tree.game.name).phases
     played = tree.played

@@ -158,7 +158,7 @@ def named_evaluation(name: str, positions: str) -> LinearEvaluation:
     """
     from glem.core.errors import BadInputError
     from glem.core.evaluation import LinearEvaluation
-    from glem.core.positions import PositionSet
+    from glem.core.positions.positions import PositionSet
     from glem.core.tournament.player_data import load_player_evaluation
     from glem.core.tournament.players import DEFAULT_EVALUATION
 

@@ -106,7 +106,7 @@ def play_tournament(
 ) -> None:
     """Play a tournament as the options say and print what it has shown."""
     from glem.core.game_choice import choose_game
-    from glem.core.record_writing import check_format_holds, format_to_write, write_games
+    from glem.core.positions.writing import check_format_holds, format_to_write, write_games
     from glem.core.tournament.games import Adjudication
     from glem.core.tournament.openings import write_openings
     from glem.core.tournament.players import parse_player

@@ -15,7 +15,7 @@ from glem.core.evaluation import LinearEvaluation
 from glem.core.features.features import AtomicFeatures, write_values
 from glem.core.features.learning import Learning, Phases
 from glem.core.patterns.patterns import PatternSet, images_of
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
 from glem.core.result_evaluation import value_part
 from glem.core.tasks.progress import SILENT, Progress
 

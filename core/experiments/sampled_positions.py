@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 from glem.core.game.records import read_records
-from glem.core.grading.record_selection import selected_from_records
-from glem.core.grading.selected import SelectedPositions
-from glem.core.grading.selection import PAPER_RULE, SelectionRule
+from glem.core.positions.selection.record_selection import selected_from_records
+from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.selection.selection import PAPER_RULE, SelectionRule
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["SampledPositions", "sample_positions"]

@@ -32,10 +32,10 @@ from glem.core.grading.comments import CommentScorer
 from glem.core.grading.correctness import Grade, floored, grade_of
 from glem.core.grading.distribution import log_correctness
 from glem.core.grading.grading import Grading
-from glem.core.grading.reading import SelectedPart, read_selected
 from glem.core.grading.scale import ScaleFit, fit_scale
-from glem.core.grading.selected import SelectedPositions
-from glem.core.grading.selection import ALL, SelectionRule
+from glem.core.positions.selection.reading import SelectedPart, read_selected
+from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.selection.selection import ALL, SelectionRule
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = [
@@ -219,7 +219,7 @@ def strength_of_players(
     fewest
         Players with fewer games are left out.
     skip_moves, skip_end
-        As for :class:`~glem.core.grading.selection.SelectionRule`.
+        As for :class:`~glem.core.positions.selection.selection.SelectionRule`.
     seed
         Draws the positions.
     confidence

@@ -123,7 +123,7 @@ class Learning:
         (:class:`~glem.core.search.probcut.ProbCut`).
     sample
         Optional function that returns a small set of scored positions that the plugin ships
-        (:class:`~glem.core.positions.PositionSet`).
+        (:class:`~glem.core.positions.positions.PositionSet`).
     drawishness
         Names of features that a drawishness is linear in, before its logistic link (Ban 2012, section 3.1.2).
     groupings

@@ -53,7 +53,7 @@ class GameRecords:
     ----------
     moves
         uint8 or int16 [M]: the moves of all games, one game after the other. A forced pass is there only if the
-        file writes it; :func:`glem.core.replay.replay` inserts the others.
+        file writes it; :func:`glem.core.positions.replay.replay` inserts the others.
     offsets
         int64 [G + 1]: the moves of game ``g`` are ``moves[offsets[g]:offsets[g + 1]]``.
     score
@@ -321,7 +321,7 @@ class RecordFormat:
     recognizes
         Whether the first bytes of an unpacked file look like this format; decides where suffixes do not.
     write
-        The writer (:mod:`glem.core.record_writing`); None where the format is only read.
+        The writer (:mod:`glem.core.positions.writing`); None where the format is only read.
     """
 
     name: str
@@ -402,7 +402,7 @@ def read_records(
     path
         The file.
     format
-        Name of a format in ``game.record_formats``, or ``games`` for glem's own (:mod:`glem.core.game_lines`); guessed
+        Name of a format in ``game.record_formats``, or ``games`` for glem's own (:mod:`glem.core.positions.game_lines`); guessed
         from suffix and content if not given.
     skip_bad
         Leave bad records out, count them and say why in ``problems``, instead of raising. A file that breaks off
@@ -446,7 +446,7 @@ def read_all_records(
 def record_formats(game: Game) -> Mapping[str, RecordFormat]:
     """Return the formats of a game and the one that every game has."""
     # Imported late: it needs this module.
-    from glem.core.game_lines import GAME_LINES
+    from glem.core.positions.game_lines import GAME_LINES
 
     return {**game.record_formats, GAME_LINES.name: GAME_LINES}
 
@@ -459,7 +459,7 @@ def _begins_as(known: RecordFormat, path: Path) -> bool:
 def _records(
     game: Game, path: Path, name: str | None, skip_bad: bool, chunk_games: int, max_bytes: int
 ) -> Iterator[GameRecords]:
-    from glem.core.game_lines import GAME_LINES
+    from glem.core.positions.game_lines import GAME_LINES
 
     try:
         with reading(path, "game records"):

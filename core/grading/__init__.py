@@ -13,8 +13,8 @@ from glem.core.grading.grading import (
     grade_predictions,
 )
 from glem.core.grading.scale import ScaleFit, fit_scale
-from glem.core.grading.selected import SelectedPositions
-from glem.core.grading.selection import PAPER_RULE, SelectionRule
+from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.selection.selection import PAPER_RULE, SelectionRule
 
 __all__ = [
     "LEAST_CORRECTNESS",

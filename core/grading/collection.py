@@ -30,7 +30,6 @@ from glem.core.grading.drawishness import (
     drawishness_values,
     tuned_drawishness,
 )
-from glem.core.grading.game_keys import game_keys_of
 from glem.core.grading.grading import (
     GradedPositions,
     Grading,
@@ -40,17 +39,18 @@ from glem.core.grading.grading import (
     grade_predictions,
 )
 from glem.core.grading.groupings import game_groupings, margin_grouping, rating_groupings, result_grouping
-from glem.core.grading.reading import (
+from glem.core.grading.scorer_tables import ScorerTable
+from glem.core.grading.scorers import Scorer
+from glem.core.positions.selection.game_keys import game_keys_of
+from glem.core.positions.selection.reading import (
     FileSummary,
     SelectedPart,
     read_selected,
     reading_remarks,
     why_nothing_is_left,
 )
-from glem.core.grading.scorer_tables import ScorerTable
-from glem.core.grading.scorers import Scorer
-from glem.core.grading.selected import SelectedPositions
-from glem.core.grading.selection import PAPER_RULE, SelectionCounts, SelectionRule
+from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.selection.selection import PAPER_RULE, SelectionCounts, SelectionRule
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.read_ahead import read_ahead

@@ -18,7 +18,7 @@ from glem.core.external_players import PositionScoring, external_players_of
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
 from glem.core.grading.grading import Prediction
-from glem.core.grading.selected import SelectedPositions
+from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress

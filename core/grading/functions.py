@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.grading.grading import Prediction
-from glem.core.grading.selected import SelectedPositions
+from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["FunctionScorer", "load_function"]

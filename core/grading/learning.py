@@ -31,7 +31,7 @@ from glem.core.grading.distribution import log_correctness
 from glem.core.grading.grading import Prediction
 from glem.core.grading.scale import fit_scale
 from glem.core.grading.scorers import StaticScorer
-from glem.core.grading.selected import SelectedPositions
+from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress

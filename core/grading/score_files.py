@@ -20,8 +20,8 @@ from glem.core.game.whole_numbers import whole_number
 from glem.core.grading.external_scorer import value_and_drawishness
 from glem.core.grading.grading import Prediction
 from glem.core.grading.scorer_tables import ScorerTable
-from glem.core.grading.selected import SelectedPositions
-from glem.core.grading.written_positions import original_text
+from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.selection.written_positions import original_text
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["ScoreFileScorer"]

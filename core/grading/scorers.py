@@ -19,7 +19,7 @@ from glem.core.game.game import Game
 from glem.core.game.solver import Solver, solver_of
 from glem.core.grading.external_scorer import ExternalScorer
 from glem.core.grading.grading import Prediction
-from glem.core.grading.selected import SelectedPositions
+from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.result_evaluation import ResultEvaluation, value_part
 from glem.core.search.evaluation_evaluator import evaluator_of, search_unit
 from glem.core.search.results import Limits

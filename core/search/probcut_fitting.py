@@ -18,7 +18,7 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.files.digests import arrays_digest
 from glem.core.game.equal_positions import position_keys, scatter
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
 from glem.core.search.evaluation_evaluator import evaluator_of, search_unit
 from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_regression import DEEPEST, LEAST_SEARCHED, regress_scores

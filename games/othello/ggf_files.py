@@ -15,8 +15,8 @@ from glem.core.errors import BadInputError
 from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
-from glem.core.record_validation import BadRecords, validated
-from glem.core.replay import outcomes
+from glem.core.positions.replay import outcomes
+from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello import rules
 from glem.games.othello.ggf import game_of, parse_move_item, tags_of
 from glem.games.othello.notation import format_position, format_square

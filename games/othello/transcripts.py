@@ -20,8 +20,8 @@ from glem.core.errors import BadInputError
 from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
-from glem.core.record_validation import BadRecords, validated
-from glem.core.replay import FINISHED, Outcomes, outcomes
+from glem.core.positions.replay import FINISHED, Outcomes, outcomes
+from glem.core.positions.validation import BadRecords, validated
 from glem.core.text_fields import BAD, TableBlock, excerpt, is_table, numbers, only_blanks, table_blocks
 from glem.games.othello.move_text import BLANK, GOOD, NO_MOVES, NOT_A_MOVE, REST, MoveLines, move_lines
 from glem.games.othello.notation import format_square

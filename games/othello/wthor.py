@@ -29,8 +29,8 @@ from glem.core.errors import BadInputError
 from glem.core.files.packed import MAX_BYTES, BoundedFile, open_bounded
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
-from glem.core.record_validation import BadRecords, validated
-from glem.core.replay import outcomes
+from glem.core.positions.replay import outcomes
+from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello.score_conventions import stored_scores
 from glem.games.othello.transcripts import check_starts
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.learning import Learning
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
 from glem.games.othello import OTHELLO as GAME
 from glem.plugins.othello.features import FEATURES
 from glem.plugins.othello.patterns import PATTERN_SETS

@@ -34,7 +34,7 @@ from glem.core.game.game import Game, load_game
 from glem.core.game.records import read_records
 from glem.core.patterns.patterns import PatternSet
 from glem.core.patterns.sparse_patterns import SparsePatterns
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
 
 GAME = "othello"
 CHUNK = 1 << 17

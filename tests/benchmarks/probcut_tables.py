@@ -21,7 +21,7 @@ from attrs import define
 from glem.core.compiling.kernels import popcount
 from glem.core.compiling.operations import position_at
 from glem.core.evaluation import LinearEvaluation
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_fitting import ProbCutSample, choose_positions, sampled_scores

@@ -25,7 +25,7 @@ from glem.core.features.learning import Learning
 from glem.core.game.game import legal_moves, play
 from glem.core.game.records import read_records
 from glem.core.patterns.patterns import PatternSet
-from glem.core.replay import replay
+from glem.core.positions.replay import replay
 from glem.core.search.evaluation_evaluator import recomputing_evaluator
 from glem.plugins.othello.incremental import incremental_evaluator
 

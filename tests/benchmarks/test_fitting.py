@@ -19,7 +19,7 @@ from glem.core.fitting import ConjugateGradient, Design, GradientDescent, LeastS
 from glem.core.fitting.problem import Source
 from glem.core.game.records import read_records
 from glem.core.patterns.patterns import PatternSet
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
 
 pytestmark = pytest.mark.shared
 

@@ -15,9 +15,9 @@ from glem.core.grading.comparison import compare
 from glem.core.grading.distribution import result_distribution
 from glem.core.grading.scale import fit_scale
 from glem.core.grading.scorers import scorer_of
-from glem.core.grading.selection import SelectionRule
-from glem.core.labelling import label_records
-from glem.core.position_files import PositionWriter
+from glem.core.positions.files import PositionWriter
+from glem.core.positions.labels import label_records
+from glem.core.positions.selection.selection import SelectionRule
 
 GAMES = 100_000
 

@@ -11,7 +11,7 @@ import pytest
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.game.records import read_records
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
 
 pytestmark = pytest.mark.shared
 

@@ -28,7 +28,7 @@ from glem.core.fitting.links import IDENTITY
 from glem.core.game.game import load_game
 from glem.core.grading.changes import read_candidates
 from glem.core.grading.learning import Verdict
-from glem.core.record_writing import write_games
+from glem.core.positions.writing import write_games
 from glem.core.result_evaluation import ResultEvaluation
 from glem.core.search.probcut import ProbCut
 from glem.core.search.selectivity import CHECKS

@@ -18,7 +18,7 @@ from glem.core.cli import command_group, main
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features.learning import Learning
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
 from glem.core.tasks.tasks import progress
 from tests.core.killed_commands import end_command_when
 

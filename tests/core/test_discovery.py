@@ -24,7 +24,7 @@ from glem.core.fitted_files import FITTED_FILES
 from glem.core.fitting import ConjugateGradient
 from glem.core.game.equal_positions import position_keys
 from glem.core.patterns.patterns import PatternSet
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
 from glem.core.training import FitSettings, Terms, train
 from tests.core.killed_commands import end_command_when
 

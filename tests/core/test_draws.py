@@ -15,9 +15,9 @@ from glem.core.errors import BadInputError
 from glem.core.game.draws import Draw, drawn_by
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
-from glem.core.labelling import LabelCounts, label_records
-from glem.core.propagation import GameTree
-from glem.core.replay import UNFINISHED, replay
+from glem.core.positions.game_tree import GameTree
+from glem.core.positions.labels import LabelCounts, label_records
+from glem.core.positions.replay import UNFINISHED, replay
 from glem.core.search.results import Clock
 from glem.core.self_play import play_games
 from glem.core.tournament import games

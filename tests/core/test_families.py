@@ -19,8 +19,8 @@ from glem.core.game.families import LEARNING_FAMILIES_GROUP, check_named_by_file
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
 from glem.core.game_choice import choose_game
-from glem.core.positions import PositionSet
-from glem.core.record_writing import write_games
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.writing import write_games
 from tests.core.installed_games import write_distribution
 from tests.core.plain_game import learning_of, mirror_nim
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from glem.core.cli import command_group
 from glem.core.features.learning import Learning
 from glem.core.fitted_files import FITTED_FILES, fitted_among, fitted_files_text
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
 from glem.core.result_evaluation import load_any_evaluation
 
 

@@ -11,8 +11,8 @@ from glem.core.features.learning import load_learning
 from glem.core.game.game import load_game
 from glem.core.game.records import GameRecords
 from glem.core.game_choice import choose_game
-from glem.core.positions import PositionSet
-from glem.core.record_writing import write_games
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.writing import write_games
 
 
 def evaluation_file(folder: Path, game: str) -> str:

@@ -17,7 +17,7 @@ from glem.core.fitting import ConjugateGradient
 from glem.core.fitting.links import scaled_sigmoid
 from glem.core.game.game import Game
 from glem.core.generations import Generation, ImproveSettings, improve
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
 from glem.core.search_labels import Labeller, SearchLabelling
 from glem.core.tasks.chunked_work import Workers
 from glem.core.tournament.players import parse_player

@@ -14,7 +14,7 @@ from glem.core.cli import main
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.record_writing import write_games
+from glem.core.positions.writing import write_games
 from tests.core.killed_commands import end_command_when
 from tests.core.labelling_examples import some_positions
 from tests.core.linear_evaluations import mobility_evaluation

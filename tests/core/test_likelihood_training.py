@@ -14,7 +14,6 @@ from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.fitting.links import LOGISTIC
 from glem.core.game_positions import GamePositions, keys_digest, read_game_positions
-from glem.core.grading.selection import SelectionRule
 from glem.core.likelihood_training import (
     LikelihoodSettings,
     LikelihoodTraining,
@@ -23,7 +22,8 @@ from glem.core.likelihood_training import (
     without_knowledge,
 )
 from glem.core.patterns.patterns import PatternSet
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.selection.selection import SelectionRule
 from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation
 from tests.core.linear_evaluations import mobility_evaluation
 from tests.oracles.grading import mean_log_likelihood

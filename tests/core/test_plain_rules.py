@@ -25,8 +25,8 @@ from glem.core.game.game import Game, final_score, load_game, play
 from glem.core.game.perft import perft
 from glem.core.game.records import GameRecords
 from glem.core.opening_plans import all_openings
-from glem.core.positions import PositionSet
-from glem.core.replay import outcomes, replay
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.replay import outcomes, replay
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from glem.core.compiling.operations import position_at
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
-from glem.core.replay import FINISHED, ILLEGAL, UNFINISHED, outcomes, replay
+from glem.core.positions.replay import FINISHED, ILLEGAL, UNFINISHED, outcomes, replay
 from tests.oracles.replay import legal_moves, random_game, replay_game
 
 OTHELLO = load_game("othello")
@@ -197,7 +197,7 @@ def test_the_cache_survives_a_game_that_is_gone(tmp_path: Path) -> None:
     """A process that cannot import this module's game still replays its own."""
     program = (
         "import numpy as np; from glem.core.game.game import load_game; from glem.core.game.records import GameRecords; "
-        "from glem.core.replay import outcomes; "
+        "from glem.core.positions.replay import outcomes; "
         "records = GameRecords.from_moves(np.array([37, 43]), np.array([0, 2])); "
         "print(outcomes(load_game('othello'), records).status)"
     )

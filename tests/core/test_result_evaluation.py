@@ -14,7 +14,7 @@ from glem.core.evaluation import LinearEvaluation
 from glem.core.features.learning import Learning, load_learning
 from glem.core.fitting.links import LOGISTIC
 from glem.core.grading.scorers import scorer_of
-from glem.core.grading.selected import SelectedPositions
+from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation, value_part
 from glem.core.tournament.player_data import load_any_player_evaluation, load_player_evaluation
 from tests.core.linear_evaluations import mobility_evaluation

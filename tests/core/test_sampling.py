@@ -21,7 +21,7 @@ from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
 from glem.core.sampling import PositionSampler, Samples
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.results import Limits

@@ -9,7 +9,7 @@ from glem.core.compiling.plain_python import PlainRulesWarning
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
-from glem.core.replay import FINISHED, replay
+from glem.core.positions.replay import FINISHED, replay
 from glem.core.self_play import play_games, sample_positions
 from tests.core.countdown_game import COUNTDOWN, FACTS, STONES
 from tests.core.plain_game import COMPILED, PLAIN

@@ -9,7 +9,7 @@ import pytest
 
 from glem.core.game.game import Game, load_game
 from glem.core.game_positions import read_game_positions
-from glem.core.grading.selection import ALL, SelectionRule
+from glem.core.positions.selection.selection import ALL, SelectionRule
 from glem.core.quiet_positions import quiet_positions
 
 _POSITIONS = {

@@ -24,7 +24,7 @@ from glem.core.game.game import Game, load_game
 from glem.core.grading.distribution import result_distribution
 from glem.core.grading.external_scorer import ExternalScorer, value_and_drawishness
 from glem.core.grading.scorers import scorer_of
-from glem.core.grading.selected import SelectedPositions
+from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.players import PlayerSpec, parse_player

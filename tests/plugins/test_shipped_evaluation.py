@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features.learning import Learning
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.plugins.othello.shipped_evaluation import _command, default_evaluation, rounded
 

@@ -21,8 +21,8 @@ from glem.core.game.game import Game
 from glem.core.grading.correctness import grade_of
 from glem.core.grading.distribution import log_correctness
 from glem.core.grading.grading import GradingSettings, Prediction
-from glem.core.grading.selected import SelectedPositions
-from glem.core.record_writing import write_games
+from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.writing import write_games
 from glem.core.report.power_page import render_power
 from glem.core.tasks.progress import SILENT, Progress
 from tests.core.test_propagation import random_games

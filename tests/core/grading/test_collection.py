@@ -18,8 +18,8 @@ from glem.core.grading.collection import CollectionGrading, grade_collection
 from glem.core.grading.distribution import log_correctness
 from glem.core.grading.grading import GradingSettings
 from glem.core.grading.scorers import SearchScorer, StaticScorer, scorer_of
-from glem.core.grading.selection import SelectionRule
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.selection.selection import SelectionRule
 from glem.core.report.grading_page import render_grading
 from tests.core.linear_evaluations import mobility_evaluation
 

@@ -22,7 +22,7 @@ from glem.core.grading.comments import (
     conventions_of,
 )
 from glem.core.grading.grading import Prediction
-from glem.core.grading.selected import SelectedPositions
+from glem.core.positions.selection.selected import SelectedPositions
 
 PLIES = 40
 

@@ -20,9 +20,9 @@ from glem.core.fitted_files import FITTED_FILES
 from glem.core.game_positions import keys_digest, read_game_positions
 from glem.core.grading.changes import apply_changes, check_candidates, parse_candidate, read_candidates
 from glem.core.grading.learning import Candidate, DecidingGames, LearningRule, learn, share_of_games
-from glem.core.grading.selection import PAPER_RULE
 from glem.core.likelihood_training import prior_of
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.selection.selection import PAPER_RULE
 from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation
 from tests.core.linear_evaluations import mobility_evaluation
 

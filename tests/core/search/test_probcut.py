@@ -18,7 +18,7 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
 from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_choice import chosen_probcut

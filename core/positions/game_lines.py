@@ -23,8 +23,8 @@ from glem.core.files.packed import LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords, RecordFormat
 from glem.core.game.whole_numbers import whole_number
-from glem.core.record_validation import BadRecords, validated
-from glem.core.replay import FINISHED, outcomes
+from glem.core.positions.replay import FINISHED, outcomes
+from glem.core.positions.validation import BadRecords, validated
 
 __all__ = ["GAME_LINES", "SUFFIX", "game_in_header"]
 

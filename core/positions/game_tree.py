@@ -25,9 +25,9 @@ from glem.core.errors import BadInputError
 from glem.core.game.equal_positions import group_equal, position_keys
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
-from glem.core.labelling import labels_of_games, numbered_records, results_of_games
-from glem.core.positions import PositionSet
-from glem.core.replay import FINISHED, ILLEGAL, Replay, replay
+from glem.core.positions.labels import labels_of_games, numbered_records, results_of_games
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.replay import FINISHED, ILLEGAL, Replay, replay
 
 __all__ = ["GameTree", "LabelChanges", "label_changes", "propagate"]
 
@@ -290,7 +290,7 @@ class GameTree:
         return propagate(parents, children, self.result, exact=exact, alternative=alternative, ply=self.ply)
 
     def labels_of_games(self, label: str) -> NDArray[np.float32]:
-        """Label [P] that each position has from its own game alone; see :data:`glem.core.labelling.LABELS`."""
+        """Label [P] that each position has from its own game alone; see :data:`glem.core.positions.labels.LABELS`."""
         return labels_of_games(self.game, self.records, self.played, label)
 
     def labelled(

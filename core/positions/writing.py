@@ -10,7 +10,7 @@ from glem.core.files.atomic import atomic_path
 from glem.core.files.packed import bare_suffix, open_packed
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords, RecordFormat, record_formats
-from glem.core.game_lines import GAME_LINES
+from glem.core.positions.game_lines import GAME_LINES
 
 __all__ = ["check_format_holds", "format_to_write", "write_games"]
 
@@ -21,7 +21,7 @@ def format_to_write(game: Game, path: str | os.PathLike[str]) -> RecordFormat:
     """Find the format in which games are written to a file.
 
     Its suffix decides. Files without one, or called ``.txt``, get the game's format that has no suffix, such as bare
-    transcripts; else glem's own (:mod:`glem.core.game_lines`).
+    transcripts; else glem's own (:mod:`glem.core.positions.game_lines`).
 
     Raises
     ------

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
-from glem.core.replay import FINISHED, ILLEGAL, Outcomes
+from glem.core.positions.replay import FINISHED, ILLEGAL, Outcomes
 
 __all__ = ["BadRecords", "Place", "validated"]
 

@@ -1,7 +1,7 @@
 """Position sets as Parquet files, larger than memory if need be.
 
 A file has one column per field of the game's positions (``position_FIELD``) and the columns of
-:class:`~glem.core.positions.PositionSet`. The key ``glem.positions`` of the file's metadata holds a JSON header::
+:class:`~glem.core.positions.positions.PositionSet`. The key ``glem.positions`` of the file's metadata holds a JSON header::
 
     {"version": 1, "game": "some_game", "label_kind": "result",
      "score": {"view": "side to move", "bounds": [-64, 64]}, "sources": ["WTH_2001.wtb"]}
@@ -31,8 +31,8 @@ from glem.core.files.atomic import atomic_path, temporary_folder
 from glem.core.game.equal_positions import position_keys, scatter
 from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, load_game
-from glem.core.merging import Merger
-from glem.core.positions import PositionSet
+from glem.core.positions.merging import Merger
+from glem.core.positions.positions import PositionSet
 
 __all__ = [
     "PositionHeader",
@@ -357,7 +357,7 @@ def merge_file(
     source, target
         Parquet files; they may be the same.
     symmetries, keep_spread
-        See :meth:`PositionSet.merge_duplicates <glem.core.positions.PositionSet.merge_duplicates>`.
+        See :meth:`PositionSet.merge_duplicates <glem.core.positions.positions.PositionSet.merge_duplicates>`.
     positions_in_memory
         Different positions that are held at a time.
 
@@ -388,7 +388,7 @@ def keep_unseen(
 ) -> int:
     """Copy the positions that do not occur in a training file, mirror images too; return their number.
 
-    See :meth:`PositionSet.without <glem.core.positions.PositionSet.without>`. Memory holds the keys of the training
+    See :meth:`PositionSet.without <glem.core.positions.positions.PositionSet.without>`. Memory holds the keys of the training
     positions, 8 bytes each.
     """
     header = read_header(source)

@@ -16,7 +16,7 @@ from glem.core.game.game import Game
 
 if TYPE_CHECKING:
     from glem.core.game.records import GameRecords
-    from glem.core.labelling import Selection
+    from glem.core.positions.labels import Selection
 
 __all__ = ["PositionSet"]
 
@@ -33,7 +33,7 @@ _DTYPES = {
 
 def _file_format() -> Any:
     # Imported late: it needs this module, and pyarrow takes long.
-    from glem.core import position_files
+    from glem.core.positions.positions import files as position_files
 
     return position_files
 
@@ -67,7 +67,7 @@ class PositionSet:
     sources
         Names of the files that the positions come from.
     label_kind
-        What the labels are: ``result``, ``theoretical``, ``auto`` (see :mod:`glem.core.labelling`), ``score``, ...
+        What the labels are: ``result``, ``theoretical``, ``auto`` (see :mod:`glem.core.positions.labels`), ``score``, ...
     label_spread
         float32 [N], standard deviation of the labels that were merged into this one; None where not kept.
 
@@ -176,8 +176,8 @@ class PositionSet:
         seed: int = 0,
         jobs: int = 1,
     ) -> PositionSet:
-        """Make a set of all positions of some game records; see :func:`glem.core.labelling.label_records`."""
-        from glem.core.labelling import label_records
+        """Make a set of all positions of some game records; see :func:`glem.core.positions.labels.label_records`."""
+        from glem.core.positions.labels import label_records
 
         parts: list[Any] = list(label_records(game, chunks, label=label, selection=selection, seed=seed, jobs=jobs))
         return cls.concatenate([*parts, cls.empty(game, label_kind=label)], renumber=False)
@@ -339,7 +339,7 @@ class PositionSet:
             One position per group of equals, in the order of their first rows, with that row's position,
             record, ply, source and game key, the weighted mean label and the sum of the weights.
         """
-        from glem.core.merging import Merger
+        from glem.core.positions.merging import Merger
 
         merger = Merger(symmetries=symmetries, keep_spread=keep_spread)
         merger.add(self)
@@ -348,13 +348,13 @@ class PositionSet:
     # ------------------------------------------------------------------------------------------ files
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write a Parquet file; see :mod:`glem.core.position_files`."""
+        """Write a Parquet file; see :mod:`glem.core.positions.files`."""
         with _file_format().PositionWriter(path, self.game, self.label_kind) as writer:
             writer.append(self)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], game: Game | None = None) -> PositionSet:
-        """Read a whole Parquet file; see :func:`glem.core.position_files.read_positions`."""
+        """Read a whole Parquet file; see :func:`glem.core.positions.files.read_positions`."""
         found: PositionSet = _file_format().read_positions(path, game)
         return found
 

@@ -15,10 +15,10 @@ from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 from glem.core.game.record_columns import added_remarks
 from glem.core.game.records import GameRecords, read_records
-from glem.core.grading.record_selection import selected_from_records
-from glem.core.grading.selected import SelectedPositions
-from glem.core.grading.selection import PositionChooser, SelectionCounts, SelectionRule
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.selection.record_selection import selected_from_records
+from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.selection.selection import PositionChooser, SelectionCounts, SelectionRule
 from glem.core.tasks.counts import counted
 
 __all__ = ["FileSummary", "SelectedPart", "read_selected", "reading_remarks", "sides_of", "why_nothing_is_left"]
@@ -205,7 +205,7 @@ def _rating_differences(records: GameRecords) -> NDArray[np.float32]:
 
 def _from_positions(game: Game, path: str | os.PathLike[str], rule: SelectionRule, name: str) -> Reading:
     # Imported late: what grades game records needs no Parquet.
-    from glem.core.position_files import read_header, stream_positions, stream_provenance
+    from glem.core.positions.files import read_header, stream_positions, stream_provenance
 
     kind = read_header(path, game).label_kind
     chooser = PositionChooser(rule)

@@ -12,7 +12,7 @@ from attrs import define, field
 from glem.core.compiling.operations import position_at
 from glem.core.files.atomic import atomic_path
 from glem.core.game.game import Game
-from glem.core.grading.reading import SelectedPart
+from glem.core.positions.selection.reading import SelectedPart
 
 __all__ = ["PositionTable", "game_numbers", "original_text", "spreadsheet_text"]
 

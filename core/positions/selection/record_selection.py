@@ -15,9 +15,9 @@ from glem.core.compiling.kernels import compiled, kernel, mix
 from glem.core.compiling.operations import position_at, store_position
 from glem.core.game.game import Game, legal_moves, play
 from glem.core.game.records import GameRecords
-from glem.core.grading.selected import SelectedPositions
-from glem.core.grading.selection import EVERY, LAST, RANDOM, SelectionRule
-from glem.core.replay import first_positions
+from glem.core.positions.replay import first_positions
+from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.selection.selection import EVERY, LAST, RANDOM, SelectionRule
 
 __all__ = ["chosen_plies", "plies_of_games", "selected_from_records"]
 

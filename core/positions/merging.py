@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.game.equal_positions import group_equal
-from glem.core.positions import PositionSet
+from glem.core.positions.positions import PositionSet
 
 __all__ = ["Merger"]
 
@@ -17,7 +17,7 @@ class Merger:
     Parameters
     ----------
     symmetries, keep_spread
-        See :meth:`PositionSet.merge_duplicates <glem.core.positions.PositionSet.merge_duplicates>`.
+        See :meth:`PositionSet.merge_duplicates <glem.core.positions.positions.PositionSet.merge_duplicates>`.
     """
 
     def __init__(self, *, symmetries: bool = True, keep_spread: bool = False) -> None:

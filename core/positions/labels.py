@@ -38,8 +38,8 @@ from glem.core.game.equal_positions import position_keys
 from glem.core.game.game import Game
 from glem.core.game.record_columns import added_remarks
 from glem.core.game.records import GameRecords, ScoredPositions
-from glem.core.positions import PositionSet
-from glem.core.replay import FINISHED, ILLEGAL, UNFINISHED, Replay, replay
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.replay import FINISHED, ILLEGAL, UNFINISHED, Replay, replay
 
 __all__ = [
     "LABELS",

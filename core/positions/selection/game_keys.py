@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from glem.core.game.equal_positions import position_keys
 from glem.core.game.game import Game
-from glem.core.grading.reading import SelectedPart
-from glem.core.replay import outcomes
+from glem.core.positions.replay import outcomes
+from glem.core.positions.selection.reading import SelectedPart
 
 __all__ = ["game_keys_of"]
 
