@@ -11,11 +11,11 @@ import numpy as np
 from attrs import define
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.fitting.links import LOGISTIC
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import LOGISTIC
 from glem.core.game.game import Game
 from glem.core.game.solver import Solver, can_solve, solver_of
-from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.probcut_choice import chosen_probcut
 from glem.core.search.results import Bound, Limits, Line, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings

@@ -79,7 +79,7 @@ def _features(game: Game, _evaluation: str) -> None:
 
 
 def _search(game: Game, evaluation: str) -> None:
-    from glem.core.search.evaluation_evaluator import evaluator_of
+    from glem.core.evaluation.integers.recomputing import evaluator_of
     from glem.core.search.searcher import Searcher, SearchSettings
     from glem.core.tournament.player_data import load_player_evaluation
 

@@ -33,7 +33,7 @@ from glem.core.discovery_report import (
     unimproved_phases,
 )
 from glem.core.errors import BadInputError, reading
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.features import side_and_kind
 from glem.core.features.learning import Learning
 from glem.core.files.archives import ArchiveFormat

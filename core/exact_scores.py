@@ -54,7 +54,7 @@ class SolverSpec:
         evaluator = None
         if self.evaluation is not None:
             # Imported late: an evaluation brings the plugin, and that its features.
-            from glem.core.search.evaluation_evaluator import evaluator_of
+            from glem.core.evaluation.integers.recomputing import evaluator_of
             from glem.core.tournament.player_data import load_player_evaluation
 
             evaluator = evaluator_of(load_player_evaluation(game, self.evaluation))

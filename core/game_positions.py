@@ -13,7 +13,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.game.game import Game
 from glem.core.positions.selection.game_keys import game_keys_of
 from glem.core.positions.selection.reading import FileSummary, SelectedPart, read_selected, why_nothing_is_left

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from glem.core.configurations.configurations import symmetry_classes
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.provenance import FITTED_FILES
 from glem.core.files.atomic import check_writable
 from glem.core.files.digests import arrays_digest
-from glem.core.fitted_files import FITTED_FILES
 from glem.core.positions.files import PositionWriter
 from glem.core.positions.positions import PositionSet
 from glem.core.search_labels import SearchLabelling, label_by_search

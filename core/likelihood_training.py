@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning
 from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.likelihood import LikelihoodProblem, LikelihoodWeights, PartWeights, phase_basis
 from glem.core.fitting.likelihood_errors import LikelihoodErrors, likelihood_errors
 from glem.core.fitting.likelihood_rows import LikelihoodChunk, LikelihoodRows, LikelihoodTerms
-from glem.core.fitting.links import LOGISTIC
 from glem.core.fitting.quasi_newton import Minimum, minimize
 from glem.core.game.equal_positions import scatter
 from glem.core.game_positions import GamePositions
 from glem.core.patterns.patterns import PatternSet
-from glem.core.result_evaluation import ResultEvaluation
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tournament.player_data import load_any_player_evaluation
 from glem.core.tournament.players import NO_EVALUATION

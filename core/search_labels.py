@@ -26,14 +26,14 @@ from attrs import define
 
 from glem.core.compiling.operations import position_at, store_position
 from glem.core.errors import BadInputError
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.links import LOGISTIC
 from glem.core.files.digests import arrays_digest
-from glem.core.fitting.links import LOGISTIC
 from glem.core.game.game import Game
 from glem.core.game.solver import Solver, solver_of
 from glem.core.positions.labels import serious_error
 from glem.core.positions.positions import PositionSet
 from glem.core.sampling import PositionSampler
-from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers

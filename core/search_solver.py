@@ -9,12 +9,12 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from glem.core.blank_evaluation import blank_evaluation
 from glem.core.errors import BadInputError
+from glem.core.evaluation.blank import blank_evaluation
+from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import Game
 from glem.core.game.solver import Solution
-from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 

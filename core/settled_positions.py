@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import position_at, store_position
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.evaluators import start, update
 from glem.core.game.game import play
 from glem.core.game.optional_operations import is_drawn_by_rule, standing, tactical_moves
-from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.negascout import settle, static_value
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.state import NEXT_POLL, NODES, STOPPED

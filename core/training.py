@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import IDENTITY
 from glem.core.features.learning import Learning
 from glem.core.fitting import ConjugateGradient, CountRules, Design, Fitter, LinearTerms, Link, PhaseWeights, fit_phases
 from glem.core.fitting.design import ActiveConfigurations
-from glem.core.fitting.links import IDENTITY
 from glem.core.fitting.phases import neighbours
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import PositionSet

@@ -124,8 +124,8 @@ def command(
     """
     from glem.core.candidates import MiningPlan
     from glem.core.discovery import RESULTS, DiscoverySettings, discover
+    from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.features.learning import load_learning
-    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
     from glem.core.fitting import ConjugateGradient
     from glem.core.positions.positions import PositionSet
     from glem.core.training import FitSettings

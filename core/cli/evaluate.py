@@ -38,7 +38,7 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
 
     from glem.core.assessment import ErrorSums
     from glem.core.errors import BadInputError
-    from glem.core.evaluation import LinearEvaluation
+    from glem.core.evaluation.linear import LinearEvaluation
     from glem.core.files.atomic import atomic_path
     from glem.core.game.optional_operations import plies_left_of
     from glem.core.positions.files import read_header

@@ -170,10 +170,10 @@ def command(
 
     from glem.core.configurations.configurations import ConfigurationSet
     from glem.core.errors import BadInputError
+    from glem.core.evaluation.links import link_of, result_labels
+    from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.features.learning import load_learning
-    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
     from glem.core.fitting import ConjugateGradient, CountRules, GradientDescent
-    from glem.core.fitting.links import link_of, result_labels
     from glem.core.patterns.patterns import PatternSet
     from glem.core.positions.positions import PositionSet
     from glem.core.tasks.run_folder import run_folder

@@ -76,7 +76,7 @@ def command(
     import attrs
 
     from glem.core.errors import BadInputError
-    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
+    from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.fitting import ConjugateGradient
     from glem.core.generations import ImproveSettings, improve
     from glem.core.positions.positions import PositionSet

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from glem.core.evaluation.with_drawishness import ResultEvaluation
     from glem.core.game.game import Game
     from glem.core.game_positions import GamePositions
     from glem.core.grading.changes import CandidateChange, Refit
     from glem.core.grading.learning import Candidate, Evaluation, LearningRun, Verdict
     from glem.core.positions.selection.reading import FileSummary
-    from glem.core.result_evaluation import ResultEvaluation
 
 __all__ = ["command"]
 
@@ -228,7 +228,7 @@ def _changes(path: str, first: Evaluation, files: list[Candidate], *, is_tuned: 
 def _candidate(change: CandidateChange, refit: Refit | None, tuning: Sequence[str]) -> Candidate:
     import attrs
 
-    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
+    from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.grading.changes import apply_changes
     from glem.core.grading.learning import Candidate
     from glem.core.likelihood_training import prior_of

@@ -80,9 +80,9 @@ def fit_results(
     """
     from glem.core.configurations.configurations import ConfigurationSet
     from glem.core.errors import BadInputError
+    from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.features.learning import load_learning
     from glem.core.files.names import distinct_names
-    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
     from glem.core.game_choice import choose_game
     from glem.core.game_positions import read_game_positions
     from glem.core.likelihood_training import fit_likelihood, load_prior

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from glem.core.evaluation import LinearEvaluation
+    from glem.core.evaluation.linear import LinearEvaluation
     from glem.core.game.game import Game
     from glem.core.search.results import Limits
     from glem.core.tournament.players import PlayerSpec
@@ -157,7 +157,7 @@ def named_evaluation(name: str, positions: str) -> LinearEvaluation:
         There is no such evaluation.
     """
     from glem.core.errors import BadInputError
-    from glem.core.evaluation import LinearEvaluation
+    from glem.core.evaluation.linear import LinearEvaluation
     from glem.core.positions.positions import PositionSet
     from glem.core.tournament.player_data import load_player_evaluation
     from glem.core.tournament.players import DEFAULT_EVALUATION

@@ -116,8 +116,8 @@ class Learning:
         an evaluation that it does not cover.
     default_evaluation
         Optional function that returns the evaluation that the plugin ships, for playing without any set-up: a
-        :class:`~glem.core.evaluation.LinearEvaluation`, or a
-        :class:`~glem.core.result_evaluation.ResultEvaluation`, which has a drawishness of its own.
+        :class:`~glem.core.evaluation.linear.LinearEvaluation`, or a
+        :class:`~glem.core.evaluation.with_drawishness.ResultEvaluation`, which has a drawishness of its own.
     default_probcut
         Optional function that returns the parameters of selective search that go with the default evaluation
         (:class:`~glem.core.search.probcut.ProbCut`).

@@ -18,9 +18,9 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, PluginError
+from glem.core.evaluation.provenance import fitted_among
 from glem.core.features.learning import Learning, load_learning
 from glem.core.files.names import distinct_names
-from glem.core.fitted_files import fitted_among
 from glem.core.game.game import Game
 from glem.core.grading.drawishness import (
     DrawishnessRows,
@@ -104,7 +104,7 @@ class FittedScorer(Protocol):
     """A scorer whose evaluation tells where it comes from."""
 
     provenance: Mapping[str, str]
-    """Of the evaluation, with the files that it was fitted to (:mod:`glem.core.fitted_files`)."""
+    """Of the evaluation, with the files that it was fitted to (:mod:`glem.core.evaluation.provenance`)."""
 
 
 @define(frozen=True, eq=False)

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.fitting.links import IDENTITY, LOGISTIC
+from glem.core.evaluation.integers.recomputing import evaluator_of, search_unit
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import IDENTITY, LOGISTIC
+from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
 from glem.core.game.game import Game
 from glem.core.game.solver import Solver, solver_of
 from glem.core.grading.external_scorer import ExternalScorer
 from glem.core.grading.grading import Prediction
 from glem.core.positions.selection.selected import SelectedPositions
-from glem.core.result_evaluation import ResultEvaluation, value_part
-from glem.core.search.evaluation_evaluator import evaluator_of, search_unit
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.tasks.chunked_work import Workers

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, PluginError
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation, load_any_evaluation, value_part
 from glem.core.external_players import external_players_of
 from glem.core.features.learning import has_learning, load_learning
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
-from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation, value_part
 from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_choice import chosen_probcut
 from glem.core.tournament.players import (
@@ -139,6 +139,6 @@ def _own_evaluation(game: Game, name: str) -> LinearEvaluation | ResultEvaluatio
 @functools.lru_cache(_KEPT_EVALUATIONS)
 def _blank_evaluation(game: Game) -> LinearEvaluation:
     # Imported late: few players need it.
-    from glem.core.blank_evaluation import blank_evaluation
+    from glem.core.evaluation.blank import blank_evaluation
 
     return blank_evaluation(game)

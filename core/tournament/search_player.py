@@ -9,9 +9,9 @@ from typing import Any
 
 import attrs
 
+from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.game.game import Game
 from glem.core.game.solver import Solution, Solver, solver_of
-from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.results import Bound, Clock, Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.tournament.player_data import load_player_evaluation, load_player_probcut

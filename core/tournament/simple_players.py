@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.compiling.operations import store_position
-from glem.core.evaluation import LinearEvaluation
-from glem.core.fitting.links import IDENTITY
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import IDENTITY
 from glem.core.game.game import Game
 from glem.core.search.results import Clock
 from glem.core.tournament.player_data import load_player_evaluation

@@ -30,7 +30,7 @@ from glem.games.chess.uci_commands import Go, Line, info_lines, limits_of, parse
 if TYPE_CHECKING:
     from glem.core.analysis import AnalysedLine, Analysis
     from glem.core.engine import Engine
-    from glem.core.result_evaluation import ResultEvaluation
+    from glem.core.evaluation.with_drawishness import ResultEvaluation
     from glem.core.tournament.players import PlayerSpec
 
 __all__ = ["UCI", "serve_uci"]
@@ -439,8 +439,8 @@ class _Preparation:
 
     def _look_at_evaluation(self) -> None:
         # Imported late: it loads what learning needs.
-        from glem.core.fitting.links import LOGISTIC
-        from glem.core.result_evaluation import ResultEvaluation
+        from glem.core.evaluation.links import LOGISTIC
+        from glem.core.evaluation.with_drawishness import ResultEvaluation
         from glem.core.tournament.player_data import load_any_player_evaluation
 
         found = load_any_player_evaluation(self._engine.game, self.spec.evaluation)
@@ -469,7 +469,7 @@ def _seconds_of(limits: Limits) -> float:
 
 def _thousandths(results: ResultEvaluation, line: Line, found: AnalysedLine) -> tuple[int, int, int]:
     """Win, draw and loss of a line, by its value and by the drawishness of the position before it."""
-    from glem.core.grading.distribution import result_distribution
+    from glem.core.evaluation.result_distribution import result_distribution
 
     if found.plies_to_end is not None:
         return (_THOUSAND, 0, 0) if found.value > 0 else (0, 0, _THOUSAND)

@@ -14,9 +14,9 @@ from glem.plugins.chess.placement import PLACEMENT
 from glem.plugins.chess.terms import TERMS
 
 if TYPE_CHECKING:
-    from glem.core.evaluation import LinearEvaluation
+    from glem.core.evaluation.linear import LinearEvaluation
+    from glem.core.evaluation.with_drawishness import ResultEvaluation
     from glem.core.features.evaluators import Evaluator
-    from glem.core.result_evaluation import ResultEvaluation
 
 __all__ = ["CHESS"]
 

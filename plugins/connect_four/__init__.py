@@ -14,7 +14,7 @@ from glem.games.connect_four import CONNECT_FOUR as GAME
 from glem.games.connect_four import DIRECTIONS, Position, lines_of_four, playable_cells
 
 if TYPE_CHECKING:
-    from glem.core.evaluation import LinearEvaluation
+    from glem.core.evaluation.linear import LinearEvaluation
 
 __all__ = ["CONNECT_FOUR"]
 
@@ -71,7 +71,7 @@ def phase_of(position: Position) -> int:
 def default_evaluation() -> LinearEvaluation:
     """Load the evaluation that comes with the game; ``docs/explanation/connect-four.md`` tells how it was made."""
     # Imported late: features and patterns do without it.
-    from glem.core.evaluation import LinearEvaluation
+    from glem.core.evaluation.linear import LinearEvaluation
 
     return LinearEvaluation.load(Path(__file__).with_name("default.npz"))
 

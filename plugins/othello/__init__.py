@@ -14,7 +14,7 @@ from glem.plugins.othello.patterns import PATTERN_SETS
 from glem.plugins.othello.phases import PHASES
 
 if TYPE_CHECKING:
-    from glem.core.evaluation import LinearEvaluation
+    from glem.core.evaluation.linear import LinearEvaluation
     from glem.core.search.probcut import ProbCut
 
 __all__ = ["OTHELLO"]

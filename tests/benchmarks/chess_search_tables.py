@@ -37,7 +37,7 @@ def evaluator_named(name: str | None) -> Evaluator:
     """The light evaluation, or that of a file or of the game."""
     if name is None:
         return MATERIAL_AND_SQUARES
-    from glem.core.search.evaluation_evaluator import evaluator_of
+    from glem.core.evaluation.integers.recomputing import evaluator_of
     from glem.core.tournament.player_data import load_player_evaluation
 
     return evaluator_of(load_player_evaluation(CHESS, name))

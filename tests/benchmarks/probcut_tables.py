@@ -20,9 +20,9 @@ from attrs import define
 
 from glem.core.compiling.kernels import popcount
 from glem.core.compiling.operations import position_at
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.positions.positions import PositionSet
-from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_fitting import ProbCutSample, choose_positions, sampled_scores
 from glem.core.search.probcut_regression import LEAST_SEARCHED, check_depths_of, regress_scores

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glem.core.evaluation.result_distribution import result_distribution
 from glem.core.game.game import Game
 from glem.core.game.records import read_records
 from glem.core.grading.collection import CollectionGrading, grade_collection
 from glem.core.grading.comparison import compare
-from glem.core.grading.distribution import result_distribution
 from glem.core.grading.scale import fit_scale
 from glem.core.grading.scorers import scorer_of
 from glem.core.positions.files import PositionWriter

@@ -9,7 +9,7 @@ import numpy as np
 
 from glem.core.compiling.borrowed import Borrowed
 from glem.core.compiling.kernels import compiled
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.evaluators import Evaluator, start, static_score, update
 from glem.core.game.game import Game
 from tests.oracles.evaluation import evaluation_sum

@@ -17,6 +17,8 @@ from glem.core.configurations.configurations import ConfigurationSet, RelationTa
 from glem.core.configurations.mining.checkpoint import MiningCheckpoint
 from glem.core.configurations.mining.mined import Part
 from glem.core.errors import BadInputError
+from glem.core.evaluation.links import IDENTITY
+from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.experiments.power import _kept
 from glem.core.experiments.strength import read_ratings
 from glem.core.features.learning import load_learning
@@ -24,12 +26,10 @@ from glem.core.files.archives import ArchiveFormat
 from glem.core.files.packed import open_packed
 from glem.core.fitting import FitResult, PhaseWeights
 from glem.core.fitting.fitters import FileCheckpoint
-from glem.core.fitting.links import IDENTITY
 from glem.core.game.game import load_game
 from glem.core.grading.changes import read_candidates
 from glem.core.grading.learning import Verdict
 from glem.core.positions.writing import write_games
-from glem.core.result_evaluation import ResultEvaluation
 from glem.core.search.probcut import ProbCut
 from glem.core.search.selectivity import CHECKS
 from glem.core.tasks.chunked_work import claim_folder

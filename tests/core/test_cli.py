@@ -16,7 +16,7 @@ from attrs import evolve
 import glem
 from glem.core.cli import command_group, main
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.positions.positions import PositionSet
 from glem.core.tasks.tasks import progress

@@ -13,11 +13,11 @@ from glem.core.compiling.operations import Operations
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.conformance import ConformanceReport, check_evaluation, random_evaluation
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.integers.recomputing import recomputing_evaluator
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import LOGISTIC, scaled_sigmoid
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.learning import Learning
-from glem.core.fitting.links import LOGISTIC, scaled_sigmoid
-from glem.core.search.evaluation_evaluator import recomputing_evaluator
 from tests.core.plain_game import COMPILED_LEARNING, PLAIN_LEARNING
 
 

@@ -18,9 +18,9 @@ from glem.core.cli import main
 from glem.core.compiling.kernels import popcount
 from glem.core.discovery import DiscoverySettings, _cell_moments, discover
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.provenance import FITTED_FILES
 from glem.core.features.learning import Learning, Phases
-from glem.core.fitted_files import FITTED_FILES
 from glem.core.fitting import ConjugateGradient
 from glem.core.game.equal_positions import position_keys
 from glem.core.patterns.patterns import PatternSet

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import load_learning
 from glem.core.game.game import load_game
 from glem.core.game.records import GameRecords

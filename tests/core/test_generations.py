@@ -10,11 +10,11 @@ import pytest
 from glem.core.cli import main
 from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import scaled_sigmoid
+from glem.core.evaluation.provenance import FITTED_FILES
 from glem.core.features.learning import Learning
-from glem.core.fitted_files import FITTED_FILES
 from glem.core.fitting import ConjugateGradient
-from glem.core.fitting.links import scaled_sigmoid
 from glem.core.game.game import Game
 from glem.core.generations import Generation, ImproveSettings, improve
 from glem.core.positions.positions import PositionSet

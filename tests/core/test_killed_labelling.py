@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from glem.core.cli import main
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.positions.writing import write_games

@@ -19,6 +19,7 @@ from glem.core.cli import main
 from glem.core.compiling.borrowed import Borrowed
 from glem.core.compiling.kernels import PlainRulesWarning, UncompilableError, compiled
 from glem.core.compiling.operations import Operations, generic_operation
+from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.features.learning import Learning, load_learning
 from glem.core.game.equal_positions import canonical_positions, group_equal, position_keys
 from glem.core.game.game import Game, final_score, load_game, play
@@ -27,7 +28,6 @@ from glem.core.game.records import GameRecords
 from glem.core.opening_plans import all_openings
 from glem.core.positions.positions import PositionSet
 from glem.core.positions.replay import outcomes, replay
-from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.core.tasks.tasks import run_tasks

@@ -14,8 +14,8 @@ import pytest
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.configurations.mining.checkpoint import MiningCheckpoint
 from glem.core.errors import BadInputError, GlemError, PluginError, reading
+from glem.core.evaluation.links import IDENTITY
 from glem.core.files.archives import read_arrays
-from glem.core.fitting.links import IDENTITY
 from glem.core.game.game import Game
 from glem.core.game.records import read_records
 from glem.core.tasks.journal import Journal

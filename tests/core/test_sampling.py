@@ -18,12 +18,12 @@ import pytest
 from glem.core.cli import main
 from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
+from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.positions.positions import PositionSet
 from glem.core.sampling import PositionSampler, Samples
-from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.core.search_labels import Labeller, Origin, SearchCounts, SearchLabelling, label_by_search
@@ -223,7 +223,7 @@ def test_sampled_positions_lie_below_the_given_ones(othello: Game, model: str, t
 
 
 def mobility_evaluation_of(model: str) -> Any:
-    from glem.core.evaluation import LinearEvaluation
+    from glem.core.evaluation.linear import LinearEvaluation
 
     return LinearEvaluation.load(model)
 

@@ -19,9 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError, GlemError
+from glem.core.evaluation.result_distribution import result_distribution
 from glem.core.external_players import PlayerFailureError
 from glem.core.game.game import Game, load_game
-from glem.core.grading.distribution import result_distribution
 from glem.core.grading.external_scorer import ExternalScorer, value_and_drawishness
 from glem.core.grading.scorers import scorer_of
 from glem.core.positions.selection.selected import SelectedPositions

@@ -13,11 +13,11 @@ import pytest
 from glem.core.compiling.operations import position_at, store_position
 from glem.core.conformance import check_game
 from glem.core.errors import BadInputError, GlemError
+from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.features.learning import load_learning
 from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, load_game
 from glem.core.game.perft import perft
-from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.games.open_spiel import positions

@@ -11,11 +11,11 @@ from click.testing import CliRunner
 
 from glem.core.cli import command_group
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.features.learning import Learning, load_learning
 from glem.core.game.game import Game, load_game
 from glem.core.grading.collection import CollectionGrading, grade_collection
-from glem.core.grading.distribution import log_correctness
 from glem.core.grading.grading import GradingSettings
 from glem.core.grading.scorers import SearchScorer, StaticScorer, scorer_of
 from glem.core.positions.positions import PositionSet

@@ -15,11 +15,11 @@ from attrs import evolve
 from glem.core.cli import main
 from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.positions.positions import PositionSet
-from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_choice import chosen_probcut
 from glem.core.search.probcut_files import _FORMAT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from glem.core.cli import main
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.search.evaluation_evaluator import evaluator_of
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.core.tournament.opening_choice import OpeningJudge, choose_openings

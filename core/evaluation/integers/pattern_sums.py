@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from glem.core.compiling.borrowed import item_pointer
 from glem.core.compiling.kernels import inlined, overload_of
 from glem.core.compiling.vectors import aligned_words
+from glem.core.evaluation.integers.accumulators import SUMMED_TOGETHER, sum_entries
 from glem.core.patterns.patterns import Instance, PatternSet
-from glem.core.search.accumulators import SUMMED_TOGETHER, sum_entries
 
 __all__ = [
     "BLOCK",
@@ -53,7 +53,7 @@ class PatternTables(NamedTuple):
     blocks, entries
         int64: B and E.
     instances
-        int64: I, rounded up to a multiple of :data:`~glem.core.search.accumulators.SUMMED_TOGETHER`; what is beyond I
+        int64: I, rounded up to a multiple of :data:`~glem.core.evaluation.integers.accumulators.SUMMED_TOGETHER`; what is beyond I
         reads a weight of zero.
     members, member_starts
         int32: block ``b`` has the features ``members[member_starts[b] : member_starts[b + 1]]``.

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.features import AtomicFeatures
 from glem.core.features.learning import Learning, Phases
 from glem.core.game.game import Game

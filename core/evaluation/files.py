@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError, reading
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import Link
 from glem.core.features.learning import Learning, load_learning
 from glem.core.files.archives import ArchiveFormat
-from glem.core.fitting.links import Link
 from glem.core.game.families import check_named_by_file
 from glem.core.patterns.patterns import PatternSet
 
@@ -113,7 +113,7 @@ def _check_learning(path: Path, header: dict[str, Any], learning: Learning) -> N
 
 
 def load_evaluation(path: str | os.PathLike[str]) -> LinearEvaluation:
-    """Read an evaluation file; of one with a drawishness (:mod:`glem.core.result_evaluation`), its value.
+    """Read an evaluation file; of one with a drawishness (:mod:`glem.core.evaluation.with_drawishness`), its value.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def load_evaluation(path: str | os.PathLike[str]) -> LinearEvaluation:
         The file is missing, damaged, no evaluation, or made for other features or phases.
     """
     # Imported late: it needs this module.
-    from glem.core.result_evaluation import ResultEvaluation, has_drawishness
+    from glem.core.evaluation.with_drawishness import ResultEvaluation, has_drawishness
 
     source = Path(path)
     if has_drawishness(source):

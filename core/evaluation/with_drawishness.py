@@ -21,19 +21,19 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
-from glem.core.evaluation import LinearEvaluation
-from glem.core.evaluation_files import (
+from glem.core.evaluation.files import (
     EVALUATION_ARRAYS,
     OPTIONAL_EVALUATION_ARRAYS,
     evaluation_parts,
     load_evaluation,
     restored_evaluation,
 )
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import IDENTITY, LOGISTIC
+from glem.core.evaluation.result_distribution import ResultDistribution, result_distribution
 from glem.core.features.learning import Learning
 from glem.core.files.archives import ArchiveFormat
-from glem.core.fitting.links import IDENTITY, LOGISTIC
 from glem.core.game.game import Game
-from glem.core.grading.distribution import ResultDistribution, result_distribution
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["ResultEvaluation", "has_drawishness", "load_any_evaluation", "value_part"]

@@ -1,7 +1,7 @@
 """Evaluations: link(sum of the weights of everything that is active), with weights by phase (GLEM, section 2).
 
 An evaluation may combine three kinds of terms: patterns, mined configurations, and features that enter linearly.
-Its files are ``.npz`` archives with a JSON header (:mod:`glem.core.evaluation_files`); loading one runs no code.
+Its files are ``.npz`` archives with a JSON header (:mod:`glem.core.evaluation.files`); loading one runs no code.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from glem.core.compiling.kernels import kernel
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.errors import BadInputError
+from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, result_labels
 from glem.core.features.features import Relation
 from glem.core.features.learning import Learning
-from glem.core.fitting.links import IDENTITY, LOGISTIC, Link, result_labels
 from glem.core.patterns.patterns import PatternSet
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -319,7 +319,7 @@ class LinearEvaluation:
     # -------------------------------------------------------------------------------------------- files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write an ``.npz`` file, atomically; see :mod:`glem.core.evaluation_files`."""
+        """Write an ``.npz`` file, atomically; see :mod:`glem.core.evaluation.files`."""
         _file_format().save_evaluation(self, path)
 
     @classmethod
@@ -334,7 +334,7 @@ class LinearEvaluation:
 
 def _file_format() -> Any:
     # Imported late: it needs this module.
-    from glem.core import evaluation_files
+    from glem.core.evaluation.linear import files as evaluation_files
 
     return evaluation_files
 

@@ -16,12 +16,18 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.binding import bound
 from glem.core.compiling.operations import Operations
-from glem.core.evaluation import LinearEvaluation, PlayWeights
+from glem.core.evaluation.integers.configuration_sums import ActiveTables, build_active_tables, sum_of_active
+from glem.core.evaluation.integers.pattern_sums import (
+    BLOCK,
+    PatternTables,
+    build_pattern_tables,
+    sum_of_patterns,
+    values_in,
+)
+from glem.core.evaluation.linear import LinearEvaluation, PlayWeights
+from glem.core.evaluation.links import LOGISTIC
 from glem.core.features.evaluators import Evaluator
-from glem.core.fitting.links import LOGISTIC
 from glem.core.patterns.patterns import PatternSet
-from glem.core.search.configuration_sums import ActiveTables, build_active_tables, sum_of_active
-from glem.core.search.pattern_sums import BLOCK, PatternTables, build_pattern_tables, sum_of_patterns, values_in
 
 __all__ = ["evaluator_of", "recomputing_evaluator", "score_limit", "search_unit"]
 
