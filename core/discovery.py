@@ -18,7 +18,6 @@ from attrs import asdict, define, field
 from numpy.typing import NDArray
 
 import glem
-from glem.core.assessment import BaselineFit, calibration_bins, phase_errors
 from glem.core.candidates import Candidates, MiningPlan, draw_sample, find_candidates
 from glem.core.configurations.configurations import ConfigurationSet, symmetry_classes
 from glem.core.configurations.matching import ConfigurationMatcher
@@ -39,14 +38,15 @@ from glem.core.features.learning import Learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.files.atomic import atomic_path, check_writable
 from glem.core.files.digests import arrays_digest
+from glem.core.fitting.assessment import BaselineFit, calibration_bins, phase_errors
+from glem.core.fitting.least_squares import FitSettings, Terms, Training, train, value_chunks
+from glem.core.fitting.training_files import load_weights, save_weights
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import PositionSet
 from glem.core.report import DiscoveryReport, Item, to_json, write_report
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import remove_work, run_folder
-from glem.core.training import FitSettings, Terms, Training, train, value_chunks
-from glem.core.training_files import load_weights, save_weights
 
 __all__ = ["RESULTS", "Discovery", "DiscoverySettings", "discover"]
 

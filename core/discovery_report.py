@@ -8,16 +8,16 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.assessment import CalibrationBins
 from glem.core.candidates import Candidates
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.features.learning import Learning
 from glem.core.fitting import FitResult
+from glem.core.fitting.assessment import CalibrationBins
+from glem.core.fitting.least_squares import Training
 from glem.core.positions.positions import PositionSet
 from glem.core.report.data import Calibration, CellMap, DiscoveryReport, Item, LearningCurve, PhaseErrors
 from glem.core.tasks.counts import counted
-from glem.core.training import Training
 
 __all__ = [
     "Assessment",

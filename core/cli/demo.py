@@ -54,8 +54,8 @@ def command(output: str, game_name: str | None, seed: int, jobs: int, as_json: b
     from glem.core.candidates import MiningPlan
     from glem.core.discovery import DiscoverySettings, discover
     from glem.core.fitting import ConjugateGradient
+    from glem.core.fitting.least_squares import FitSettings
     from glem.core.self_play import sample_positions
-    from glem.core.training import FitSettings
 
     started = time.monotonic()
     learning = _chosen_learning(game_name)

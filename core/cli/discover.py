@@ -127,8 +127,8 @@ def command(
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.features.learning import load_learning
     from glem.core.fitting import ConjugateGradient
+    from glem.core.fitting.least_squares import FitSettings
     from glem.core.positions.positions import PositionSet
-    from glem.core.training import FitSettings
 
     started = time.monotonic()
     folder = Path(output)

@@ -12,7 +12,7 @@ from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
-    from glem.core.assessment import ErrorSums
+    from glem.core.fitting.assessment import ErrorSums
 
 __all__ = ["command"]
 
@@ -36,10 +36,10 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
 
     import numpy as np
 
-    from glem.core.assessment import ErrorSums
     from glem.core.errors import BadInputError
     from glem.core.evaluation.linear import LinearEvaluation
     from glem.core.files.atomic import atomic_path
+    from glem.core.fitting.assessment import ErrorSums
     from glem.core.game.optional_operations import plies_left_of
     from glem.core.positions.files import read_header
     from glem.core.positions.positions import PositionSet

@@ -214,8 +214,8 @@ def _file_candidate(game: Game, text: str) -> Candidate:
 def _changes(path: str, first: Evaluation, files: list[Candidate], *, is_tuned: bool) -> tuple[CandidateChange, ...]:
     """Candidates of a file of changes, each of which can be made if it comes to that."""
     from glem.core.errors import BadInputError
+    from glem.core.fitting.likelihood_training import prior_of
     from glem.core.grading.changes import check_candidates, read_candidates
-    from glem.core.likelihood_training import prior_of
 
     found = read_candidates(path)
     for change in found:
@@ -229,9 +229,9 @@ def _candidate(change: CandidateChange, refit: Refit | None, tuning: Sequence[st
     import attrs
 
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
+    from glem.core.fitting.likelihood_training import prior_of
     from glem.core.grading.changes import apply_changes
     from glem.core.grading.learning import Candidate
-    from glem.core.likelihood_training import prior_of
 
     # An evaluation without a drawishness gets one on the way; b is fitted in any case.
     def make(best: Evaluation) -> ResultEvaluation:
@@ -245,7 +245,7 @@ def _candidate(change: CandidateChange, refit: Refit | None, tuning: Sequence[st
 
 
 def _refit(parts: list[GamePositions], l2: float, jobs: int) -> Refit:
-    from glem.core.likelihood_training import BIAS, LikelihoodSettings, fit_likelihood
+    from glem.core.fitting.likelihood_training import BIAS, LikelihoodSettings, fit_likelihood
 
     def refit(
         evaluation: ResultEvaluation, names: tuple[str, ...], drawishness_names: tuple[str, ...]

@@ -13,7 +13,7 @@ from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.likelihood_training import LikelihoodSettings, LikelihoodTraining
+    from glem.core.fitting.likelihood_training import LikelihoodSettings, LikelihoodTraining
     from glem.core.positions.selection.reading import FileSummary
 
 __all__ = ["fit_results"]
@@ -83,9 +83,9 @@ def fit_results(
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.features.learning import load_learning
     from glem.core.files.names import distinct_names
+    from glem.core.fitting.likelihood_training import fit_likelihood, load_prior
     from glem.core.game_choice import choose_game
     from glem.core.game_positions import read_game_positions
-    from glem.core.likelihood_training import fit_likelihood, load_prior
     from glem.core.patterns.patterns import PatternSet
     from glem.core.positions.selection.reading import reading_remarks
     from glem.core.positions.selection.selection import SelectionRule

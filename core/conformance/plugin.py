@@ -12,9 +12,9 @@ from glem.core.conformance.rules import check_game
 from glem.core.errors import GlemError
 from glem.core.evaluation.with_drawishness import value_part
 from glem.core.features.learning import Learning, has_learning, load_learning
+from glem.core.fitting.least_squares import FitSettings
 from glem.core.game.game import load_game
 from glem.core.tasks.progress import SILENT, Progress
-from glem.core.training import FitSettings
 
 __all__ = ["PARTS", "check_plugin"]
 

@@ -33,8 +33,8 @@ from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning
+from glem.core.fitting.likelihood_training import BIAS
 from glem.core.game.whole_numbers import whole_number
-from glem.core.likelihood_training import BIAS
 
 __all__ = [
     "CandidateChange",

@@ -11,9 +11,9 @@ import numpy as np
 from attrs import define, evolve, field
 from numpy.typing import NDArray
 
-from glem.core.assessment import CalibrationBins, calibration_bins
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import blocks_of, expectation, log_correctness, result_distribution
+from glem.core.fitting.assessment import CalibrationBins, calibration_bins
 from glem.core.grading.comparison import Comparison, compare, holm_adjusted
 from glem.core.grading.correctness import (
     LEAST_CORRECTNESS,

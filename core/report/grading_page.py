@@ -7,8 +7,8 @@ import os
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
-from glem.core.assessment import CalibrationBins
 from glem.core.files.atomic import atomic_path
+from glem.core.fitting.assessment import CalibrationBins
 from glem.core.grading.collection import CollectionGrading
 from glem.core.grading.correctness import Grade
 from glem.core.grading.grading import EvaluationGrade

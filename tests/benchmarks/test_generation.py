@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from glem.core.features.learning import Learning
+from glem.core.fitting.least_squares import Terms, train
 from glem.core.game.game import Game
 from glem.core.game.records import read_records
 from glem.core.generation import GenerationSettings, generate
@@ -20,7 +21,6 @@ from glem.core.positions.game_tree import GameTree
 from glem.core.positions.positions import PositionSet
 from glem.core.search_labels import SearchLabelling, label_by_search
 from glem.core.tournament.players import parse_player
-from glem.core.training import Terms, train
 
 
 @pytest.fixture(scope="module")

@@ -26,6 +26,7 @@ from glem.core.files.archives import ArchiveFormat
 from glem.core.files.packed import open_packed
 from glem.core.fitting import FitResult, PhaseWeights
 from glem.core.fitting.fitters import FileCheckpoint
+from glem.core.fitting.training_files import load_weights, save_weights
 from glem.core.game.game import load_game
 from glem.core.grading.changes import read_candidates
 from glem.core.grading.learning import Verdict
@@ -35,7 +36,6 @@ from glem.core.search.selectivity import CHECKS
 from glem.core.tasks.chunked_work import claim_folder
 from glem.core.tasks.journal import Journal, read_journal
 from glem.core.tournament.tournament import read_games, run_tournament
-from glem.core.training_files import load_weights, save_weights
 from tests.core import mutations
 from tests.core.grading.random_games import random_records
 from tests.core.linear_evaluations import mobility_evaluation

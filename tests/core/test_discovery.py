@@ -22,10 +22,10 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.provenance import FITTED_FILES
 from glem.core.features.learning import Learning, Phases
 from glem.core.fitting import ConjugateGradient
+from glem.core.fitting.least_squares import FitSettings, Terms, train
 from glem.core.game.equal_positions import position_keys
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import PositionSet
-from glem.core.training import FitSettings, Terms, train
 from tests.core.killed_commands import end_command_when
 
 RESULTS = ("configurations.npz", "discovery.json", "mined.npz", "patterns.npz", "report.html")

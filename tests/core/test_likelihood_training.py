@@ -14,14 +14,14 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.with_drawishness import ResultEvaluation, load_any_evaluation
 from glem.core.features.learning import Learning
-from glem.core.game_positions import GamePositions, keys_digest, read_game_positions
-from glem.core.likelihood_training import (
+from glem.core.fitting.likelihood_training import (
     LikelihoodSettings,
     LikelihoodTraining,
     fit_likelihood,
     prior_of,
     without_knowledge,
 )
+from glem.core.game_positions import GamePositions, keys_digest, read_game_positions
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import PositionSet
 from glem.core.positions.selection.selection import SelectionRule

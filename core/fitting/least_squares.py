@@ -19,10 +19,10 @@ from glem.core.features.learning import Learning
 from glem.core.fitting import ConjugateGradient, CountRules, Design, Fitter, LinearTerms, Link, PhaseWeights, fit_phases
 from glem.core.fitting.design import ActiveConfigurations
 from glem.core.fitting.phases import neighbours
+from glem.core.fitting.training_files import load_weights, save_weights
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import PositionSet
 from glem.core.tasks.progress import SILENT, Progress
-from glem.core.training_files import load_weights, save_weights
 
 __all__ = ["FitSettings", "Terms", "Training", "train", "value_chunks"]
 
