@@ -18,8 +18,8 @@ from glem.core.game.game import Game
 from glem.core.positions.selection.game_keys import game_keys_of
 from glem.core.positions.selection.reading import FileSummary, SelectedPart, read_selected, why_nothing_is_left
 from glem.core.positions.selection.selection import SelectionRule
-from glem.core.quiet_positions import quiet_positions
-from glem.core.settled_positions import settled_positions
+from glem.core.search.quiet import quiet_positions
+from glem.core.search.settled import settled_positions
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["GamePositions", "keys_digest", "read_game_positions"]
@@ -78,10 +78,10 @@ def read_game_positions(
     rule
         Which positions of each game.
     quiet
-        Only quiet ones of these (:mod:`glem.core.quiet_positions`).
+        Only quiet ones of these (:mod:`glem.core.search.quiet`).
     settle
         In place of each of them that to which quiescence with this evaluation leads from it
-        (:mod:`glem.core.settled_positions`).
+        (:mod:`glem.core.search.settled`).
     skip_bad
         Leave bad game records out instead of raising.
     observe

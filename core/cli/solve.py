@@ -134,8 +134,8 @@ def command(
     status is 1 if there is such a one, or with --check a position has another score in its file.
     """
     from glem.core.errors import BadInputError
-    from glem.core.exact_scores import SolverSpec, solve_positions
     from glem.core.game.game import load_game
+    from glem.core.search.solve_many import SolverSpec, solve_positions
 
     game = load_game(game_name)
     if not files and not texts:

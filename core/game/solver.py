@@ -116,7 +116,7 @@ def can_solve(game: Game) -> bool:
 
 
 def solver_of(game: Game, evaluator: Evaluator | None = None, table_mb: int = 64, **options: Any) -> Solver:
-    """Make the solver that a game brings, else :class:`~glem.core.search_solver.SearchSolver`.
+    """Make the solver that a game brings, else :class:`~glem.core.search.solver.SearchSolver`.
 
     Parameters
     ----------
@@ -139,6 +139,6 @@ def solver_of(game: Game, evaluator: Evaluator | None = None, table_mb: int = 64
     if game.make_solver is not None:
         return game.make_solver(evaluator=evaluator, table_mb=table_mb, **options)
     # Imported late: the search needs games, and they this module.
-    from glem.core.search_solver import SearchSolver
+    from glem.core.search.solver import SearchSolver
 
     return SearchSolver(game, evaluator, table_mb, **options)

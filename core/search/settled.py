@@ -2,7 +2,7 @@
 
 Quiescence answers a position with the static score of another one, at the end of the tactical moves that it holds to be
 best. That is the position for whose value the game's result speaks. To leave out whatever is not quiet
-(:mod:`glem.core.quiet_positions`) is simpler, but it leaves out all positions in which anything can be taken, whether
+(:mod:`glem.core.search.quiet`) is simpler, but it leaves out all positions in which anything can be taken, whether
 that is good or not, and with them what tells the worth of threats.
 """
 
