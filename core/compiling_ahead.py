@@ -80,8 +80,8 @@ def _features(game: Game, _evaluation: str) -> None:
 
 def _search(game: Game, evaluation: str) -> None:
     from glem.core.evaluation.integers.recomputing import evaluator_of
+    from glem.core.players.player_data import load_player_evaluation
     from glem.core.search.searcher import Searcher, SearchSettings
-    from glem.core.tournament.player_data import load_player_evaluation
 
     evaluator = evaluator_of(load_player_evaluation(game, evaluation))
     Searcher(game, evaluator, SearchSettings(table_mb=0)).translate_leaves()

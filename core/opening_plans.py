@@ -20,8 +20,8 @@ from glem.core.errors import BadInputError
 from glem.core.game.equal_positions import group_equal
 from glem.core.game.game import Game, legal_moves, play
 from glem.core.game.whole_numbers import whole_number
+from glem.core.players.simple_players import legal_moves_of
 from glem.core.tournament.openings import Opening, read_openings
-from glem.core.tournament.simple_players import legal_moves_of
 
 __all__ = ["OpeningPlan", "all_openings"]
 

@@ -31,6 +31,8 @@ from glem.core.evaluation.links import LOGISTIC
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
 from glem.core.game.solver import Solver, solver_of
+from glem.core.players.player_data import load_player_evaluation, load_player_probcut
+from glem.core.players.spec import SEARCH, PlayerSpec
 from glem.core.positions.labels import serious_error
 from glem.core.positions.positions import PositionSet
 from glem.core.sampling import PositionSampler
@@ -38,8 +40,6 @@ from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.tasks.progress import SILENT, Progress
-from glem.core.tournament.player_data import load_player_evaluation, load_player_probcut
-from glem.core.tournament.players import SEARCH, PlayerSpec
 
 __all__ = [
     "Labeller",

@@ -47,7 +47,7 @@ def _evaluation(model: str, game_name: str | None) -> LinearEvaluation | ResultE
     from glem.core.errors import BadInputError
     from glem.core.evaluation.with_drawishness import load_any_evaluation
     from glem.core.game.game import load_game
-    from glem.core.tournament.player_data import load_any_player_evaluation
+    from glem.core.players.player_data import load_any_player_evaluation
 
     if game_name is not None:
         return load_any_player_evaluation(load_game(game_name), model)

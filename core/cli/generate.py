@@ -71,8 +71,8 @@ def command(
     from glem.core.game.game import load_game
     from glem.core.generation import GenerationSettings, generate
     from glem.core.opening_plans import OpeningPlan
+    from glem.core.players.spec import parse_player
     from glem.core.search.results import Limits
-    from glem.core.tournament.players import parse_player
 
     settings = GenerationSettings(
         players=tuple(parse_player(text, limits=Limits(depth=4)) for text in players or ("default",)),

@@ -119,9 +119,9 @@ def command(
     from glem.core.game.game import load_game
     from glem.core.game_positions import keys_digest, read_game_positions
     from glem.core.grading.learning import DecidingGames, LearningRule, learn, share_of_games
+    from glem.core.players.player_data import load_any_player_evaluation
     from glem.core.positions.selection.reading import reading_remarks
     from glem.core.positions.selection.selection import SelectionRule
-    from glem.core.tournament.player_data import load_any_player_evaluation
 
     if tuning and split is not None:
         raise BadInputError("--tuning names the tuning games, --split takes them from the files: give one of them")
@@ -204,7 +204,7 @@ def command(
 def _file_candidate(game: Game, text: str) -> Candidate:
     from glem.core.files.digests import file_digest
     from glem.core.grading.learning import Candidate
-    from glem.core.tournament.player_data import load_any_player_evaluation
+    from glem.core.players.player_data import load_any_player_evaluation
 
     loaded = load_any_player_evaluation(game, text)
     digest = file_digest(text) if Path(text).is_file() else ""

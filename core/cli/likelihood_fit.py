@@ -87,10 +87,10 @@ def fit_results(
     from glem.core.game_choice import choose_game
     from glem.core.game_positions import read_game_positions
     from glem.core.patterns.patterns import PatternSet
+    from glem.core.players.spec import NO_EVALUATION
     from glem.core.positions.selection.reading import reading_remarks
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tasks.run_folder import run_folder
-    from glem.core.tournament.players import NO_EVALUATION
 
     work = Path(f"{output}.work")
     check_outputs(output, folders=[work])

@@ -18,9 +18,9 @@ from glem.core.cli.thinking import opponent_of, opponent_options
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.engine import Engine
     from glem.core.game.drawing import Drawing
-    from glem.core.tournament.players import MoveChoice
+    from glem.core.players.engine import Engine
+    from glem.core.players.spec import MoveChoice
     from glem.core.tournament.transcripts import Transcript
 
 __all__ = ["command"]
@@ -187,8 +187,8 @@ class _Table:
         self._choices[engine.moves] = choice
 
     def _hint(self, rest: str) -> None:
-        from glem.core.analysis import depth_texts
         from glem.core.errors import BadInputError
+        from glem.core.players.analysis import depth_texts
 
         if rest and not (rest.isascii() and rest.isdecimal() and len(rest) < 4 and int(rest) > 0):
             raise BadInputError(f"hint takes a number of moves from 1 to 999, as in hint 3, got {rest[:20]!r}")
@@ -333,8 +333,8 @@ def command(
     lists them. "help" lists what you can write. Without a limit glem thinks for a second a move; Ctrl-C while it
     thinks makes it move at once.
     """
-    from glem.core.engine import Engine
     from glem.core.game.game import load_game
+    from glem.core.players.engine import Engine
     from glem.core.search.results import Limits
 
     if isinstance(sys.stdin, io.TextIOWrapper):

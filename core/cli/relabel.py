@@ -94,11 +94,11 @@ def command(
     from glem.core.errors import BadInputError
     from glem.core.game.records import read_all_records
     from glem.core.game_choice import choose_game
+    from glem.core.players.spec import parse_player
     from glem.core.positions.game_tree import GameTree
     from glem.core.relabelling import RelabelSettings, relabel
     from glem.core.tasks.chunked_work import Workers
     from glem.core.tasks.run_folder import run_folder
-    from glem.core.tournament.players import parse_player
 
     for name, number in (("--threshold", threshold), ("--loss", loss)):
         if number is not None and not math.isfinite(number):

@@ -11,8 +11,8 @@ import click
 if TYPE_CHECKING:
     from glem.core.evaluation.linear import LinearEvaluation
     from glem.core.game.game import Game
+    from glem.core.players.spec import PlayerSpec
     from glem.core.search.results import Limits
-    from glem.core.tournament.players import PlayerSpec
 
 __all__ = ["named_evaluation", "opponent_of", "opponent_options", "player_of", "thinking_options"]
 
@@ -79,7 +79,7 @@ def opponent_of(
         Both ways are mixed, or the description has no sense.
     """
     from glem.core.errors import BadInputError
-    from glem.core.tournament.players import DEFAULT_EVALUATION, parse_player
+    from glem.core.players.spec import DEFAULT_EVALUATION, parse_player
 
     if player_text is None:
         usual = _SOLVE_FROM if game.make_solver is not None else 0
@@ -131,8 +131,8 @@ def player_of(
     BadInputError
         The game's own evaluation is asked for, and there is none.
     """
+    from glem.core.players.spec import DEFAULT_EVALUATION, PlayerSpec
     from glem.core.search.results import Limits
-    from glem.core.tournament.players import DEFAULT_EVALUATION, PlayerSpec
 
     if evaluation == DEFAULT_EVALUATION:
         _check_default(game)
@@ -158,9 +158,9 @@ def named_evaluation(name: str, positions: str) -> LinearEvaluation:
     """
     from glem.core.errors import BadInputError
     from glem.core.evaluation.linear import LinearEvaluation
+    from glem.core.players.player_data import load_player_evaluation
+    from glem.core.players.spec import DEFAULT_EVALUATION
     from glem.core.positions.positions import PositionSet
-    from glem.core.tournament.player_data import load_player_evaluation
-    from glem.core.tournament.players import DEFAULT_EVALUATION
 
     if name != DEFAULT_EVALUATION and Path(name).is_file():
         return LinearEvaluation.load(name)

@@ -106,10 +106,10 @@ def play_tournament(
 ) -> None:
     """Play a tournament as the options say and print what it has shown."""
     from glem.core.game_choice import choose_game
+    from glem.core.players.spec import parse_player
     from glem.core.positions.writing import check_format_holds, format_to_write, write_games
     from glem.core.tournament.games import Adjudication
     from glem.core.tournament.openings import write_openings
-    from glem.core.tournament.players import parse_player
     from glem.core.tournament.tournament import Tournament, read_games, run_tournament
     from glem.core.tournament.transcripts import records_of_openings, records_of_transcripts, transcript_of
 
@@ -149,7 +149,7 @@ def _limits(text: str) -> Limits:
     import attrs
 
     from glem.core.errors import BadInputError
-    from glem.core.tournament.players import parse_player
+    from glem.core.players.spec import parse_player
 
     player = parse_player(f"default,{text}")
     if attrs.evolve(player, name="default") != parse_player("default", limits=player.limits):
@@ -184,9 +184,9 @@ def _openings(
     seed: int,
 ) -> list[Opening]:
     from glem.core.errors import BadInputError
+    from glem.core.players.spec import parse_player
     from glem.core.tournament.opening_choice import OpeningJudge, choose_openings
     from glem.core.tournament.openings import read_openings
-    from glem.core.tournament.players import parse_player
 
     if openings is not None:
         if judge is not None:

@@ -25,9 +25,9 @@ from glem.core.fitting.quasi_newton import Minimum, minimize
 from glem.core.game.equal_positions import scatter
 from glem.core.game_positions import GamePositions
 from glem.core.patterns.patterns import PatternSet
+from glem.core.players.player_data import load_any_player_evaluation
+from glem.core.players.spec import NO_EVALUATION
 from glem.core.tasks.progress import SILENT, Progress
-from glem.core.tournament.player_data import load_any_player_evaluation
-from glem.core.tournament.players import NO_EVALUATION
 
 __all__ = [
     "BIAS",

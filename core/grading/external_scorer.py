@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
-from glem.core.external_players import PositionScoring, external_players_of
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
 from glem.core.grading.grading import Prediction
+from glem.core.players.external import PositionScoring, external_players_of
+from glem.core.players.spec import PlayerSpec
 from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import run_tasks
-from glem.core.tournament.players import PlayerSpec
 
 __all__ = ["ExternalScorer", "value_and_drawishness"]
 

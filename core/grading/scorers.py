@@ -21,18 +21,18 @@ from glem.core.game.game import Game
 from glem.core.game.solver import Solver, solver_of
 from glem.core.grading.external_scorer import ExternalScorer
 from glem.core.grading.grading import Prediction
+from glem.core.players.player_data import (
+    load_any_player_evaluation,
+    load_player_evaluation,
+    load_player_probcut,
+)
+from glem.core.players.spec import EXTERNAL, SEARCH, PlayerSpec, parse_player
 from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import run_tasks
-from glem.core.tournament.player_data import (
-    load_any_player_evaluation,
-    load_player_evaluation,
-    load_player_probcut,
-)
-from glem.core.tournament.players import EXTERNAL, SEARCH, PlayerSpec, parse_player
 
 __all__ = ["Scorer", "SearchScorer", "StaticScorer", "scorer_of"]
 
@@ -219,7 +219,7 @@ def scorer_of(
     game
         The game.
     text
-        As for :func:`~glem.core.tournament.players.parse_player`.
+        As for :func:`~glem.core.players.spec.parse_player`.
     jobs
         Threads of a static evaluation.
     workers

@@ -55,7 +55,7 @@ class SolverSpec:
         if self.evaluation is not None:
             # Imported late: an evaluation brings the plugin, and that its features.
             from glem.core.evaluation.integers.recomputing import evaluator_of
-            from glem.core.tournament.player_data import load_player_evaluation
+            from glem.core.players.player_data import load_player_evaluation
 
             evaluator = evaluator_of(load_player_evaluation(game, self.evaluation))
         options: dict[str, Any] = {} if self.convention is None else {"convention": self.convention}

@@ -18,14 +18,14 @@ from attrs import define
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
+from glem.core.players.kept_players import kept_player
+from glem.core.players.search_player import SearchPlayer
+from glem.core.players.simple_players import legal_moves_of
+from glem.core.players.spec import SEARCH, PlayerSpec
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import run_tasks
-from glem.core.tournament.kept_players import kept_player
 from glem.core.tournament.openings import Opening, canonical_position
-from glem.core.tournament.players import SEARCH, PlayerSpec
-from glem.core.tournament.search_player import SearchPlayer
-from glem.core.tournament.simple_players import legal_moves_of
 
 __all__ = ["OpeningJudge", "choose_openings"]
 

@@ -22,14 +22,14 @@ from glem.core.errors import BadInputError, reading
 from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, load_game
 from glem.core.game.solver import can_solve
+from glem.core.players.kept_players import close_programs
+from glem.core.players.spec import PlayerSpec
 from glem.core.tasks.journal import Journal, read_journal
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import run_tasks
 from glem.core.tournament.elo import PairCounts
 from glem.core.tournament.games import Adjudication, GameTask, PlayedGame, play_game
-from glem.core.tournament.kept_players import close_programs
 from glem.core.tournament.openings import Opening
-from glem.core.tournament.players import PlayerSpec
 from glem.core.tournament.ratings import ratings_of
 from glem.core.tournament.replayed_games import contradictions
 from glem.core.tournament.sprt import Sprt, SprtState, Verdict

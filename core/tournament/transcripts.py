@@ -10,9 +10,9 @@ from attrs import define
 
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
+from glem.core.players.spec import MoveChoice
 from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening
-from glem.core.tournament.players import MoveChoice
 
 __all__ = ["Transcript", "records_of_openings", "records_of_transcripts", "transcript_of"]
 

@@ -28,10 +28,10 @@ from glem.games.chess.board_moves import move_number, numbered_move
 from glem.games.chess.uci_commands import Go, Line, info_lines, limits_of, parse_go, perft_lines, variation_texts
 
 if TYPE_CHECKING:
-    from glem.core.analysis import AnalysedLine, Analysis
-    from glem.core.engine import Engine
     from glem.core.evaluation.with_drawishness import ResultEvaluation
-    from glem.core.tournament.players import PlayerSpec
+    from glem.core.players.analysis import AnalysedLine, Analysis
+    from glem.core.players.engine import Engine
+    from glem.core.players.spec import PlayerSpec
 
 __all__ = ["UCI", "serve_uci"]
 
@@ -441,7 +441,7 @@ class _Preparation:
         # Imported late: it loads what learning needs.
         from glem.core.evaluation.links import LOGISTIC
         from glem.core.evaluation.with_drawishness import ResultEvaluation
-        from glem.core.tournament.player_data import load_any_player_evaluation
+        from glem.core.players.player_data import load_any_player_evaluation
 
         found = load_any_player_evaluation(self._engine.game, self.spec.evaluation)
         if isinstance(found, ResultEvaluation):

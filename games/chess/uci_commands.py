@@ -21,8 +21,8 @@ from glem.games.chess.notation import parse_position
 from glem.games.chess.position import Position
 
 if TYPE_CHECKING:
-    from glem.core.analysis import AnalysedLine, Analysis
     from glem.core.game.game import Game
+    from glem.core.players.analysis import AnalysedLine, Analysis
 
 __all__ = ["Go", "Line", "centipawns", "info_lines", "limits_of", "parse_go", "perft_lines"]
 

@@ -24,9 +24,9 @@ from glem.games.othello.notation import format_square
 from glem.games.othello.rules import PASS
 
 if TYPE_CHECKING:
-    from glem.core.analysis import Analysis
-    from glem.core.engine import Engine
-    from glem.core.tournament.players import MoveChoice
+    from glem.core.players.analysis import Analysis
+    from glem.core.players.engine import Engine
+    from glem.core.players.spec import MoveChoice
 
 __all__ = ["NBOARD", "serve_nboard"]
 

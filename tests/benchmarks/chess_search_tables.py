@@ -38,7 +38,7 @@ def evaluator_named(name: str | None) -> Evaluator:
     if name is None:
         return MATERIAL_AND_SQUARES
     from glem.core.evaluation.integers.recomputing import evaluator_of
-    from glem.core.tournament.player_data import load_player_evaluation
+    from glem.core.players.player_data import load_player_evaluation
 
     return evaluator_of(load_player_evaluation(CHESS, name))
 

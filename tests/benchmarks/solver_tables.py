@@ -24,7 +24,7 @@ from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import load_game
 from glem.core.game.records import read_scored_positions
 from glem.core.game.solver import solve_moves
-from glem.core.tournament.player_data import load_player_evaluation
+from glem.core.players.player_data import load_player_evaluation
 from glem.games.othello.obf import read_obf
 from glem.games.othello.solver import EndgameSolver, Techniques
 from tests.benchmarks.endgame_positions import real_positions

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from attrs import define, evolve
 
-from glem.core.engine import Engine
 from glem.core.errors import BadInputError
 from glem.core.game.draws import Draw, drawn_by
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
+from glem.core.players.engine import Engine
+from glem.core.players.spec import MoveChoice, Player, PlayerSpec
 from glem.core.positions.game_tree import GameTree
 from glem.core.positions.labels import LabelCounts, label_records
 from glem.core.positions.replay import UNFINISHED, replay
@@ -23,7 +24,6 @@ from glem.core.self_play import play_games
 from glem.core.tournament import games
 from glem.core.tournament.games import End, GameTask, PlayedGame, play_game
 from glem.core.tournament.openings import Opening
-from glem.core.tournament.players import MoveChoice, Player, PlayerSpec
 from tests.core.search import duel_game
 from tests.core.search.duel_game import Position, duel, play
 

@@ -22,13 +22,13 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
+from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.positions.positions import PositionSet
 from glem.core.sampling import PositionSampler, Samples
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.core.search_labels import Labeller, Origin, SearchCounts, SearchLabelling, label_by_search
 from glem.core.tasks.chunked_work import Workers
-from glem.core.tournament.players import PlayerSpec, parse_player
 from tests.core.labelling_examples import killed_once_then_labelled, some_positions
 from tests.core.linear_evaluations import mobility_evaluation
 from tests.core.search.othello_mobility import mobility_evaluator

@@ -19,9 +19,9 @@ import pytest
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
+from glem.core.players.spec import parse_player
 from glem.core.tournament.elo import PairCounts
 from glem.core.tournament.games import PlayedGame
-from glem.core.tournament.players import parse_player
 from glem.core.tournament.sprt import Sprt, Verdict
 from glem.core.tournament.tournament import TournamentResult, read_games, run_tournament
 from tests.core.tournament.tournament_examples import QUICK, killed_once_then_played, quick_tournament

@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError, PluginError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation, load_any_evaluation, value_part
-from glem.core.external_players import external_players_of
 from glem.core.features.learning import has_learning, load_learning
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
-from glem.core.search.probcut import ProbCut
-from glem.core.search.probcut_choice import chosen_probcut
-from glem.core.tournament.players import (
+from glem.core.players.external import external_players_of
+from glem.core.players.spec import (
     DEFAULT_EVALUATION,
     EXTERNAL,
     GREEDY,
@@ -28,6 +26,8 @@ from glem.core.tournament.players import (
     SEARCH,
     PlayerSpec,
 )
+from glem.core.search.probcut import ProbCut
+from glem.core.search.probcut_choice import chosen_probcut
 
 __all__ = ["data_digest", "load_any_player_evaluation", "load_player_evaluation", "load_player_probcut"]
 

@@ -12,7 +12,7 @@ A :class:`PlayerSpec` says what a player is made of. It is small and picklable, 
 
 The first word may be an evaluation file, ``default`` (the game's own evaluation) or ``none`` (all positions are even)
 for a searching player, or the name of another kind of player. A protocol and a colon begin the text of a program of
-others, where the game knows the protocol (:mod:`glem.core.external_players`).
+others, where the game knows the protocol (:mod:`glem.core.players.external`).
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ import attrs
 from attrs import define, field
 
 from glem.core.errors import BadInputError, reading
-from glem.core.external_players import external_players_of, split_program
 from glem.core.game.game import Game
 from glem.core.game.solver import can_solve
 from glem.core.game.whole_numbers import whole_number
+from glem.core.players.external import external_players_of, split_program
 from glem.core.search.results import Clock, Limits
 
 __all__ = ["DEFAULT_EVALUATION", "MOBILITY", "NO_EVALUATION", "MoveChoice", "Player", "PlayerSpec", "parse_player"]
@@ -222,17 +222,17 @@ class PlayerSpec:
         """
         self._check_solver(game)
         if self.kind == RANDOM:
-            from glem.core.tournament.simple_players import RandomPlayer
+            from glem.core.players.simple_players import RandomPlayer
 
             return RandomPlayer(self, game)
         self.check_data(game)
         if self.kind == EXTERNAL:
             return external_players_of(game, self).make_player(game, self)
         if self.kind == GREEDY:
-            from glem.core.tournament.simple_players import GreedyPlayer
+            from glem.core.players.simple_players import GreedyPlayer
 
             return GreedyPlayer(self, game)
-        from glem.core.tournament.search_player import SearchPlayer
+        from glem.core.players.search_player import SearchPlayer
 
         return SearchPlayer(self, game)
 
@@ -266,7 +266,7 @@ class PlayerSpec:
 
 
 def _data_digest(spec: PlayerSpec, game: Game) -> str:
-    from glem.core.tournament.player_data import data_digest
+    from glem.core.players.player_data import data_digest
 
     return data_digest(spec, game)
 

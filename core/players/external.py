@@ -16,7 +16,7 @@ from glem.core.errors import BadInputError, GlemError
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
-    from glem.core.tournament.players import Player, PlayerSpec
+    from glem.core.players.spec import Player, PlayerSpec
 
 __all__ = [
     "ExternalPlayers",

@@ -16,8 +16,8 @@ from glem.core.game.game import Game
 from glem.core.search.results import Clock, Limits
 
 if TYPE_CHECKING:
-    from glem.core.analysis import Analysis, Analyst
-    from glem.core.tournament.players import MoveChoice, Player, PlayerSpec
+    from glem.core.players.analysis import Analysis, Analyst
+    from glem.core.players.spec import MoveChoice, Player, PlayerSpec
 
 __all__ = ["Engine"]
 
@@ -350,8 +350,8 @@ class Engine:
             return f"{choice.score:+.0f} exactly"
         if self._spec.kind != "search":
             return f"{choice.score:+.2f}"
-        from glem.core.analysis import value_text
-        from glem.core.tournament.player_data import load_player_evaluation
+        from glem.core.players.analysis import value_text
+        from glem.core.players.player_data import load_player_evaluation
 
         return value_text(load_player_evaluation(self.game, self._spec.evaluation), choice.score)
 
@@ -407,7 +407,7 @@ class Engine:
 
     def _analysing(self) -> Analyst:
         if self._analyst is None:
-            from glem.core.analysis import Analyst
+            from glem.core.players.analysis import Analyst
 
             self._analyst = Analyst(self.game, self._spec)
         return self._analyst

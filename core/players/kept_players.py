@@ -6,7 +6,7 @@ import threading
 
 from glem.core.game.game import Game
 from glem.core.game.solver import Solver, solver_of
-from glem.core.tournament.players import EXTERNAL, Player, PlayerSpec
+from glem.core.players.spec import EXTERNAL, Player, PlayerSpec
 
 __all__ = ["close_programs", "kept_player", "kept_solver"]
 

@@ -14,9 +14,9 @@ from glem.core.compiling.operations import store_position
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY
 from glem.core.game.game import Game
+from glem.core.players.player_data import load_player_evaluation
+from glem.core.players.spec import MOBILITY, MoveChoice, PlayerSpec
 from glem.core.search.results import Clock
-from glem.core.tournament.player_data import load_player_evaluation
-from glem.core.tournament.players import MOBILITY, MoveChoice, PlayerSpec
 
 __all__ = ["GreedyPlayer", "RandomPlayer", "legal_moves_of"]
 

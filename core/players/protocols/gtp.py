@@ -23,8 +23,8 @@ from glem.core.game.protocols.conversation import Conversation, Interruption
 from glem.core.search.results import Clock
 
 if TYPE_CHECKING:
-    from glem.core.engine import Engine
-    from glem.core.tournament.players import MoveChoice
+    from glem.core.players.engine import Engine
+    from glem.core.players.spec import MoveChoice
 
 __all__ = ["GTP", "serve_gtp"]
 
