@@ -24,7 +24,6 @@ from glem.core.errors import BadInputError
 from glem.core.files.atomic import check_writable
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords, read_records, record_formats
-from glem.core.opening_plans import OpeningPlan, random_opening
 from glem.core.players.simple_players import legal_moves_of
 from glem.core.players.spec import SEARCH, MoveChoice, Player, PlayerSpec
 from glem.core.positions.game_lines import GAME_LINES
@@ -35,6 +34,7 @@ from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import run_folder
 from glem.core.tasks.tasks import run_tasks
 from glem.core.tournament.games import GameTask, play_game
+from glem.core.tournament.opening_plans import OpeningPlan, random_opening
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.transcripts import records_of_openings, records_of_transcripts, transcript_of
 

@@ -70,9 +70,9 @@ def command(
     """
     from glem.core.game.game import load_game
     from glem.core.generation import GenerationSettings, generate
-    from glem.core.opening_plans import OpeningPlan
     from glem.core.players.spec import parse_player
     from glem.core.search.results import Limits
+    from glem.core.tournament.opening_plans import OpeningPlan
 
     settings = GenerationSettings(
         players=tuple(parse_player(text, limits=Limits(depth=4)) for text in players or ("default",)),

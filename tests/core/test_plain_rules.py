@@ -25,12 +25,12 @@ from glem.core.game.equal_positions import canonical_positions, group_equal, pos
 from glem.core.game.game import Game, final_score, load_game, play
 from glem.core.game.perft import perft
 from glem.core.game.records import GameRecords
-from glem.core.opening_plans import all_openings
 from glem.core.positions.positions import PositionSet
 from glem.core.positions.replay import outcomes, replay
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.core.tasks.tasks import run_tasks
+from glem.core.tournament.opening_plans import all_openings
 from tests.core import plain_game
 from tests.core.installed_games import write_distribution
 from tests.core.plain_game import COMPILED, COMPILED_LEARNING, PLAIN, PLAIN_LEARNING, learning_of, mirror_nim
