@@ -55,7 +55,7 @@ def command(output: str, game_name: str | None, seed: int, jobs: int, as_json: b
     from glem.core.discovery import DiscoverySettings, discover
     from glem.core.fitting import ConjugateGradient
     from glem.core.fitting.least_squares import FitSettings
-    from glem.core.self_play import sample_positions
+    from glem.core.labelling.first_games import sample_positions
 
     started = time.monotonic()
     learning = _chosen_learning(game_name)

@@ -69,7 +69,7 @@ def command(
     continues; with a greater number of games or positions it adds to what is there.
     """
     from glem.core.game.game import load_game
-    from glem.core.generation import GenerationSettings, generate
+    from glem.core.labelling.training_games import GenerationSettings, generate
     from glem.core.players.spec import parse_player
     from glem.core.search.results import Limits
     from glem.core.tournament.opening_plans import OpeningPlan

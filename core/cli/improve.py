@@ -79,7 +79,7 @@ def command(
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.fitting import ConjugateGradient
     from glem.core.fitting.least_squares import FitSettings
-    from glem.core.generations import ImproveSettings, improve
+    from glem.core.labelling.improving import ImproveSettings, improve
     from glem.core.positions.positions import PositionSet
     from glem.core.tasks.chunked_work import Workers
     from glem.core.tasks.run_folder import run_folder

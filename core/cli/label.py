@@ -69,8 +69,8 @@ def command(
     beside the output in a folder that ends in .work.
     """
     from glem.core.files.atomic import temporary_folder
+    from glem.core.labelling.by_search import SearchCounts, label_by_search
     from glem.core.positions.files import PositionWriter, merge_file
-    from glem.core.search_labels import SearchCounts, label_by_search
     from glem.core.tasks.chunked_work import Workers
     from glem.core.tasks.run_folder import run_folder
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from glem.core.labelling.corrected import Correction
     from glem.core.positions.game_tree import GameTree, LabelChanges
-    from glem.core.relabelling import Correction
 
 __all__ = ["command"]
 
@@ -94,9 +94,9 @@ def command(
     from glem.core.errors import BadInputError
     from glem.core.game.records import read_all_records
     from glem.core.game_choice import choose_game
+    from glem.core.labelling.corrected import RelabelSettings, relabel
     from glem.core.players.spec import parse_player
     from glem.core.positions.game_tree import GameTree
-    from glem.core.relabelling import RelabelSettings, relabel
     from glem.core.tasks.chunked_work import Workers
     from glem.core.tasks.run_folder import run_folder
 

@@ -312,7 +312,7 @@ def test_demo_is_a_discovery_with_its_files(run: _Run, tmp_path: Path, monkeypat
 def test_demo_of_a_game_without_a_sample_lets_it_play(
     run: _Run, othello_learning: Learning, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from glem.core.self_play import sample_positions
+    from glem.core.labelling.first_games import sample_positions
 
     called: dict[str, Any] = {}
 
@@ -323,7 +323,8 @@ def test_demo_of_a_game_without_a_sample_lets_it_play(
     monkeypatch.setattr("glem.core.features.learning.load_learning", lambda name: evolve(othello_learning, sample=None))
     monkeypatch.setattr("glem.core.discovery.discover", discover)
     monkeypatch.setattr(
-        "glem.core.self_play.sample_positions", lambda game, **named: sample_positions(game, positions=500, **named)
+        "glem.core.labelling.first_games.sample_positions",
+        lambda game, **named: sample_positions(game, positions=500, **named),
     )
     printed = run("demo", "--game", "othello", "-o", tmp_path / "demo", status=130)
     assert 500 <= called["positions"] < 8000

@@ -18,7 +18,7 @@ from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.game.perft import perft
 from glem.core.game.records import GameRecords, read_records
-from glem.core.generation import ExploringSpec, Generated, GenerationSettings, generate
+from glem.core.labelling.training_games import ExploringSpec, Generated, GenerationSettings, generate
 from glem.core.players.spec import parse_player
 from glem.core.positions.positions import PositionSet
 from glem.core.tournament.games import GameTask, play_game

@@ -17,10 +17,10 @@ from glem.core.features.learning import Learning
 from glem.core.fitting import ConjugateGradient
 from glem.core.fitting.least_squares import FitSettings
 from glem.core.game.game import Game
-from glem.core.generations import Generation, ImproveSettings, improve
+from glem.core.labelling.by_search import Labeller, SearchLabelling
+from glem.core.labelling.improving import Generation, ImproveSettings, improve
 from glem.core.players.spec import parse_player
 from glem.core.positions.positions import PositionSet
-from glem.core.search_labels import Labeller, SearchLabelling
 from glem.core.tasks.chunked_work import Workers
 from tests.core.labelling_examples import some_positions
 from tests.core.linear_evaluations import mobility_evaluation

@@ -22,12 +22,12 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
+from glem.core.labelling.by_search import Labeller, Origin, SearchCounts, SearchLabelling, label_by_search
+from glem.core.labelling.sampled import PositionSampler, Samples
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.positions.positions import PositionSet
-from glem.core.sampling import PositionSampler, Samples
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
-from glem.core.search_labels import Labeller, Origin, SearchCounts, SearchLabelling, label_by_search
 from glem.core.tasks.chunked_work import Workers
 from tests.core.labelling_examples import killed_once_then_labelled, some_positions
 from tests.core.linear_evaluations import mobility_evaluation
@@ -246,7 +246,7 @@ def test_labels_do_not_depend_on_where_they_are_made(
     settings = settings_of(model, sampled=1, even=1)
     expected = labelled(positions, settings, tmp_path / "one")
     # By two workers of which one dies, here and on a cluster.
-    monkeypatch.setattr("glem.core.search_labels.label_chunk", killed_once_then_labelled)
+    monkeypatch.setattr("glem.core.labelling.by_search.label_chunk", killed_once_then_labelled)
     monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed"))
     assert_equal(expected, labelled(positions, settings, tmp_path / "two", workers=Workers(2)))
     assert (tmp_path / "killed").exists()

@@ -22,9 +22,9 @@ from glem.core.evaluation.provenance import FITTED_FILES
 from glem.core.files.atomic import check_writable
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.least_squares import FitSettings, Terms, train
+from glem.core.labelling.by_search import SearchLabelling, label_by_search
 from glem.core.positions.files import PositionWriter
 from glem.core.positions.positions import PositionSet
-from glem.core.search_labels import SearchLabelling, label_by_search
 from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import remove_work, run_folder

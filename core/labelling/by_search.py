@@ -3,7 +3,7 @@
 A search that starts from a position gives it a better label than its evaluation, and near the end of the game a solver
 gives the exact one. Three kinds of positions can be added to those that are given:
 
-- positions drawn from the searches themselves (:mod:`glem.core.sampling`), of all or of near-even static scores;
+- positions drawn from the searches themselves (:mod:`glem.core.labelling.sampled`), of all or of near-even static scores;
 - the successor by the principal variation of every labelled position, with the negated label. Most moves that a search
   looks at are mistakes, so that the side to move in its positions has the better chances on average; without the
   successors an evaluation learns a bonus for the right to move that is not there.
@@ -31,11 +31,11 @@ from glem.core.evaluation.links import LOGISTIC
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
 from glem.core.game.solver import Solver, solver_of
+from glem.core.labelling.sampled import PositionSampler
 from glem.core.players.player_data import load_player_evaluation, load_player_probcut
 from glem.core.players.spec import SEARCH, PlayerSpec
 from glem.core.positions.labels import serious_error
 from glem.core.positions.positions import PositionSet
-from glem.core.sampling import PositionSampler
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
