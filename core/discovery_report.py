@@ -8,8 +8,8 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.candidates import Candidates
 from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.discovery.candidates import Candidates
 from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.features.learning import Learning
 from glem.core.fitting import FitResult

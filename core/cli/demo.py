@@ -51,8 +51,8 @@ def command(output: str, game_name: str | None, seed: int, jobs: int, as_json: b
 
     The same as `glem discover` on that sample with --sample 60000 --maximum-size 3 --keep 1500 --iterations 25 --l2 4.
     """
-    from glem.core.candidates import MiningPlan
-    from glem.core.discovery import DiscoverySettings, discover
+    from glem.core.discovery.candidates import MiningPlan
+    from glem.core.discovery.discovery import DiscoverySettings, discover
     from glem.core.fitting import ConjugateGradient
     from glem.core.fitting.least_squares import FitSettings
     from glem.core.labelling.first_games import sample_positions

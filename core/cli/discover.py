@@ -122,8 +122,8 @@ def command(
 
     Interrupted or killed, the same command continues.
     """
-    from glem.core.candidates import MiningPlan
-    from glem.core.discovery import RESULTS, DiscoverySettings, discover
+    from glem.core.discovery.candidates import MiningPlan
+    from glem.core.discovery.discovery import RESULTS, DiscoverySettings, discover
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.features.learning import load_learning
     from glem.core.fitting import ConjugateGradient

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from glem.core.discovery.game_positions import GamePositions
     from glem.core.evaluation.with_drawishness import ResultEvaluation
     from glem.core.game.game import Game
-    from glem.core.game_positions import GamePositions
     from glem.core.grading.changes import CandidateChange, Refit
     from glem.core.grading.learning import Candidate, Evaluation, LearningRun, Verdict
     from glem.core.positions.selection.reading import FileSummary
@@ -114,10 +114,10 @@ def command(
     """
     import numpy as np
 
+    from glem.core.discovery.game_positions import keys_digest, read_game_positions
     from glem.core.errors import BadInputError
     from glem.core.files.names import distinct_names
     from glem.core.game.game import load_game
-    from glem.core.game_positions import keys_digest, read_game_positions
     from glem.core.grading.learning import DecidingGames, LearningRule, learn, share_of_games
     from glem.core.players.player_data import load_any_player_evaluation
     from glem.core.positions.selection.reading import reading_remarks

@@ -79,13 +79,13 @@ def fit_results(
         Print JSON.
     """
     from glem.core.configurations.configurations import ConfigurationSet
+    from glem.core.discovery.game_positions import read_game_positions
     from glem.core.errors import BadInputError
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.features.learning import load_learning
     from glem.core.files.names import distinct_names
     from glem.core.fitting.likelihood_training import fit_likelihood, load_prior
     from glem.core.game_choice import choose_game
-    from glem.core.game_positions import read_game_positions
     from glem.core.patterns.patterns import PatternSet
     from glem.core.players.spec import NO_EVALUATION
     from glem.core.positions.selection.reading import reading_remarks

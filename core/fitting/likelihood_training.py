@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.configurations.matching import ConfigurationMatcher
+from glem.core.discovery.game_positions import GamePositions
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
@@ -23,7 +24,6 @@ from glem.core.fitting.likelihood_errors import LikelihoodErrors, likelihood_err
 from glem.core.fitting.likelihood_rows import LikelihoodChunk, LikelihoodRows, LikelihoodTerms
 from glem.core.fitting.quasi_newton import Minimum, minimize
 from glem.core.game.equal_positions import scatter
-from glem.core.game_positions import GamePositions
 from glem.core.patterns.patterns import PatternSet
 from glem.core.players.player_data import load_any_player_evaluation
 from glem.core.players.spec import NO_EVALUATION

@@ -21,12 +21,12 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.discovery.game_positions import GamePositions, keys_digest
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.evaluation.with_drawishness import ResultEvaluation, load_any_evaluation
 from glem.core.game.equal_positions import scatter
-from glem.core.game_positions import GamePositions, keys_digest
 from glem.core.grading.comparison import compare
 from glem.core.grading.correctness import LEAST_CORRECTNESS, grade_of
 from glem.core.grading.grading import Prediction

@@ -301,7 +301,7 @@ def test_demo_is_a_discovery_with_its_files(run: _Run, tmp_path: Path, monkeypat
         called.update(positions=len(positions), folder=folder, settings=settings)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("glem.core.discovery.discover", discover)
+    monkeypatch.setattr("glem.core.discovery.discovery.discover", discover)
     run("demo", "-o", tmp_path / "demo", status=130)
     assert called["positions"] > 200_000
     assert called["folder"] == tmp_path / "demo"
@@ -321,7 +321,7 @@ def test_demo_of_a_game_without_a_sample_lets_it_play(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("glem.core.features.learning.load_learning", lambda name: evolve(othello_learning, sample=None))
-    monkeypatch.setattr("glem.core.discovery.discover", discover)
+    monkeypatch.setattr("glem.core.discovery.discovery.discover", discover)
     monkeypatch.setattr(
         "glem.core.labelling.first_games.sample_positions",
         lambda game, **named: sample_positions(game, positions=500, **named),

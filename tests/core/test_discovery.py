@@ -13,10 +13,10 @@ import attrs
 import numpy as np
 import pytest
 
-from glem.core.candidates import MiningPlan, draw_sample, find_candidates
 from glem.core.cli import main
 from glem.core.compiling.kernels import popcount
-from glem.core.discovery import DiscoverySettings, _cell_moments, discover
+from glem.core.discovery.candidates import MiningPlan, draw_sample, find_candidates
+from glem.core.discovery.discovery import DiscoverySettings, _cell_moments, discover
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.provenance import FITTED_FILES

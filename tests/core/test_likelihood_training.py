@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from glem.core.cli import command_group
+from glem.core.discovery.game_positions import GamePositions, keys_digest, read_game_positions
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.with_drawishness import ResultEvaluation, load_any_evaluation
@@ -21,7 +22,6 @@ from glem.core.fitting.likelihood_training import (
     prior_of,
     without_knowledge,
 )
-from glem.core.game_positions import GamePositions, keys_digest, read_game_positions
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import PositionSet
 from glem.core.positions.selection.selection import SelectionRule

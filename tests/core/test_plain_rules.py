@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.candidates import draw_sample
 from glem.core.cli import main
 from glem.core.compiling.borrowed import Borrowed
 from glem.core.compiling.kernels import PlainRulesWarning, UncompilableError, compiled
 from glem.core.compiling.operations import Operations, generic_operation
+from glem.core.discovery.candidates import draw_sample
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.features.learning import Learning, load_learning
 from glem.core.game.equal_positions import canonical_positions, group_equal, position_keys

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from glem.core.discovery.game_positions import read_game_positions
 from glem.core.game.game import Game, load_game
-from glem.core.game_positions import read_game_positions
 from glem.core.positions.selection.selection import ALL, SelectionRule
 from glem.core.search.quiet import quiet_positions
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from glem.core.discovery.game_positions import read_game_positions
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import load_learning
 from glem.core.game.game import Game, load_game
-from glem.core.game_positions import read_game_positions
 from glem.core.positions.selection.selection import ALL, SelectionRule
 from glem.core.search.settled import settled_positions
 from tests.oracles.settling import settled_end

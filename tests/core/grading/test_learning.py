@@ -13,13 +13,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from glem.core.cli import command_group
+from glem.core.discovery.game_positions import keys_digest, read_game_positions
 from glem.core.errors import BadInputError
 from glem.core.evaluation.provenance import FITTED_FILES
 from glem.core.evaluation.with_drawishness import ResultEvaluation, load_any_evaluation
 from glem.core.features.learning import Learning
 from glem.core.files.digests import file_digest
 from glem.core.fitting.likelihood_training import prior_of
-from glem.core.game_positions import keys_digest, read_game_positions
 from glem.core.grading.changes import apply_changes, check_candidates, parse_candidate, read_candidates
 from glem.core.grading.learning import Candidate, DecidingGames, LearningRule, learn, share_of_games
 from glem.core.positions.positions import PositionSet

@@ -18,10 +18,10 @@ from attrs import asdict, define, field
 from numpy.typing import NDArray
 
 import glem
-from glem.core.candidates import Candidates, MiningPlan, draw_sample, find_candidates
 from glem.core.configurations.configurations import ConfigurationSet, symmetry_classes
 from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.configurations.mining import label_statistics
+from glem.core.discovery.candidates import Candidates, MiningPlan, draw_sample, find_candidates
 from glem.core.discovery_report import (
     Assessment,
     cell_maps,
