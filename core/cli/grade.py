@@ -137,8 +137,8 @@ def command(
     from glem.core.game.game import load_game
     from glem.core.grading.collection import grade_collection
     from glem.core.grading.grading import GradingSettings
-    from glem.core.grading.scorers import StaticScorer
-    from glem.core.grading.sources import source_of
+    from glem.core.grading.scorers.scorers import StaticScorer
+    from glem.core.grading.scorers.sources import source_of
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.positions.selection.written_positions import PositionTable
     from glem.core.tasks.chunked_work import Workers

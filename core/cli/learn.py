@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from glem.core.evaluation.with_drawishness import ResultEvaluation
     from glem.core.game.game import Game
     from glem.core.grading.changes import CandidateChange, Refit
-    from glem.core.grading.learning import Candidate, Evaluation, LearningRun, Verdict
+    from glem.core.grading.trials import Candidate, Evaluation, LearningRun, Verdict
     from glem.core.positions.selection.reading import FileSummary
 
 __all__ = ["command"]
@@ -118,7 +118,7 @@ def command(
     from glem.core.errors import BadInputError
     from glem.core.files.names import distinct_names
     from glem.core.game.game import load_game
-    from glem.core.grading.learning import DecidingGames, LearningRule, learn, share_of_games
+    from glem.core.grading.trials import DecidingGames, LearningRule, learn, share_of_games
     from glem.core.players.player_data import load_any_player_evaluation
     from glem.core.positions.selection.reading import reading_remarks
     from glem.core.positions.selection.selection import SelectionRule
@@ -203,7 +203,7 @@ def command(
 
 def _file_candidate(game: Game, text: str) -> Candidate:
     from glem.core.files.digests import file_digest
-    from glem.core.grading.learning import Candidate
+    from glem.core.grading.trials import Candidate
     from glem.core.players.player_data import load_any_player_evaluation
 
     loaded = load_any_player_evaluation(game, text)
@@ -231,7 +231,7 @@ def _candidate(change: CandidateChange, refit: Refit | None, tuning: Sequence[st
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.fitting.likelihood_training import prior_of
     from glem.core.grading.changes import apply_changes
-    from glem.core.grading.learning import Candidate
+    from glem.core.grading.trials import Candidate
 
     # An evaluation without a drawishness gets one on the way; b is fitted in any case.
     def make(best: Evaluation) -> ResultEvaluation:

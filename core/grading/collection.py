@@ -39,8 +39,8 @@ from glem.core.grading.grading import (
     grade_predictions,
 )
 from glem.core.grading.groupings import game_groupings, margin_grouping, rating_groupings, result_grouping
-from glem.core.grading.scorer_tables import ScorerTable
-from glem.core.grading.scorers import Scorer
+from glem.core.grading.scorers.scorer_tables import ScorerTable
+from glem.core.grading.scorers.scorers import Scorer
 from glem.core.positions.selection.game_keys import game_keys_of
 from glem.core.positions.selection.reading import (
     FileSummary,

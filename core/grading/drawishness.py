@@ -33,7 +33,7 @@ from glem.core.game.equal_positions import scatter
 from glem.core.grading.correctness import LEAST_CORRECTNESS
 from glem.core.grading.recalibration import MOST_LOG_ODDS, PARTS, Calibration, fit_calibration
 from glem.core.grading.scale import correctness_slopes, fit_scale
-from glem.core.grading.scorer_tables import ScorerTable
+from glem.core.grading.scorers.scorer_tables import ScorerTable
 from glem.core.tasks.counts import counted
 
 __all__ = [

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from xml.etree.ElementTree import Element
 
-from glem.core.experiments.lines import LineFit
-from glem.core.experiments.power import PowerCurve, PowerExperiment, PowerPoint
 from glem.core.files.atomic import atomic_path
+from glem.core.grading.experiments.lines import LineFit
+from glem.core.grading.experiments.power import PowerCurve, PowerExperiment, PowerPoint
 from glem.core.report.charts import line_swatch, power_chart, styles_of
 from glem.core.report.frame import both_sizes, paragraph, section, whole_page
 from glem.core.report.markup import data_table, element, number, signed, whole

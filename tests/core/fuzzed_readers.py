@@ -19,8 +19,6 @@ from glem.core.configurations.mining.mined import Part
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import IDENTITY
 from glem.core.evaluation.with_drawishness import ResultEvaluation
-from glem.core.experiments.power import _kept
-from glem.core.experiments.strength import read_ratings
 from glem.core.features.learning import load_learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.files.packed import open_packed
@@ -29,7 +27,9 @@ from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.training_files import load_weights, save_weights
 from glem.core.game.game import load_game
 from glem.core.grading.changes import read_candidates
-from glem.core.grading.learning import Verdict
+from glem.core.grading.experiments.power import _kept
+from glem.core.grading.experiments.strength import read_ratings
+from glem.core.grading.trials import Verdict
 from glem.core.positions.writing import write_games
 from glem.core.search.probcut import ProbCut
 from glem.core.search.selectivity import CHECKS

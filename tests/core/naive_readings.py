@@ -24,7 +24,7 @@ from glem.core.evaluation.with_drawishness import ResultEvaluation, load_any_eva
 from glem.core.files.packed import open_bounded
 from glem.core.game.game import load_game
 from glem.core.game.records import read_records, read_scored_positions
-from glem.core.grading.score_files import ScoreFileScorer
+from glem.core.grading.scorers.score_files import ScoreFileScorer
 from glem.core.positions.files import _KEY
 from glem.core.positions.positions import PositionSet
 from glem.core.tournament.openings import read_openings

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from glem.core.cli import command_group
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import log_correctness
-from glem.core.experiments.power import PowerExperiment, measure_power
-from glem.core.experiments.sampled_positions import SampledPositions, sample_positions
 from glem.core.game.game import Game
 from glem.core.grading.correctness import grade_of
+from glem.core.grading.experiments.power import PowerExperiment, measure_power
+from glem.core.grading.experiments.sampled_positions import SampledPositions, sample_positions
 from glem.core.grading.grading import GradingSettings, Prediction
 from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.positions.writing import write_games

@@ -17,7 +17,7 @@ from glem.core.features.learning import Learning, load_learning
 from glem.core.game.game import Game, load_game
 from glem.core.grading.collection import CollectionGrading, grade_collection
 from glem.core.grading.grading import GradingSettings
-from glem.core.grading.scorers import SearchScorer, StaticScorer, scorer_of
+from glem.core.grading.scorers.scorers import SearchScorer, StaticScorer, scorer_of
 from glem.core.positions.positions import PositionSet
 from glem.core.positions.selection.selection import SelectionRule
 from glem.core.report.grading_page import render_grading

@@ -10,7 +10,8 @@ import pytest
 
 from glem.core.errors import BadInputError
 from glem.core.game.records import GameRecords
-from glem.core.grading.comments import (
+from glem.core.grading.grading import Prediction
+from glem.core.grading.scorers.comments import (
     COMMENT_KINDS,
     FIRST,
     HUNDREDTHS,
@@ -21,7 +22,6 @@ from glem.core.grading.comments import (
     CommentStatistics,
     conventions_of,
 )
-from glem.core.grading.grading import Prediction
 from glem.core.positions.selection.selected import SelectedPositions
 
 PLIES = 40

@@ -21,7 +21,7 @@ from glem.core.features.learning import Learning
 from glem.core.files.digests import file_digest
 from glem.core.fitting.likelihood_training import prior_of
 from glem.core.grading.changes import apply_changes, check_candidates, parse_candidate, read_candidates
-from glem.core.grading.learning import Candidate, DecidingGames, LearningRule, learn, share_of_games
+from glem.core.grading.trials import Candidate, DecidingGames, LearningRule, learn, share_of_games
 from glem.core.positions.positions import PositionSet
 from glem.core.positions.selection.selection import PAPER_RULE
 from tests.core.linear_evaluations import mobility_evaluation

@@ -22,7 +22,7 @@ from glem.core.game.game import Game, load_game
 from glem.core.game.records import read_records
 from glem.core.grading.collection import grade_collection
 from glem.core.grading.grading import GradingSettings
-from glem.core.grading.sources import source_of
+from glem.core.grading.scorers.sources import source_of
 from glem.core.positions.positions import PositionSet
 from glem.core.positions.selection.selection import SelectionRule
 from glem.core.positions.selection.written_positions import original_text, spreadsheet_text

@@ -26,13 +26,13 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.result_distribution import log_correctness
-from glem.core.experiments.lines import Correlation, LineFit, correlate, fit_line
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
-from glem.core.grading.comments import CommentScorer
 from glem.core.grading.correctness import Grade, floored, grade_of
+from glem.core.grading.experiments.lines import Correlation, LineFit, correlate, fit_line
 from glem.core.grading.grading import Grading
 from glem.core.grading.scale import ScaleFit, fit_scale
+from glem.core.grading.scorers.comments import CommentScorer
 from glem.core.positions.selection.reading import SelectedPart, read_selected
 from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.positions.selection.selection import ALL, SelectionRule

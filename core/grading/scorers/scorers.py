@@ -19,8 +19,8 @@ from glem.core.evaluation.links import IDENTITY, LOGISTIC
 from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
 from glem.core.game.game import Game
 from glem.core.game.solver import Solver, solver_of
-from glem.core.grading.external_scorer import ExternalScorer
 from glem.core.grading.grading import Prediction
+from glem.core.grading.scorers.external_scorer import ExternalScorer
 from glem.core.players.player_data import (
     load_any_player_evaluation,
     load_player_evaluation,
@@ -225,7 +225,7 @@ def scorer_of(
     workers
         Where searches run.
     kept
-        Folder in which the scores of programs are kept; see :class:`~glem.core.grading.external_scorer.ExternalScorer`.
+        Folder in which the scores of programs are kept; see :class:`~glem.core.grading.scorers.external_scorer.ExternalScorer`.
 
     Raises
     ------

@@ -33,7 +33,7 @@ from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.game.records import GameRecords
 from glem.core.grading.grading import Prediction
-from glem.core.grading.scorer_tables import ScorerTable
+from glem.core.grading.scorers.scorer_tables import ScorerTable
 from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress

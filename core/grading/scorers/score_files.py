@@ -17,9 +17,9 @@ from glem.core.files.packed import line_blocks
 from glem.core.game.equal_positions import position_keys
 from glem.core.game.game import Game
 from glem.core.game.whole_numbers import whole_number
-from glem.core.grading.external_scorer import value_and_drawishness
 from glem.core.grading.grading import Prediction
-from glem.core.grading.scorer_tables import ScorerTable
+from glem.core.grading.scorers.external_scorer import value_and_drawishness
+from glem.core.grading.scorers.scorer_tables import ScorerTable
 from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.positions.selection.written_positions import original_text
 from glem.core.tasks.progress import SILENT, Progress

@@ -31,7 +31,7 @@ from glem.core.grading.comparison import compare
 from glem.core.grading.correctness import LEAST_CORRECTNESS, grade_of
 from glem.core.grading.grading import Prediction
 from glem.core.grading.scale import fit_scale
-from glem.core.grading.scorers import StaticScorer
+from glem.core.grading.scorers.scorers import StaticScorer
 from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress

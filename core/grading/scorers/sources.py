@@ -19,7 +19,7 @@ from pathlib import Path
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
-from glem.core.grading.scorers import Scorer, scorer_of
+from glem.core.grading.scorers.scorers import Scorer, scorer_of
 from glem.core.tasks.chunked_work import Workers
 
 __all__ = ["source_of"]
@@ -38,7 +38,7 @@ def source_of(
     game
         The game.
     text
-        See the module; what is none of its own kinds is a text of :func:`~glem.core.grading.scorers.scorer_of`.
+        See the module; what is none of its own kinds is a text of :func:`~glem.core.grading.scorers.scorers.scorer_of`.
     jobs
         Threads of a static evaluation.
     workers
@@ -64,15 +64,15 @@ def source_of(
         wrong = unknown or [word for word in words if "=" not in word][1:]
         raise BadInputError(f"{text!r}: {kind} has no option {', '.join(wrong)}; it has: {known}, name=")
     if kind == _COMMENTS:
-        from glem.core.grading.comments import CommentScorer
+        from glem.core.grading.scorers.comments import CommentScorer
 
         mate = _number(text, named.pop("mate", "inf"))
         return CommentScorer(name, mate=mate, **named)
     if kind == _CSV:
-        from glem.core.grading.score_files import ScoreFileScorer
+        from glem.core.grading.scorers.score_files import ScoreFileScorer
 
         return ScoreFileScorer(game, name, rest, **named)
-    from glem.core.grading.functions import FunctionScorer, load_function
+    from glem.core.grading.scorers.functions import FunctionScorer, load_function
 
     return FunctionScorer(name, load_function(rest), **named)
 

@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import log_correctness
-from glem.core.experiments.lines import LineFit, fit_line
-from glem.core.experiments.sampled_positions import SampledPositions
 from glem.core.grading.comparison import Comparison, compare
 from glem.core.grading.correctness import Grade, grade_of
+from glem.core.grading.experiments.lines import LineFit, fit_line
+from glem.core.grading.experiments.sampled_positions import SampledPositions
 from glem.core.grading.grading import GradingSettings, Prediction
 from glem.core.grading.scale import ScaleFit, fit_scale
-from glem.core.grading.scorers import Scorer
+from glem.core.grading.scorers.scorers import Scorer
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 
