@@ -22,15 +22,6 @@ from glem.core.configurations.configurations import ConfigurationSet, symmetry_c
 from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.configurations.mining import label_statistics
 from glem.core.discovery.candidates import Candidates, MiningPlan, draw_sample, find_candidates
-from glem.core.discovery_report import (
-    Assessment,
-    cell_maps,
-    configuration_items,
-    discovery_report,
-    pattern_items,
-    summary_of,
-    unimproved_phases,
-)
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.features import side_and_kind
@@ -44,6 +35,15 @@ from glem.core.fitting.training_files import load_weights, save_weights
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import PositionSet
 from glem.core.report import DiscoveryReport, Item, to_json, write_report
+from glem.core.report.discovery_report import (
+    Assessment,
+    cell_maps,
+    configuration_items,
+    discovery_report,
+    pattern_items,
+    summary_of,
+    unimproved_phases,
+)
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import remove_work, run_folder
