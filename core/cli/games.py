@@ -10,7 +10,7 @@ import click
 from glem.core.cli.display import print_json, print_table
 
 if TYPE_CHECKING:
-    from glem.core.game_facts import FactTable
+    from glem.core.conformance.facts import FactTable
 
 __all__ = ["command"]
 
@@ -93,7 +93,7 @@ def _row(entry: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _print_facts(name: str, *, as_json: bool) -> None:
-    from glem.core.game_facts import game_facts
+    from glem.core.conformance.facts import game_facts
 
     facts = game_facts(name)
     if as_json:

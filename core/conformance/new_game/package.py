@@ -9,10 +9,10 @@ from pathlib import Path
 from string import Template
 
 import glem
+from glem.core.conformance.new_game.names import check_name, check_title
 from glem.core.errors import BadInputError
 from glem.core.files.atomic import check_writable, temporary_folder
 from glem.core.game.game import INTERFACE_VERSION
-from glem.core.new_game.names import check_name, check_title
 
 __all__ = ["new_game"]
 
@@ -88,7 +88,7 @@ def _rendered(name: str, title: str) -> dict[str, str]:
         "glem_version": glem.__version__,
         "interface_version": str(INTERFACE_VERSION),
     }
-    templates = resources.files("glem.core.new_game") / "template"
+    templates = resources.files("glem.core.conformance.new_game") / "template"
     return {
         path.format(name=name): Template((templates / f"{template}.template").read_text(encoding="utf-8")).substitute(
             values
