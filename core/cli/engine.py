@@ -31,7 +31,7 @@ def command(game_name: str, protocol_name: str, **player: Any) -> None:
     import os
     import sys
 
-    from glem.core.compiling_ahead import SEARCH, compile_ahead
+    from glem.core.cli.compiling_ahead import SEARCH, compile_ahead
     from glem.core.errors import BadInputError
     from glem.core.game.game import load_game
     from glem.core.game.protocols.conversation import DescriptorLines

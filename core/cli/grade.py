@@ -133,7 +133,7 @@ def command(
     the probabilities that the evaluation gave to what happened; 1/3 is that of knowing nothing. Every two evaluations
     are compared on the same positions, recalibrated to the games alike; the grades as given stand beside.
     """
-    from glem.core.compiling_ahead import FEATURES, compile_ahead
+    from glem.core.cli.compiling_ahead import FEATURES, compile_ahead
     from glem.core.game.game import load_game
     from glem.core.grading.collection import grade_collection
     from glem.core.grading.grading import GradingSettings

@@ -117,10 +117,10 @@ def _given_positions(
     """Distinct positions of Parquet files and game records."""
     import attrs
 
+    from glem.core.cli.game_choice import choose_game
     from glem.core.cli.positions import ply_range
     from glem.core.errors import BadInputError
     from glem.core.game.records import read_all_records
-    from glem.core.game_choice import choose_game
     from glem.core.positions.labels import Selection
     from glem.core.positions.positions import PositionSet
 

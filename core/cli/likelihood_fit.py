@@ -78,6 +78,7 @@ def fit_results(
     as_json
         Print JSON.
     """
+    from glem.core.cli.game_choice import choose_game
     from glem.core.configurations.configurations import ConfigurationSet
     from glem.core.discovery.game_positions import read_game_positions
     from glem.core.errors import BadInputError
@@ -85,7 +86,6 @@ def fit_results(
     from glem.core.features.learning import load_learning
     from glem.core.files.names import distinct_names
     from glem.core.fitting.likelihood_training import fit_likelihood, load_prior
-    from glem.core.game_choice import choose_game
     from glem.core.patterns.patterns import PatternSet
     from glem.core.players.spec import NO_EVALUATION
     from glem.core.positions.selection.reading import reading_remarks

@@ -83,8 +83,8 @@ def command(
     as_json: bool,
 ) -> None:
     """Turn game records, or files of scored positions, into a set of scored positions (Parquet)."""
+    from glem.core.cli.game_choice import choose_game
     from glem.core.errors import BadInputError
-    from glem.core.game_choice import choose_game
     from glem.core.positions.labels import LabelCounts, label_records
 
     if unseen and split is None:

@@ -105,7 +105,7 @@ def play_tournament(
     **openings: Any,
 ) -> None:
     """Play a tournament as the options say and print what it has shown."""
-    from glem.core.game_choice import choose_game
+    from glem.core.cli.game_choice import choose_game
     from glem.core.players.spec import parse_player
     from glem.core.positions.writing import check_format_holds, format_to_write, write_games
     from glem.core.tournament.games import Adjudication

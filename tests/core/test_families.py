@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from glem.core.cli import command_group
+from glem.core.cli.game_choice import choose_game
 from glem.core.errors import BadInputError, PluginError
 from glem.core.evaluation.files import load_evaluation
 from glem.core.evaluation.linear import LinearEvaluation
@@ -18,7 +19,6 @@ from glem.core.features.learning import Learning, has_learning, load_learning
 from glem.core.game.families import LEARNING_FAMILIES_GROUP, check_named_by_file, family_names, family_of, load_member
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
-from glem.core.game_choice import choose_game
 from glem.core.positions.positions import PositionSet
 from glem.core.positions.writing import write_games
 from tests.core.installed_games import write_distribution
