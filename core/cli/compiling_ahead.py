@@ -1,7 +1,7 @@
 """Machine code that a command will need, made by a second process while the first makes other machine code.
 
-Both keep it in the cache of :mod:`glem.core.compiling.kernels`, where the one who comes second waits for the other. Commands
-start the second process; nothing depends on it: what it has not made, the first makes.
+Both keep it in the cache of :mod:`glem.core.compiling.kernels`, where the one who comes second waits for the other.
+Commands start the second process; nothing depends on it: what it has not made, the first makes.
 """
 
 from __future__ import annotations

@@ -34,9 +34,9 @@ def command(game_name: str, protocol_name: str, **player: Any) -> None:
     from glem.core.cli.compiling_ahead import SEARCH, compile_ahead
     from glem.core.errors import BadInputError
     from glem.core.game.game import load_game
-    from glem.core.game.protocols.conversation import DescriptorLines
-    from glem.core.game.protocols.gtp import GTP
     from glem.core.players.engine import Engine
+    from glem.core.players.protocols.conversation import DescriptorLines
+    from glem.core.players.protocols.gtp import GTP
     from glem.core.search.results import Clock, Limits
 
     game = load_game(game_name)

@@ -1,8 +1,8 @@
 """What becomes of a compilation that fails: one line that says why, or plain Python in place of machine code.
 
 Generic code gets a game's functions from outside. Where one of these is what numba cannot compile, the generic code
-that reached it runs as plain Python, and one warning says so (:mod:`glem.core.compiling.plain_python`); any other failure is an
-error.
+that reached it runs as plain Python, and one warning says so (:mod:`glem.core.compiling.plain_python`); any other
+failure is an error.
 """
 
 from __future__ import annotations

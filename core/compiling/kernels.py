@@ -10,8 +10,8 @@ Nothing else in glem calls :func:`numba.njit`. Two doors lead in:
     (``@inlined`` is for speed).
 
 Both keep their machine code on disk, in a folder named by a digest of everything that the kernel can reach
-(:func:`glem.core.compiling.code_digest.code_digest`). An edit anywhere in there leads to another folder, so stale code is
-never loaded.
+(:func:`glem.core.compiling.code_digest.code_digest`). An edit anywhere in there leads to another folder, so stale code
+is never loaded.
 
 Generic code that reaches a game's function which numba cannot compile runs as plain Python instead, and
 :class:`PlainRulesWarning` says so once.

@@ -1,7 +1,7 @@
 """The configuration DAG of GLEM, section 4.3, as the paper tells it: the readable form of matching.
 
-:class:`ConfigurationDAG` is plain Python, for reading, drawing and checking. :mod:`glem.core.configurations.matching` gives the same
-answers, compiled.
+:class:`ConfigurationDAG` is plain Python, for reading, drawing and checking. :mod:`glem.core.configurations.matching`
+gives the same answers, compiled.
 """
 
 from __future__ import annotations

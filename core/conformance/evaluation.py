@@ -98,9 +98,9 @@ def check_evaluation(
     """Examine an evaluation on the positions of random games.
 
     Its values must be the sums of what is active, equal for a position and its images, and survive a file; its forms in
-    the search (:attr:`Learning.make_evaluator <glem.core.features.learning.Learning.make_evaluator>` and the general ones) must
-    give the integer scores of :meth:`~glem.core.evaluation.linear.LinearEvaluation.in_play` along games, and the plain and the
-    compiled search must agree.
+    the search (:attr:`Learning.make_evaluator <glem.core.features.learning.Learning.make_evaluator>` and the general
+    ones) must give the integer scores of :meth:`~glem.core.evaluation.linear.LinearEvaluation.in_play` along games, and
+    the plain and the compiled search must agree.
 
     Parameters
     ----------

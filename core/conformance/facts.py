@@ -14,16 +14,16 @@ from attrs import define
 from glem.core.errors import BadInputError, PluginError
 from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.core.features.learning import Learning, load_learning
+from glem.core.game import optional_operations as choices
 from glem.core.game.drawing import draw_position
 from glem.core.game.families import GAME_FAMILIES_GROUP as FAMILIES
 from glem.core.game.families import family_of
 from glem.core.game.game import Game, load_game
-from glem.core.game.game import optional_operations as choices
 from glem.core.game.perft import perft
-from glem.core.game.protocols.gtp import GTP
 from glem.core.game.records import PositionFormat, RecordFormat
 from glem.core.game.registry import GAMES_GROUP
 from glem.core.patterns.patterns import PatternSet, images_of
+from glem.core.players.protocols.gtp import GTP
 from glem.core.positions.game_lines import GAME_LINES
 
 __all__ = ["FactTable", "GameFacts", "game_facts"]

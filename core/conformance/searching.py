@@ -48,7 +48,7 @@ _NUMBERS = "the optional operations of the search keep to their ranges"
 
 
 def check_search_functions(game: Game, sample: Sample, seed: int, examination: Examination) -> None:
-    """Examine ``Game.search_functions`` in plain Python; see :mod:`glem.core.game.optional_operations` for what they promise."""
+    """Examine in plain Python whether ``Game.search_functions`` keep what :mod:`.optional_operations` promises."""
     functions = game.search_functions
     if not functions:
         examination.skip("search functions", SEARCH_PLAY, "the game has none")

@@ -334,7 +334,7 @@ class LinearEvaluation:
 
 def _file_format() -> Any:
     # Imported late: it needs this module.
-    from glem.core.evaluation.linear import files as evaluation_files
+    from glem.core.evaluation import files as evaluation_files
 
     return evaluation_files
 

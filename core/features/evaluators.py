@@ -1,8 +1,8 @@
 """Evaluations as the search uses them: integers, updated from move to move.
 
-An :class:`Evaluator` carries plain functions (:class:`~glem.core.compiling.operations.Operations`) over read-only arrays and
-an *accumulator*: a row of 16-bit words per ply that the functions keep up to date (pattern indices, for example).
-The search calls ``start`` at the root, ``update`` with every move and ``static_score`` where it evaluates.
+An :class:`Evaluator` carries plain functions (:class:`~glem.core.compiling.operations.Operations`) over read-only
+arrays and an *accumulator*: a row of 16-bit words per ply that the functions keep up to date (pattern indices, for
+example). The search calls ``start`` at the root, ``update`` with every move and ``static_score`` where it evaluates.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a plugin's declaration must be, said in one sentence where it is not.
 
-The constructors of :class:`~glem.core.game.game.Game`, :class:`~glem.core.features.learning.Learning` and what they hold call these
-functions: a mistake that would surface deep inside a search is told where it was made. What needs positions to be seen
-is left to :mod:`glem.core.conformance`.
+The constructors of :class:`~glem.core.game.game.Game`, :class:`~glem.core.features.learning.Learning` and what they
+hold call these functions: a mistake that would surface deep inside a search is told where it was made. What needs
+positions to be seen is left to :mod:`glem.core.conformance`.
 """
 
 from __future__ import annotations

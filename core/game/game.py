@@ -329,8 +329,8 @@ def load_game(name: str) -> Game:
     Raises
     ------
     PluginError
-        See :func:`~glem.core.game.registry.load_plugin` and :func:`~glem.core.game.families.load_member`; also when the game was
-        written for another interface version or has another name than its entry point.
+        See :func:`~glem.core.game.registry.load_plugin` and :func:`~glem.core.game.families.load_member`; also when the
+        game was written for another interface version or has another name than its entry point.
     """
     family = family_of(name)
     if family is not None:

@@ -402,8 +402,8 @@ def read_records(
     path
         The file.
     format
-        Name of a format in ``game.record_formats``, or ``games`` for glem's own (:mod:`glem.core.positions.game_lines`); guessed
-        from suffix and content if not given.
+        Name of a format in ``game.record_formats``, or ``games`` for glem's own
+        (:mod:`glem.core.positions.game_lines`); guessed from suffix and content if not given.
     skip_bad
         Leave bad records out, count them and say why in ``problems``, instead of raising. A file that breaks off
         gives its good records, then an empty chunk with the problem. A file that is not there raises always.

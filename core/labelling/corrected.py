@@ -1,7 +1,7 @@
 """Labels of game records corrected by search (Buro 1995, section 3).
 
-The labels that :mod:`glem.core.positions.game_tree` gives are as good as the games: a mistake that nobody ever avoided counts
-as the best there is. So obvious mistakes are searched for, and the labels corrected, in four steps:
+The labels that :mod:`glem.core.positions.game_tree` gives are as good as the games: a mistake that nobody ever avoided
+counts as the best there is. So obvious mistakes are searched for, and the labels corrected, in four steps:
 
 1. *Outcome searches.* Where games come near enough to their end a solver tells who wins; where a label says otherwise,
    the exact value replaces it.

@@ -58,8 +58,8 @@ def _add_counts(indices: Any, counts: Any) -> None:
 class SparsePatterns:
     """Large patterns whose valid configurations are known; they enter a design as configurations.
 
-    As in a :class:`~glem.core.patterns.patterns.PatternSet`, the instances of a pattern share weights, and entries that a
-    symmetry of the pattern exchanges share one. Both entries stand in the hash table, so that a lookup needs no
+    As in a :class:`~glem.core.patterns.patterns.PatternSet`, the instances of a pattern share weights, and entries that
+    a symmetry of the pattern exchanges share one. Both entries stand in the hash table, so that a lookup needs no
     canonical form.
 
     Parameters

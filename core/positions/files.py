@@ -1,7 +1,8 @@
 """Position sets as Parquet files, larger than memory if need be.
 
 A file has one column per field of the game's positions (``position_FIELD``) and the columns of
-:class:`~glem.core.positions.positions.PositionSet`. The key ``glem.positions`` of the file's metadata holds a JSON header::
+:class:`~glem.core.positions.positions.PositionSet`. The key ``glem.positions`` of the file's metadata holds a JSON
+header::
 
     {"version": 1, "game": "some_game", "label_kind": "result",
      "score": {"view": "side to move", "bounds": [-64, 64]}, "sources": ["WTH_2001.wtb"]}
@@ -388,8 +389,8 @@ def keep_unseen(
 ) -> int:
     """Copy the positions that do not occur in a training file, mirror images too; return their number.
 
-    See :meth:`PositionSet.without <glem.core.positions.positions.PositionSet.without>`. Memory holds the keys of the training
-    positions, 8 bytes each.
+    See :meth:`PositionSet.without <glem.core.positions.positions.PositionSet.without>`. Memory holds the keys of the
+    training positions, 8 bytes each.
     """
     header = read_header(source)
     game = load_game(header.game)

@@ -485,7 +485,7 @@ def label_records(
 
 
 def label_scored_positions(game: Game, chunks: Iterable[ScoredPositions], source: str) -> Iterator[PositionSet]:
-    """Position sets of externally scored positions, for instance from :func:`glem.core.game.records.read_scored_positions`.
+    """Position sets of externally scored positions, as a game's position formats give them.
 
     Every position counts as a game of its own, so that equal positions fall on the same side of a split.
     """

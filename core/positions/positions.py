@@ -33,7 +33,7 @@ _DTYPES = {
 
 def _file_format() -> Any:
     # Imported late: it needs this module, and pyarrow takes long.
-    from glem.core.positions.positions import files as position_files
+    from glem.core.positions import files as position_files
 
     return position_files
 
@@ -67,7 +67,8 @@ class PositionSet:
     sources
         Names of the files that the positions come from.
     label_kind
-        What the labels are: ``result``, ``theoretical``, ``auto`` (see :mod:`glem.core.positions.labels`), ``score``, ...
+        What the labels are: ``result``, ``theoretical``, ``auto`` (see :mod:`glem.core.positions.labels`), ``score``,
+        ...
     label_spread
         float32 [N], standard deviation of the labels that were merged into this one; None where not kept.
 

@@ -429,7 +429,7 @@ class Searcher:
             translate(listed, rules, self.borrowed, position, integer)
 
     def translate_leaves(self) -> None:
-        """Do a part of a compilation: the evaluation and quiescence; see :func:`~glem.core.compiling.kernels.translate`."""
+        """Do a part of a compilation: the evaluation and quiescence; see :func:`.kernels.translate`."""
         rules, evaluator, integer = self.game.search_rules, self.evaluator.operations, np.int64(0)
         position = self.game.initial_position
         translate(static_score_at, evaluator, self.borrowed, position, integer)

@@ -1,7 +1,7 @@
 """A solver for games that bring none of their own: the search, as deep as the game can last.
 
-All it needs is the operation ``plies_left`` (:mod:`glem.core.game.optional_operations`). A solver made for its game is faster;
-this one makes exact scores near the end available to every game.
+All it needs is the operation ``plies_left`` (:mod:`glem.core.game.optional_operations`). A solver made for its game is
+faster; this one makes exact scores near the end available to every game.
 """
 
 from __future__ import annotations

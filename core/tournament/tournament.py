@@ -1,8 +1,8 @@
 """Tournaments: every player meets every other one from every opening, twice with colours reversed.
 
-The games go into a journal (:mod:`glem.core.tasks.journal`) as they end: a tournament that was killed goes on with the games
-that are missing. Games do not depend on each other, so that without time limits the result is the same whatever the
-number of workers. A sequential test judges the pairs in the order of the openings, whatever the order in which they
+The games go into a journal (:mod:`glem.core.tasks.journal`) as they end: a tournament that was killed goes on with the
+games that are missing. Games do not depend on each other, so that without time limits the result is the same whatever
+the number of workers. A sequential test judges the pairs in the order of the openings, whatever the order in which they
 were played, and its result counts no pair after the decisive one.
 """
 

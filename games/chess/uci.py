@@ -21,8 +21,8 @@ import numpy as np
 import glem
 from glem.core.errors import BadInputError, GlemError
 from glem.core.game.protocols import Protocol
-from glem.core.game.protocols.conversation import Conversation, Interruption
 from glem.core.game.whole_numbers import whole_number
+from glem.core.players.protocols.conversation import Conversation, Interruption
 from glem.core.search.results import Limits
 from glem.games.chess.board_moves import move_number, numbered_move
 from glem.games.chess.uci_commands import Go, Line, info_lines, limits_of, parse_go, perft_lines, variation_texts

@@ -16,8 +16,8 @@ import attrs
 
 from glem.core.errors import BadInputError, GlemError
 from glem.core.game.protocols import Protocol
-from glem.core.game.protocols.conversation import Conversation, Interruption
 from glem.core.game.whole_numbers import whole_number
+from glem.core.players.protocols.conversation import Conversation, Interruption
 from glem.core.search.results import Clock
 from glem.games.othello.ggf import GgfGame, after_move, parse_ggf, parse_move_item
 from glem.games.othello.notation import format_square

@@ -19,7 +19,7 @@ from glem.core.configurations.configurations import ConfigurationSet, RelationTa
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.positions.positions import PositionSet
-from glem.core.tasks.tasks import progress
+from glem.core.tasks import progress
 from tests.core.killed_commands import end_command_when
 
 

@@ -12,8 +12,8 @@ from attrs import evolve
 
 from glem.core.errors import PluginError
 from glem.core.features.learning import Learning
+from glem.core.game import registry as module
 from glem.core.game.game import INTERFACE_VERSION, BoardLayout, Game, game_names, load_game
-from glem.core.game.game import registry as module
 from tests.core.countdown_game import COUNTDOWN, FACTS
 
 

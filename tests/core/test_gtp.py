@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import glem
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game, load_game
-from glem.core.game.protocols.gtp import GTP, serve_gtp
 from glem.core.players.engine import Engine
+from glem.core.players.protocols.gtp import GTP, serve_gtp
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.results import Clock, Limits
 from tests.core.countdown_game import COUNTDOWN

@@ -11,8 +11,8 @@ import pytest
 
 from glem.core.compiling.kernels import compiled
 from glem.core.errors import BadInputError
+from glem.core.game import perft as perft_module
 from glem.core.game.game import Game
-from glem.core.game.game import perft as perft_module
 from glem.core.game.perft import perft
 from tests.core.countdown_game import COUNTDOWN
 

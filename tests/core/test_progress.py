@@ -13,8 +13,8 @@ from numba.core.event import install_listener
 
 from glem.core.cli.compilations import Compilations
 from glem.core.compiling.kernels import compiled
+from glem.core.tasks import progress
 from glem.core.tasks.progress import line_progress
-from glem.core.tasks.tasks import progress
 
 
 def wait_for_lines(lines: list[str], count: int) -> None:

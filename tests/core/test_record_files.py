@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
-from glem.core.files.atomic import packed as record_files
+from glem.core.files import packed as record_files
 from glem.core.files.packed import bare_suffix, line_blocks, open_bounded, open_packed
 
 

@@ -196,7 +196,8 @@ def test_no_games_and_games_without_moves() -> None:
 def test_the_cache_survives_a_game_that_is_gone(tmp_path: Path) -> None:
     """A process that cannot import this module's game still replays its own."""
     program = (
-        "import numpy as np; from glem.core.game.game import load_game; from glem.core.game.records import GameRecords; "
+        "import numpy as np; from glem.core.game.game import load_game; "
+        "from glem.core.game.records import GameRecords; "
         "from glem.core.positions.replay import outcomes; "
         "records = GameRecords.from_moves(np.array([37, 43]), np.array([0, 2])); "
         "print(outcomes(load_game('othello'), records).status)"

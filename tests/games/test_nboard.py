@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.game.protocols.conversation import DescriptorLines
 from glem.core.players.engine import Engine
+from glem.core.players.protocols.conversation import DescriptorLines
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.results import Clock, Limits
 from glem.games.othello import OTHELLO

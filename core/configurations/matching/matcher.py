@@ -59,9 +59,9 @@ class ConfigurationMatcher:
     relation names makes no relation hold.
 
     Batches are matched 512 positions at a time, one position 512 configurations at a time. All methods give the same
-    answers, those of :class:`~glem.core.configurations.dag.ConfigurationDAG`, whatever the number of ``jobs`` (threads; the kernels
-    run without the interpreter's lock). Beside its result a batch needs a megabyte for each job, however many positions
-    and configurations there are. A matcher may be used from several threads at once.
+    answers, those of :class:`~glem.core.configurations.dag.ConfigurationDAG`, whatever the number of ``jobs`` (threads;
+    the kernels run without the interpreter's lock). Beside its result a batch needs a megabyte for each job, however
+    many positions and configurations there are. A matcher may be used from several threads at once.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class ConfigurationMatcher:
 
     @cached_property
     def position_tables(self) -> PositionTables:
-        """What :func:`~glem.core.configurations.matching.single.match_one` takes, for kernels that match positions themselves."""
+        """What :func:`~glem.core.configurations.matching.single.match_one` takes."""
         return build_position_tables(self._tables)
 
     def active_one(self, values: NDArray[np.int16], most_specific: bool = False) -> NDArray[np.int32]:

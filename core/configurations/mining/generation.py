@@ -148,8 +148,8 @@ def generate_configurations(
 ) -> ConfigurationSet:
     """Find every configuration that matches enough positions: GenConf.
 
-    :func:`mine` laid out as a flat :class:`~glem.core.configurations.configurations.ConfigurationSet`, with the same arguments. Where
-    tens of millions are expected, :func:`mine` alone needs a fraction of the memory.
+    :func:`mine` laid out as a flat :class:`~glem.core.configurations.configurations.ConfigurationSet`, with the same
+    arguments. Where tens of millions are expected, :func:`mine` alone needs a fraction of the memory.
     """
     return mine(values, minimum_matches=minimum_matches, **settings).flatten(release=True)
 

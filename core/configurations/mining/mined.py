@@ -55,7 +55,7 @@ class Part:
 
 @define(frozen=True, eq=False)
 class MinedConfigurations:
-    """The result of a search before it is laid out as a :class:`~glem.core.configurations.configurations.ConfigurationSet`.
+    """The result of a search before it becomes a :class:`~glem.core.configurations.configurations.ConfigurationSet`.
 
     Parameters
     ----------

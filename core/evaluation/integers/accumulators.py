@@ -1,8 +1,8 @@
 """Rows of 16-bit words that a move changes as a whole: the accumulators of incremental evaluations.
 
-The functions are dual; their arrays may be borrowed (:mod:`glem.core.compiling.borrowed`) where they run compiled. A row is
-:data:`ROW_WORDS` words of a uint16 array, two cache lines. The compiled form is LLVM vector code over ``<64 x i16>``,
-which every processor runs: one with AVX-512 takes a row in two registers, others in four or eight.
+The functions are dual; their arrays may be borrowed (:mod:`glem.core.compiling.borrowed`) where they run compiled. A
+row is :data:`ROW_WORDS` words of a uint16 array, two cache lines. The compiled form is LLVM vector code over ``<64 x
+i16>``, which every processor runs: one with AVX-512 takes a row in two registers, others in four or eight.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Sums of the weights of a position's active configurations, for evaluations in the search (GLEM, section 4.3).
 
-It goes the way of :func:`glem.core.configurations.matching.single.match_one`: 64 configurations at a time, of which those are struck
-off that have a relation which fails.
+It goes the way of :func:`glem.core.configurations.matching.single.match_one`: 64 configurations at a time, of which
+those are struck off that have a relation which fails.
 """
 
 from __future__ import annotations

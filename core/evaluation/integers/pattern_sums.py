@@ -53,7 +53,7 @@ class PatternTables(NamedTuple):
     blocks, entries
         int64: B and E.
     instances
-        int64: I, rounded up to a multiple of :data:`~glem.core.evaluation.integers.accumulators.SUMMED_TOGETHER`; what is beyond I
+        int64: I, rounded up to a multiple of :data:`.accumulators.SUMMED_TOGETHER`; what is beyond I
         reads a weight of zero.
     members, member_starts
         int32: block ``b`` has the features ``members[member_starts[b] : member_starts[b + 1]]``.

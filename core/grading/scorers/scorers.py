@@ -225,7 +225,8 @@ def scorer_of(
     workers
         Where searches run.
     kept
-        Folder in which the scores of programs are kept; see :class:`~glem.core.grading.scorers.external_scorer.ExternalScorer`.
+        Folder in which the scores of programs are kept; see
+        :class:`~glem.core.grading.scorers.external_scorer.ExternalScorer`.
 
     Raises
     ------

@@ -19,7 +19,7 @@ import glem
 from glem.core.errors import BadInputError, GlemError
 from glem.core.game.drawing import draw_position
 from glem.core.game.protocols import Protocol
-from glem.core.game.protocols.conversation import Conversation, Interruption
+from glem.core.players.protocols.conversation import Conversation, Interruption
 from glem.core.search.results import Clock
 
 if TYPE_CHECKING:
