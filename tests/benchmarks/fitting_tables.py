@@ -31,11 +31,11 @@ from glem.core.fitting import (
 from glem.core.fitting.phases import neighbours
 from glem.core.fitting.problem import Source
 from glem.core.game.game import Game, load_game
-from glem.core.game.records import read_records
 from glem.core.patterns.patterns import PatternSet
 from glem.core.patterns.sparse_patterns import SparsePatterns
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.positions import PositionSet
+from glem.core.positions.reading import read_records
 
 GAME = "othello"
 CHUNK = 1 << 17

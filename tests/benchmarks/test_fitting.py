@@ -17,9 +17,9 @@ from scipy import sparse
 from glem.core.features.learning import Learning
 from glem.core.fitting import ConjugateGradient, Design, GradientDescent, LeastSquares
 from glem.core.fitting.problem import Source
-from glem.core.game.records import read_records
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.labels import positions_of_records
+from glem.core.positions.reading import read_records
 
 pytestmark = pytest.mark.shared
 
