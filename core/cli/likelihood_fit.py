@@ -82,12 +82,12 @@ def fit_results(
     from glem.core.configurations.configurations import ConfigurationSet
     from glem.core.discovery.game_positions import read_game_positions
     from glem.core.errors import BadInputError
+    from glem.core.evaluation.named import NO_EVALUATION
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.features.learning import load_learning
     from glem.core.files.names import distinct_names
     from glem.core.fitting.likelihood_training import fit_likelihood, load_prior
     from glem.core.patterns.patterns import PatternSet
-    from glem.core.players.spec import NO_EVALUATION
     from glem.core.positions.selection.reading import reading_remarks
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tasks.run_folder import run_folder

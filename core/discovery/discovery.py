@@ -22,7 +22,7 @@ from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.configurations.mining import label_statistics
 from glem.core.discovery.candidates import Candidates, MiningPlan, draw_sample, find_candidates
 from glem.core.errors import BadInputError, __version__, reading
-from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.named import load_value
 from glem.core.features.features import side_and_kind
 from glem.core.features.learning import Learning
 from glem.core.files.archives import ArchiveFormat
@@ -194,7 +194,7 @@ def _fitted(
     sizes_path = stages.work / f"sizes-{name}.npz"
     evaluation_path = stages.work / f"evaluation-{name}.npz"
     if path.exists():
-        evaluation = LinearEvaluation.load(evaluation_path)
+        evaluation = load_value(evaluation_path)
         sizes = _SIZES.read(sizes_path)[1]
         return Training(evaluation, load_weights(path, evaluation.link), **sizes)
     validation = None
