@@ -12,6 +12,7 @@ import click
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
 from glem.core.cli.outputs import check_outputs
+from glem.core.positions.files import write_positions
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def command(
                 )
             value = correction.after
         if output is not None:
-            tree.labelled(value, distinct=distinct).write(output)
+            write_positions(output, tree.labelled(value, distinct=distinct))
     _report(tree, against, value, correction, output, as_json=as_json)
 
 

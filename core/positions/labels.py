@@ -50,6 +50,7 @@ __all__ = [
     "label_scored_positions",
     "labels_of_games",
     "numbered_records",
+    "positions_of_records",
     "results_of_games",
     "serious_error",
 ]
@@ -482,6 +483,20 @@ def label_records(
     for part in _in_order(make, numbered_records(chunks), jobs):
         total.add(part.counts)
         yield part.positions
+
+
+def positions_of_records(
+    game: Game,
+    chunks: Iterable[GameRecords],
+    *,
+    label: str = "result",
+    selection: Selection | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+) -> PositionSet:
+    """Make one set of all positions of some game records; the arguments are those of :func:`label_records`."""
+    parts: list[PositionSet] = list(label_records(game, chunks, label=label, selection=selection, seed=seed, jobs=jobs))
+    return PositionSet.concatenate([*parts, PositionSet.empty(game, label_kind=label)], renumber=False)
 
 
 def label_scored_positions(game: Game, chunks: Iterable[ScoredPositions], source: str) -> Iterator[PositionSet]:
