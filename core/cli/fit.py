@@ -173,7 +173,9 @@ def command(
     from glem.core.evaluation.links import link_of, result_labels
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.features.learning import load_learning
-    from glem.core.fitting import ConjugateGradient, CountRules, GradientDescent
+    from glem.core.fitting.conjugate import ConjugateGradient
+    from glem.core.fitting.count_rules import CountRules
+    from glem.core.fitting.descent import GradientDescent
     from glem.core.fitting.least_squares import FitSettings, Terms, train
     from glem.core.patterns.patterns import PatternSet
     from glem.core.positions.positions import PositionSet
@@ -181,7 +183,7 @@ def command(
 
     if method == "likelihood":
         from glem.core.cli.likelihood_fit import fit_results
-        from glem.core.fitting.likelihood_training import LikelihoodSettings
+        from glem.core.fitting.likelihood import LikelihoodSettings
 
         if all_active or baseline is not None or link != "identity" or count_rules:
             raise BadInputError("--all-active, --baseline, --link and --count-rules are for least squares")

@@ -13,7 +13,7 @@ from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.fitting.likelihood_training import LikelihoodSettings, LikelihoodTraining
+    from glem.core.fitting.likelihood import LikelihoodSettings, LikelihoodTraining
     from glem.core.positions.selection.reading import FileSummary
 
 __all__ = ["fit_results"]
@@ -85,8 +85,9 @@ def fit_results(
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.features.learning import load_learning
     from glem.core.files.names import distinct_names
-    from glem.core.fitting.likelihood_training import fit_likelihood, load_prior
+    from glem.core.fitting.likelihood import fit_likelihood, prior_of, without_knowledge
     from glem.core.patterns.patterns import PatternSet
+    from glem.core.players.player_data import load_any_player_evaluation
     from glem.core.players.spec import NO_EVALUATION
     from glem.core.positions.selection.reading import reading_remarks
     from glem.core.positions.selection.selection import SelectionRule
@@ -106,7 +107,7 @@ def fit_results(
     if settle and prior == NO_EVALUATION:
         raise BadInputError("--settle plays exchanges out by the prior: name one with --prior")
     progress = display_progress(quiet=as_json)
-    begin = load_prior(learning, prior)
+    begin = without_knowledge(learning) if prior == NO_EVALUATION else prior_of(load_any_player_evaluation(game, prior))
     summaries: list[FileSummary] = []
     provenance = {
         "fitted to": f"results of the games in {', '.join(distinct_names(files))}"[:2000],

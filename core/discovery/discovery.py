@@ -31,7 +31,7 @@ from glem.core.files.atomic import atomic_path, check_writable
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.assessment import BaselineFit, calibration_bins, phase_errors
 from glem.core.fitting.least_squares import FitSettings, Terms, Training, train, value_chunks
-from glem.core.fitting.training_files import load_weights, save_weights
+from glem.core.fitting.phases import PhaseWeights
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import PositionSet
 from glem.core.report import DiscoveryReport, Item, to_json, write_report
@@ -197,7 +197,7 @@ def _fitted(
     if path.exists():
         evaluation = LinearEvaluation.load(evaluation_path)
         sizes = _SIZES.read(sizes_path)[1]
-        return Training(evaluation, load_weights(path, evaluation.link), **sizes)
+        return Training(evaluation, PhaseWeights.load(path, evaluation.link), **sizes)
     validation = None
     if settings.validation:
         validation = training_set.held_out_mask(settings.validation, settings.seed + 1)
@@ -221,7 +221,7 @@ def _fitted(
     )
     training.evaluation.save(evaluation_path)
     _SIZES.write(sizes_path, {}, {"phase_weights": training.phase_weights})
-    save_weights(training.weights, path)
+    training.weights.save(path)
     return training
 
 
