@@ -27,7 +27,13 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("learn")
+@click.command(
+    "learn",
+    epilog="""\b
+Examples:
+  glem learn GAME games.pgn --changes changes.txt --split 0.5
+  glem learn GAME games.pgn --baseline old.npz --candidate new.npz --log learn.jsonl""",
+)
 @click.argument("game_name", metavar="GAME")
 @click.argument("files", metavar="GAMES...", nargs=-1, required=True, type=click.Path(dir_okay=False))
 @click.option(

@@ -419,12 +419,7 @@ def _discovered(
 def _pattern_set(learning: Learning, name: str | None) -> PatternSet | None:
     if name == "" or not learning.pattern_sets:
         return None
-    chosen = name if name is not None else next(iter(learning.pattern_sets))
-    if chosen not in learning.pattern_sets:
-        raise BadInputError(
-            f"{learning.game.name} has no pattern set {chosen!r}; it has: {', '.join(learning.pattern_sets)}"
-        )
-    return PatternSet.from_names(learning.features, learning.pattern_sets[chosen])
+    return PatternSet.named(learning, name if name is not None else next(iter(learning.pattern_sets)))
 
 
 def _facts(

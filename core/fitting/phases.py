@@ -91,9 +91,10 @@ class PhaseWeights:
             errors: Any = {name: arrays[f"{name}_{number}"] for name in _ERRORS} if told else {}
             return FitResult(**told, **errors) if told else None
 
+        known: Any = {name: arrays[name] for name in _ARRAYS}
         with reading(path, "fitted weights"):
             results = tuple(result(number, told) for number, told in enumerate(header["results"]))
-            return cls(*(arrays[name] for name in _ARRAYS), link=link, results=results)
+        return cls(**known, link=link, results=results)
 
 
 def neighbours(phase_count: int, smoothing: float | Sequence[float]) -> list[tuple[Source, ...]]:
