@@ -19,9 +19,9 @@ from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.descent import GradientDescent
 from glem.core.fitting.least_squares_problem import LeastSquares, Source
 from glem.core.fitting.packed.design import Design
-from glem.core.game.records import read_records
 from glem.core.patterns.patterns import PatternSet
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.labels import positions_of_records
+from glem.core.positions.reading import read_records
 
 pytestmark = pytest.mark.shared
 
@@ -47,7 +47,7 @@ def case(shared: Path, othello_learning: Learning) -> Case:
     game = othello_learning.game
     files = sorted((shared / "othello" / "wthor").glob("*.wtb"))
     chunks = (chunk for file in files for chunk in read_records(game, file))
-    positions = PositionSet.from_records(game, chunks)
+    positions = positions_of_records(game, chunks)
     values = othello_learning.features.values(positions.positions)
     moves = (
         values[:, othello_learning.features.index("discs")]

@@ -22,6 +22,7 @@ from glem.core.files.digests import file_digest
 from glem.core.fitting.likelihood import prior_of
 from glem.core.grading.changes import apply_changes, check_candidates, parse_candidate, read_candidates
 from glem.core.grading.trials import Candidate, LearningRule, deciding_games, learn
+from glem.core.positions.files import write_positions
 from glem.core.positions.positions import PositionSet
 from glem.core.positions.selection.game_keys import keys_digest
 from glem.core.positions.selection.selected import GamePositions
@@ -41,7 +42,7 @@ def file(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -
     assert othello_learning.sample is not None
     sample: PositionSet = othello_learning.sample()
     path = tmp_path_factory.mktemp("learning") / "games.parquet"
-    sample.select(sample.record < 1500).write(path)
+    write_positions(path, sample.select(sample.record < 1500))
     return path
 
 
