@@ -114,6 +114,7 @@ class Plugin:
         program = self.folder / "program.py"
         program.write_text(PROGRAM.replace("{before}", before))
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("GLEM_", "NUMBA_"))}
+        inherited["GLEM_LINKING"] = os.environ.get("GLEM_LINKING", "1")
         return subprocess.Popen(
             [sys.executable, str(program)],
             env={**inherited, "PYTHONPATH": str(self.folder), "GLEM_CACHE_DIR": str(self.cache), **environment},
