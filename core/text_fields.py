@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
-from glem.core.kernels import kernel
-from glem.core.record_files import LineBlock, line_blocks
+from glem.core.files.packed import LineBlock, line_blocks
 
 __all__ = [
     "ABSENT",
@@ -225,7 +225,7 @@ def table_blocks(
     Parameters
     ----------
     path, lines, max_bytes
-        As in :func:`glem.core.record_files.line_blocks`.
+        As in :func:`glem.core.files.packed.line_blocks`.
     wanted, required
         As in :func:`header_columns`.
 

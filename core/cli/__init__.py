@@ -12,11 +12,11 @@ from typing import Any, NoReturn
 import click
 
 import glem
-from glem.core.cache_folder import CacheFolderWarning
 from glem.core.cli.display import add_verbosity, tell
 from glem.core.cli.printable import printable_output
+from glem.core.compiling.cache_folder import CacheFolderWarning
+from glem.core.compiling.plain_python import PlainRulesWarning
 from glem.core.errors import GlemError
-from glem.core.plain_rules import PlainRulesWarning
 
 __all__ = ["command_group", "main"]
 
@@ -78,7 +78,7 @@ class _Commands(click.Group):
 def command_group(trust: tuple[str, ...]) -> None:
     """Learn evaluation functions for board games from positions and game records."""
     if trust:
-        from glem.core.game import load_game
+        from glem.core.game.game import load_game
 
         for name in trust:
             load_game(name)

@@ -122,13 +122,13 @@ def command(
 
     Interrupted or killed, the same command continues.
     """
-    from glem.core.candidates import MiningPlan
-    from glem.core.discovery import RESULTS, DiscoverySettings, discover
-    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
+    from glem.core.discovery.candidates import MiningPlan
+    from glem.core.discovery.discovery import RESULTS, DiscoverySettings, discover
+    from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
+    from glem.core.features.learning import load_learning
     from glem.core.fitting import ConjugateGradient
-    from glem.core.learning import load_learning
-    from glem.core.positions import PositionSet
-    from glem.core.training import FitSettings
+    from glem.core.fitting.least_squares import FitSettings
+    from glem.core.positions.positions import PositionSet
 
     started = time.monotonic()
     folder = Path(output)

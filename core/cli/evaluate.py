@@ -12,7 +12,7 @@ from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
-    from glem.core.assessment import ErrorSums
+    from glem.core.fitting.assessment import ErrorSums
 
 __all__ = ["command"]
 
@@ -36,13 +36,13 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
 
     import numpy as np
 
-    from glem.core.assessment import ErrorSums
     from glem.core.errors import BadInputError
-    from glem.core.evaluation import LinearEvaluation
-    from glem.core.files import atomic_path
-    from glem.core.position_files import read_header
-    from glem.core.positions import PositionSet
-    from glem.core.search.choices import plies_left_of
+    from glem.core.evaluation.linear import LinearEvaluation
+    from glem.core.files.atomic import atomic_path
+    from glem.core.fitting.assessment import ErrorSums
+    from glem.core.game.optional_operations import plies_left_of
+    from glem.core.positions.files import read_header
+    from glem.core.positions.positions import PositionSet
 
     if output is not None and len(models) > 1:
         raise BadInputError("-o takes the values of one model; name one")

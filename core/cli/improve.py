@@ -75,14 +75,14 @@ def command(
     """
     import attrs
 
-    from glem.core.chunked_work import Workers
     from glem.core.errors import BadInputError
-    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
+    from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.fitting import ConjugateGradient
-    from glem.core.generations import ImproveSettings, improve
-    from glem.core.positions import PositionSet
-    from glem.core.run_folder import run_folder
-    from glem.core.training import FitSettings
+    from glem.core.fitting.least_squares import FitSettings
+    from glem.core.labelling.improving import ImproveSettings, improve
+    from glem.core.positions.positions import PositionSet
+    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.run_folder import run_folder
 
     work = Path(f"{output}.work")
     check_outputs(output, folders=[work])

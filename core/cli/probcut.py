@@ -55,10 +55,10 @@ def command(
     """
     from pathlib import Path
 
-    from glem.core.chunked_work import Workers
-    from glem.core.positions import PositionSet
-    from glem.core.run_folder import run_folder
+    from glem.core.positions.positions import PositionSet
     from glem.core.search.probcut_fitting import ProbCutSample, fit_probcut
+    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.run_folder import run_folder
 
     folder = Path(f"{output}.work")
     check_outputs(output, folders=[folder])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from glem.core.errors import BadInputError, PluginError
-from glem.core.game import Game
-from glem.core.learning import load_learning
+from glem.core.features.learning import load_learning
+from glem.core.game.game import Game
 from glem.core.search.probcut import ProbCut
 
 __all__ = ["DEFAULT_PROBCUT", "chosen_probcut"]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from docs.generate.docstrings import summary
 from docs.generate.sources import ROOT, Module
-from glem.core.families import GAME_FAMILIES_GROUP as FAMILIES
-from glem.core.game_facts import FactTable, GameFacts, game_facts
+from glem.core.conformance.facts import FactTable, GameFacts, game_facts
+from glem.core.game.families import GAME_FAMILIES_GROUP as FAMILIES
 
 __all__ = ["game_pages"]
 

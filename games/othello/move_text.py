@@ -8,7 +8,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.kernels import kernel
+from glem.core.compiling.kernels import kernel
 from glem.core.text_fields import number_at, skip_blanks
 from glem.games.othello.rules import PASS
 

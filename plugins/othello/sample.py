@@ -10,10 +10,10 @@ from pathlib import Path
 import click
 from attrs import evolve
 
-from glem.core.files import atomic_path
-from glem.core.positions import PositionSet
-from glem.core.record_files import open_packed
-from glem.core.records import GameRecords, read_records
+from glem.core.files.atomic import atomic_path
+from glem.core.files.packed import open_packed
+from glem.core.game.records import GameRecords, read_records
+from glem.core.positions.positions import PositionSet
 from glem.games.othello import OTHELLO
 from glem.games.othello.transcripts import write_transcripts
 from glem.plugins.othello.self_play import play_games

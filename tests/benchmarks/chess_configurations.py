@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from glem.core.mining import generate_configurations, label_significance, label_statistics
-from glem.core.positions import PositionSet
-from glem.core.tournament.player_data import load_player_evaluation
+from glem.core.configurations.mining import generate_configurations, label_significance, label_statistics
+from glem.core.players.player_data import load_player_evaluation
+from glem.core.positions.positions import PositionSet
 from glem.games.chess import CHESS as GAME
 from glem.plugins.chess import CHESS
 

@@ -17,10 +17,10 @@ from typing import Any
 import chess
 import numpy as np
 
-from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.players.player_data import load_player_evaluation
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
-from glem.core.tournament.player_data import load_player_evaluation
 from glem.games.chess import CHESS as GAME
 from glem.games.chess.boards import from_board
 from glem.plugins.chess import CHESS

@@ -17,6 +17,7 @@ from attrs import define
 from numpy.typing import NDArray
 from scipy import sparse
 
+from glem.core.features.learning import Learning, load_learning
 from glem.core.fitting import (
     ConjugateGradient,
     CountRules,
@@ -29,12 +30,11 @@ from glem.core.fitting import (
 )
 from glem.core.fitting.phases import neighbours
 from glem.core.fitting.problem import Source
-from glem.core.game import Game, load_game
-from glem.core.learning import Learning, load_learning
-from glem.core.patterns import PatternSet
-from glem.core.positions import PositionSet
-from glem.core.records import read_records
-from glem.core.sparse_patterns import SparsePatterns
+from glem.core.game.game import Game, load_game
+from glem.core.game.records import read_records
+from glem.core.patterns.patterns import PatternSet
+from glem.core.patterns.sparse_patterns import SparsePatterns
+from glem.core.positions.positions import PositionSet
 
 GAME = "othello"
 CHUNK = 1 << 17

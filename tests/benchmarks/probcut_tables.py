@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from glem.core.evaluation import LinearEvaluation
-from glem.core.kernels import popcount
-from glem.core.operations import position_at
-from glem.core.positions import PositionSet
-from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.compiling.kernels import popcount
+from glem.core.compiling.operations import position_at
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.positions.positions import PositionSet
 from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_fitting import ProbCutSample, choose_positions, sampled_scores
 from glem.core.search.probcut_regression import LEAST_SEARCHED, check_depths_of, regress_scores

@@ -14,12 +14,12 @@ import pytest
 from attrs import define
 from scipy import sparse
 
+from glem.core.features.learning import Learning
 from glem.core.fitting import ConjugateGradient, Design, GradientDescent, LeastSquares
 from glem.core.fitting.problem import Source
-from glem.core.learning import Learning
-from glem.core.patterns import PatternSet
-from glem.core.positions import PositionSet
-from glem.core.records import read_records
+from glem.core.game.records import read_records
+from glem.core.patterns.patterns import PatternSet
+from glem.core.positions.positions import PositionSet
 
 pytestmark = pytest.mark.shared
 

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from glem.core.game import Game
-from glem.core.generation import GenerationSettings, generate
-from glem.core.learning import Learning
-from glem.core.opening_plans import OpeningPlan
-from glem.core.patterns import PatternSet
-from glem.core.positions import PositionSet
-from glem.core.propagation import GameTree
-from glem.core.records import read_records
-from glem.core.search_labels import SearchLabelling, label_by_search
-from glem.core.tournament.players import parse_player
-from glem.core.training import Terms, train
+from glem.core.features.learning import Learning
+from glem.core.fitting.least_squares import Terms, train
+from glem.core.game.game import Game
+from glem.core.game.records import read_records
+from glem.core.labelling.by_search import SearchLabelling, label_by_search
+from glem.core.labelling.training_games import GenerationSettings, generate
+from glem.core.patterns.patterns import PatternSet
+from glem.core.players.spec import parse_player
+from glem.core.positions.game_tree import GameTree
+from glem.core.positions.positions import PositionSet
+from glem.core.tournament.opening_plans import OpeningPlan
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.game import Game
-from glem.core.learning import Learning
-from glem.core.positions import PositionSet
-from glem.core.records import read_records
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.game.records import read_records
+from glem.core.positions.positions import PositionSet
 
 pytestmark = pytest.mark.shared
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from glem.core.game import load_game
-from glem.core.search.evaluation_evaluator import evaluator_of
-from glem.core.tournament.player_data import load_player_evaluation
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.game.game import load_game
+from glem.core.players.player_data import load_player_evaluation
 from glem.games.othello.solver import EndgameSolver
 from tests.benchmarks.endgame_positions import real_positions
 from tests.benchmarks.solver_tables import problems, solve_each, warmed

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from glem.core import search_labels
-from glem.core.chunked_work import Arrays
-from glem.core.game import Game
-from glem.core.positions import PositionSet
+from glem.core.game.game import Game
+from glem.core.labelling import by_search as search_labels
+from glem.core.positions.positions import PositionSet
+from glem.core.tasks.chunked_work import Arrays
 from tests.core.test_propagation import random_games
 
 __all__ = ["killed_once_then_labelled", "some_positions"]

@@ -19,14 +19,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from glem.core.evaluation import LinearEvaluation
-from glem.core.game import load_game
-from glem.core.grading.score_files import ScoreFileScorer
-from glem.core.position_files import _KEY
-from glem.core.positions import PositionSet
-from glem.core.record_files import open_bounded
-from glem.core.records import read_records, read_scored_positions
-from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation, load_any_evaluation
+from glem.core.files.packed import open_bounded
+from glem.core.game.game import load_game
+from glem.core.game.records import read_records, read_scored_positions
+from glem.core.grading.scorers.score_files import ScoreFileScorer
+from glem.core.positions.files import _KEY
+from glem.core.positions.positions import PositionSet
 from glem.core.tournament.openings import read_openings
 from tests.oracles import othello_rules
 from tests.oracles.pgn import SCORES, plain_games

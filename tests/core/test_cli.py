@@ -14,12 +14,12 @@ import pytest
 from attrs import evolve
 
 import glem
-from glem.core import progress
 from glem.core.cli import command_group, main
-from glem.core.configurations import ConfigurationSet, RelationTable
-from glem.core.evaluation import LinearEvaluation
-from glem.core.learning import Learning
-from glem.core.positions import PositionSet
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.learning import Learning
+from glem.core.positions.positions import PositionSet
+from glem.core.tasks import progress
 from tests.core.killed_commands import end_command_when
 
 
@@ -301,7 +301,7 @@ def test_demo_is_a_discovery_with_its_files(run: _Run, tmp_path: Path, monkeypat
         called.update(positions=len(positions), folder=folder, settings=settings)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("glem.core.discovery.discover", discover)
+    monkeypatch.setattr("glem.core.discovery.discovery.discover", discover)
     run("demo", "-o", tmp_path / "demo", status=130)
     assert called["positions"] > 200_000
     assert called["folder"] == tmp_path / "demo"
@@ -312,7 +312,7 @@ def test_demo_is_a_discovery_with_its_files(run: _Run, tmp_path: Path, monkeypat
 def test_demo_of_a_game_without_a_sample_lets_it_play(
     run: _Run, othello_learning: Learning, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from glem.core.self_play import sample_positions
+    from glem.core.labelling.first_games import sample_positions
 
     called: dict[str, Any] = {}
 
@@ -320,10 +320,11 @@ def test_demo_of_a_game_without_a_sample_lets_it_play(
         called["positions"] = len(positions)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("glem.core.learning.load_learning", lambda name: evolve(othello_learning, sample=None))
-    monkeypatch.setattr("glem.core.discovery.discover", discover)
+    monkeypatch.setattr("glem.core.features.learning.load_learning", lambda name: evolve(othello_learning, sample=None))
+    monkeypatch.setattr("glem.core.discovery.discovery.discover", discover)
     monkeypatch.setattr(
-        "glem.core.self_play.sample_positions", lambda game, **named: sample_positions(game, positions=500, **named)
+        "glem.core.labelling.first_games.sample_positions",
+        lambda game, **named: sample_positions(game, positions=500, **named),
     )
     printed = run("demo", "--game", "othello", "-o", tmp_path / "demo", status=130)
     assert 500 <= called["positions"] < 8000

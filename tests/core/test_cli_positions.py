@@ -9,13 +9,13 @@ import pytest
 from attrs import evolve
 
 from glem.core.cli import main
-from glem.core.game import Game
-from glem.core.grading.reading import SelectedPart, read_selected
-from glem.core.grading.selection import SelectionRule
-from glem.core.labelling import LabelCounts, Selection, label_records
-from glem.core.learning import Learning
-from glem.core.positions import PositionSet
-from glem.core.records import read_records
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.game.records import read_records
+from glem.core.positions.labels import LabelCounts, Selection, label_records
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.selection.reading import SelectedPart, read_selected
+from glem.core.positions.selection.selection import SelectionRule
 from glem.games.othello.transcripts import write_transcripts
 from glem.plugins.othello.self_play import play_games
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from glem.core.cli import command_group
-from glem.core.fitted_files import FITTED_FILES, fitted_among, fitted_files_text
-from glem.core.learning import Learning
-from glem.core.positions import PositionSet
-from glem.core.result_evaluation import load_any_evaluation
+from glem.core.evaluation.provenance import FITTED_FILES, fitted_among, fitted_files_text
+from glem.core.evaluation.with_drawishness import load_any_evaluation
+from glem.core.features.learning import Learning
+from glem.core.positions.positions import PositionSet
 
 
 def test_files_are_known_by_their_bytes(tmp_path: Path) -> None:

@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from glem.core.cli.game_choice import choose_game
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.game import load_game
-from glem.core.game_choice import choose_game
-from glem.core.learning import load_learning
-from glem.core.positions import PositionSet
-from glem.core.record_writing import write_games
-from glem.core.records import GameRecords
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.learning import load_learning
+from glem.core.game.game import load_game
+from glem.core.game.records import GameRecords
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.writing import write_games
 
 
 def evaluation_file(folder: Path, game: str) -> str:
@@ -65,8 +65,8 @@ def test_evaluations_tell_the_game(tmp_path: Path) -> None:
 
 
 def test_one_installed_game_needs_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glem.core.game_choice.game_names", lambda: ["connect_four"])
+    monkeypatch.setattr("glem.core.cli.game_choice.game_names", lambda: ["connect_four"])
     assert choose_game(None, evaluations=["default"]).name == "connect_four"
-    monkeypatch.setattr("glem.core.game_choice.game_names", lambda: [])
+    monkeypatch.setattr("glem.core.cli.game_choice.game_names", lambda: [])
     with pytest.raises(BadInputError, match="no games are installed"):
         choose_game(None)

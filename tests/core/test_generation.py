@@ -14,16 +14,16 @@ import pytest
 
 from glem.core.cli import main
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.generation import ExploringSpec, Generated, GenerationSettings, generate
-from glem.core.learning import Learning
-from glem.core.opening_plans import OpeningPlan, all_openings, random_opening
-from glem.core.perft import perft
-from glem.core.positions import PositionSet
-from glem.core.records import GameRecords, read_records
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.game.perft import perft
+from glem.core.game.records import GameRecords, read_records
+from glem.core.labelling.training_games import ExploringSpec, Generated, GenerationSettings, generate
+from glem.core.players.spec import parse_player
+from glem.core.positions.positions import PositionSet
 from glem.core.tournament.games import GameTask, play_game
+from glem.core.tournament.opening_plans import OpeningPlan, all_openings, random_opening
 from glem.core.tournament.openings import Opening, canonical_position
-from glem.core.tournament.players import parse_player
 from glem.core.tournament.transcripts import records_of_transcripts, transcript_of
 from tests.core.linear_evaluations import mobility_evaluation
 

@@ -7,21 +7,21 @@ import attrs
 import numpy as np
 import pytest
 
-from glem.core.chunked_work import Workers
 from glem.core.cli import main
+from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.fitted_files import FITTED_FILES
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import scaled_sigmoid
+from glem.core.evaluation.provenance import FITTED_FILES
+from glem.core.features.learning import Learning
 from glem.core.fitting import ConjugateGradient
-from glem.core.fitting.links import scaled_sigmoid
-from glem.core.game import Game
-from glem.core.generations import Generation, ImproveSettings, improve
-from glem.core.learning import Learning
-from glem.core.operations import position_at
-from glem.core.positions import PositionSet
-from glem.core.search_labels import Labeller, SearchLabelling
-from glem.core.tournament.players import parse_player
-from glem.core.training import FitSettings
+from glem.core.fitting.least_squares import FitSettings
+from glem.core.game.game import Game
+from glem.core.labelling.by_search import Labeller, SearchLabelling
+from glem.core.labelling.improving import Generation, ImproveSettings, improve
+from glem.core.players.spec import parse_player
+from glem.core.positions.positions import PositionSet
+from glem.core.tasks.chunked_work import Workers
 from tests.core.labelling_examples import some_positions
 from tests.core.linear_evaluations import mobility_evaluation
 

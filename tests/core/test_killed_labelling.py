@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from glem.core.cli import main
-from glem.core.evaluation import LinearEvaluation
-from glem.core.game import Game
-from glem.core.learning import Learning
-from glem.core.record_writing import write_games
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.positions.writing import write_games
 from tests.core.killed_commands import end_command_when
 from tests.core.labelling_examples import some_positions
 from tests.core.linear_evaluations import mobility_evaluation

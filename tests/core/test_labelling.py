@@ -8,8 +8,10 @@ import pytest
 from attrs import evolve
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.labelling import (
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords, ScoredPositions, read_records
+from glem.core.positions.labels import (
     LABELS,
     LabelCounts,
     Selection,
@@ -18,9 +20,7 @@ from glem.core.labelling import (
     label_scored_positions,
     serious_error,
 )
-from glem.core.learning import Learning
-from glem.core.positions import PositionSet
-from glem.core.records import GameRecords, ScoredPositions, read_records
+from glem.core.positions.positions import PositionSet
 from tests.core.countdown_game import COUNTDOWN
 from tests.oracles import positions as oracle
 
@@ -125,7 +125,7 @@ def test_the_number_of_jobs_and_the_chunks_do_not_matter(
 ) -> None:
     selection = Selection(per_game=5)
     whole = PositionSet.from_records(othello, [records], selection=selection, seed=3)
-    monkeypatch.setattr("glem.core.labelling._GAMES_AT_ONCE", 7)
+    monkeypatch.setattr("glem.core.positions.labels._GAMES_AT_ONCE", 7)
     chunks = [records.select(slice(0, 11)), records.select(slice(11, 40))]
     for jobs in (1, 3):
         found = PositionSet.from_records(othello, chunks, selection=selection, seed=3, jobs=jobs)

@@ -10,21 +10,21 @@ import pytest
 from click.testing import CliRunner
 
 from glem.core.cli import command_group
+from glem.core.discovery.game_positions import GamePositions, keys_digest, read_game_positions
 from glem.core.errors import BadInputError
-from glem.core.fitting.links import LOGISTIC
-from glem.core.game_positions import GamePositions, keys_digest, read_game_positions
-from glem.core.grading.selection import SelectionRule
-from glem.core.learning import Learning
-from glem.core.likelihood_training import (
+from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.with_drawishness import ResultEvaluation, load_any_evaluation
+from glem.core.features.learning import Learning
+from glem.core.fitting.likelihood_training import (
     LikelihoodSettings,
     LikelihoodTraining,
     fit_likelihood,
     prior_of,
     without_knowledge,
 )
-from glem.core.patterns import PatternSet
-from glem.core.positions import PositionSet
-from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation
+from glem.core.patterns.patterns import PatternSet
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.selection.selection import SelectionRule
 from tests.core.linear_evaluations import mobility_evaluation
 from tests.oracles.grading import mean_log_likelihood
 

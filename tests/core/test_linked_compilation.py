@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.kernels import LINKS, compiled, is_made, kept, kernel, translate
+from glem.core.compiling.kernels import LINKS, compiled, is_made, kept, kernel, translate
 
 linking = pytest.mark.skipif(not LINKS, reason="numba's own dispatcher links nothing (GLEM_LINKING, or its version)")
 
@@ -107,7 +107,7 @@ def in_processes(folder: Path, *programs: str, **environment: str) -> list[list[
     """Words that programs print which share a cache folder, one process after the other."""
     begin = "import numpy as np\nimport numba\n"
     names = "fibonacci_of_both, tripled, tripled_and_one, tripled_and_two"
-    imports = f"from glem.core.kernels import LINKS, compiled\nfrom {__name__} import {names}\n"
+    imports = f"from glem.core.compiling.kernels import LINKS, compiled\nfrom {__name__} import {names}\n"
     return [
         subprocess.run(
             [sys.executable, "-c", begin + program.replace("BEGIN\n", imports)],

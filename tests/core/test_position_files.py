@@ -12,9 +12,9 @@ import pytest
 from attrs import evolve
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.position_files import PositionWriter, keep_unseen, merge_file, read_header
-from glem.core.positions import PositionSet
+from glem.core.game.game import Game
+from glem.core.positions.files import PositionWriter, keep_unseen, merge_file, read_header
+from glem.core.positions.positions import PositionSet
 from tests.core.test_positions import assert_same, random_set
 
 KEY = b"glem.positions"

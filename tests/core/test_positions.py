@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from glem.core.duplicates import canonical_positions, group_equal, position_keys
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.positions import PositionSet
+from glem.core.game.equal_positions import canonical_positions, group_equal, position_keys
+from glem.core.game.game import Game
+from glem.core.positions.positions import PositionSet
 from tests.oracles import positions as oracle
 
 

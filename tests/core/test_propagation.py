@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.learning import Learning
-from glem.core.positions import PositionSet
-from glem.core.propagation import GameTree, label_changes, propagate
-from glem.core.records import GameRecords, read_records
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords, read_records
+from glem.core.positions.game_tree import GameTree, label_changes, propagate
+from glem.core.positions.positions import PositionSet
 from tests.oracles import game_tree as oracle
 
 

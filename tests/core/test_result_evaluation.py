@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.fitting.links import LOGISTIC
-from glem.core.grading.scorers import scorer_of
-from glem.core.grading.selected import SelectedPositions
-from glem.core.learning import Learning, load_learning
-from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation, value_part
-from glem.core.tournament.player_data import load_any_player_evaluation, load_player_evaluation
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.with_drawishness import ResultEvaluation, load_any_evaluation, value_part
+from glem.core.features.learning import Learning, load_learning
+from glem.core.grading.scorers.scorers import scorer_of
+from glem.core.players.player_data import load_any_player_evaluation, load_player_evaluation
+from glem.core.positions.selection.selected import SelectedPositions
 from tests.core.linear_evaluations import mobility_evaluation
 from tests.oracles.grading import distribution
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
-from glem.core.operations import position_at
-from glem.core.positions import PositionSet
-from glem.core.records import GameRecords, read_records
-from glem.core.replay import ILLEGAL, outcomes
+from glem.core.game.records import GameRecords, read_records
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.replay import ILLEGAL, outcomes
 from glem.games.chess import CHESS, pgn
 from glem.games.chess.boards import from_board
 from tests.oracles.pgn import SCORES, plain_games

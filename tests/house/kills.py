@@ -30,9 +30,9 @@ import click
 import numpy as np
 import pyarrow.parquet as pq
 
-from glem.core.game import load_game
-from glem.core.learning import load_learning
-from glem.core.record_writing import write_games
+from glem.core.features.learning import load_learning
+from glem.core.game.game import load_game
+from glem.core.positions.writing import write_games
 from tests.core.labelling_examples import some_positions
 from tests.core.linear_evaluations import mobility_evaluation
 from tests.core.test_propagation import random_games

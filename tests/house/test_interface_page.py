@@ -13,14 +13,14 @@ import pytest
 from docs.generate.docstrings import parameters
 from docs.generate.interface_page import interface_parts
 from glem.core.conformance import check_game
-from glem.core.features import AtomicFeatures
+from glem.core.features.features import AtomicFeatures
+from glem.core.features.learning import Learning, Phases
 from glem.core.fitting import Fitter
-from glem.core.game import Game
-from glem.core.learning import Learning, Phases
-from glem.core.protocols import Protocol
-from glem.core.records import PositionFormat, RecordFormat
-from glem.core.search.choices import OPTIONAL_OPERATIONS
-from glem.core.solving import Solver
+from glem.core.game.game import Game
+from glem.core.game.optional_operations import OPTIONAL_OPERATIONS
+from glem.core.game.protocols import Protocol
+from glem.core.game.records import PositionFormat, RecordFormat
+from glem.core.game.solver import Solver
 from tests.core.countdown_game import COUNTDOWN
 from tests.house.tree import modules
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glem.core.game import Game
-from glem.core.positions import PositionSet
-from glem.core.records import GameRecords, read_records
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords, read_records
+from glem.core.positions.positions import PositionSet
 from glem.games.othello.rules import Position
 from glem.plugins.othello.self_play import exact_score
 

@@ -7,11 +7,11 @@ import pytest
 from click.testing import CliRunner
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.learning import Learning
-from glem.core.positions import PositionSet
-from glem.core.records import read_records
-from glem.core.replay import FINISHED, outcomes
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.game.records import read_records
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.replay import FINISHED, outcomes
 from glem.games.othello.rules import Position, final_score, legal_moves, play
 from glem.plugins.othello.sample import SAMPLE_FILE, _command, sample_games
 from glem.plugins.othello.self_play import exact_score, play_games

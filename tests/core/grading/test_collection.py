@@ -11,15 +11,15 @@ from click.testing import CliRunner
 
 from glem.core.cli import command_group
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.game import Game, load_game
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.result_distribution import log_correctness
+from glem.core.features.learning import Learning, load_learning
+from glem.core.game.game import Game, load_game
 from glem.core.grading.collection import CollectionGrading, grade_collection
-from glem.core.grading.distribution import log_correctness
 from glem.core.grading.grading import GradingSettings
-from glem.core.grading.scorers import SearchScorer, StaticScorer, scorer_of
-from glem.core.grading.selection import SelectionRule
-from glem.core.learning import Learning, load_learning
-from glem.core.positions import PositionSet
+from glem.core.grading.scorers.scorers import SearchScorer, StaticScorer, scorer_of
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.selection.selection import SelectionRule
 from glem.core.report.grading_page import render_grading
 from tests.core.linear_evaluations import mobility_evaluation
 

@@ -13,17 +13,17 @@ import pytest
 from click.testing import CliRunner, Result
 
 from glem.core.cli import command_group
-from glem.core.digests import file_digest
+from glem.core.discovery.game_positions import keys_digest, read_game_positions
 from glem.core.errors import BadInputError
-from glem.core.fitted_files import FITTED_FILES
-from glem.core.game_positions import keys_digest, read_game_positions
+from glem.core.evaluation.provenance import FITTED_FILES
+from glem.core.evaluation.with_drawishness import ResultEvaluation, load_any_evaluation
+from glem.core.features.learning import Learning
+from glem.core.files.digests import file_digest
+from glem.core.fitting.likelihood_training import prior_of
 from glem.core.grading.changes import apply_changes, check_candidates, parse_candidate, read_candidates
-from glem.core.grading.learning import Candidate, DecidingGames, LearningRule, learn, share_of_games
-from glem.core.grading.selection import PAPER_RULE
-from glem.core.learning import Learning
-from glem.core.likelihood_training import prior_of
-from glem.core.positions import PositionSet
-from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation
+from glem.core.grading.trials import Candidate, DecidingGames, LearningRule, learn, share_of_games
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.selection.selection import PAPER_RULE
 from tests.core.linear_evaluations import mobility_evaluation
 
 

@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 
 from glem.core.cli import command_group
 from glem.core.errors import BadInputError
-from glem.core.game import Game, load_game
+from glem.core.game.game import Game, load_game
+from glem.core.game.records import read_records
 from glem.core.grading.collection import grade_collection
 from glem.core.grading.grading import GradingSettings
-from glem.core.grading.selection import SelectionRule
-from glem.core.grading.sources import source_of
-from glem.core.grading.written_positions import original_text, spreadsheet_text
-from glem.core.positions import PositionSet
-from glem.core.records import read_records
+from glem.core.grading.scorers.sources import source_of
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.selection.selection import SelectionRule
+from glem.core.positions.selection.written_positions import original_text, spreadsheet_text
 from tests.core.grading.random_games import write_random_games
 
 QUICK = GradingSettings(resamples=100, bins=5)

@@ -12,15 +12,14 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from glem.core.chunked_work import Workers
 from glem.core.cli import main
+from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.game import Game
-from glem.core.learning import Learning
-from glem.core.operations import position_at
-from glem.core.positions import PositionSet
-from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.positions.positions import PositionSet
 from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_choice import chosen_probcut
 from glem.core.search.probcut_files import _FORMAT
@@ -29,6 +28,7 @@ from glem.core.search.probcut_regression import check_depths_of, regress_scores
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.selectivity import CHECKS
+from glem.core.tasks.chunked_work import Workers
 from tests.core.countdown_game import COUNTDOWN
 from tests.core.evaluator_scores import random_line
 

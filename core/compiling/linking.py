@@ -1,0 +1,228 @@
+"""Machine code is made once per kernel, not once per function that a kernel calls.
+
+numba optimizes and assembles each function as soon as it is called for, wraps it for Python, and does it all over again
+for the code that calls it, at each layer. Functions that compiled code calls are only translated here; the kernel that
+Python calls links what it reaches, directly or not, and is optimized and assembled as one module.
+
+That goes deeper into numba than its interface: :mod:`glem.core.compiling.kernels` imports this module only with
+versions of numba that it is known to fit.
+
+What several kernels link, the functions of a game above all, is kept on disk as LLVM's code (:func:`keep_translation`),
+and processes that need the same at the same time wait for the first of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import binding as llvm
+from numba.core import compiler
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.codegen import JITCodeLibrary, RuntimeLinker
+from numba.core.compiler_lock import require_global_compiler_lock
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import NativeLowering
+
+from glem.core.compiling.cache_index import KernelDispatcher
+
+__all__ = ["OVERLOAD_OPTIONS", "LinkingDispatcher"]
+
+
+class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """Functions on their way into a kernel: linked, neither optimized as a whole nor assembled."""
+
+    def finalize(self) -> None:
+        require_global_compiler_lock()
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def serialize_using_object_code(self) -> tuple[str, str, bytes]:
+        """See numba's CodeLibrary; there is no object code."""
+        self._ensure_finalized()
+        return (self.name, "translated", self._final_module.as_bitcode())
+
+    @classmethod
+    def from_bitcode(cls, codegen: Any, name: str, bitcode: bytes) -> _InnerLibrary:
+        """Library that :meth:`serialize_using_object_code` wrote."""
+        library = cls(codegen, name)
+        library._final_module = llvm.parse_bitcode(bitcode)
+        library._finalize_dynamic_globals()
+        library._finalized = True
+        return library
+
+
+class _KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """A kernel with all that it reaches, optimized as a whole program."""
+
+    def _optimize_final_module(self) -> None:
+        module = self._final_module
+        # Calls back from another function, which numba resolves by name.
+        by_name = {
+            variable.name.removeprefix(RuntimeLinker.PREFIX)
+            for variable in module.global_variables
+            if variable.name.startswith(RuntimeLinker.PREFIX)
+        }
+        # Nobody else calls them: so LLVM may carry constants into them and drop those that it has inlined everywhere.
+        # The names of numba's runtime mean something to its passes.
+        for function in module.functions:
+            if (
+                function.linkage == llvm.Linkage.linkonce_odr
+                and not function.is_declaration
+                and not function.name.startswith("NRT_")
+                and function.name not in by_name
+            ):
+                function.linkage = llvm.Linkage.internal
+        super()._optimize_final_module()
+
+    def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
+        """See numba's CodeLibrary; nobody links a kernel, so that its names stand for the bitcode."""
+        self._ensure_finalized()
+        names = [each.name for each in self._final_module.functions if _is_visible(each)]
+        stubs = "\n".join(f'define void @"{name}"() {{ ret void }}' for name in names)
+        return (self.name, "object", (self._get_compiled_object(), llvm.parse_assembly(stubs).as_bitcode()))
+
+
+def _is_visible(function: Any) -> bool:
+    return not function.is_declaration and function.linkage not in (llvm.Linkage.internal, llvm.Linkage.private)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _KernelLowering(NativeLowering):  # type: ignore[misc]
+    """Lowering into a library that is optimized as a whole program."""
+
+    _name = "kernel_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return bool(super().run_pass(state))
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _InnerLowering(NativeLowering):  # type: ignore[misc]
+    """Lowering that ends with a library to link."""
+
+    _name = "inner_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        context = state.targetctx
+        state.library = _InnerLibrary(context.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        lowered = state["cr"]
+        state["cr"] = lowered._replace(cfunc=_name_for_numba())
+        context.insert_user_function(state["cr"].cfunc, lowered.fndesc, [state.library])
+        return True
+
+
+class _LinkingCompiler(compiler.CompilerBase):  # type: ignore[misc]
+    """numba's compiler with another last step."""
+
+    lowering: type[NativeLowering]
+
+    def define_pipelines(self) -> list[Any]:
+        builder = compiler.DefaultPassBuilder
+        passes = compiler.PassManager(self.lowering._name)
+        for each in (
+            builder.define_untyped_pipeline(self.state),
+            builder.define_typed_pipeline(self.state),
+            builder.define_nopython_lowering_pipeline(self.state),
+        ):
+            passes.passes.extend(
+                (self.lowering if chosen is NativeLowering else chosen, why) for chosen, why in each.passes
+            )
+        passes.finalize()
+        return [passes]
+
+
+class _InnerCompiler(_LinkingCompiler):
+    """numba's compiler for functions that only compiled code calls."""
+
+    lowering = _InnerLowering
+
+
+class _KernelCompiler(_LinkingCompiler):
+    """numba's compiler for functions that Python calls."""
+
+    lowering = _KernelLowering
+
+
+_INNER_OPTIONS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+OVERLOAD_OPTIONS: dict[str, Any] = {**_INNER_OPTIONS, "pipeline_class": _InnerCompiler}
+"""Options of numba's jit for functions that only compiled code calls."""
+
+
+def _name_for_numba() -> Any:
+    """Make what numba knows a function by: the built-in function that calls it, or any that is like no other."""
+    return [].append
+
+
+# ------------------------------------------------------------------------------------------------ kept on disk
+
+
+class _TranslationCacheImplementation(CompileResultCacheImpl):  # type: ignore[misc]
+    """How translated functions are read."""
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        (name, _, bitcode), descriptor, environment, signature, *_, annotation, reload_init, environments = payload
+        return compiler.compile_result(
+            typing_context=target_context.typing_context,
+            target_context=target_context,
+            entry_point=_name_for_numba(),
+            type_annotation=annotation,
+            signature=signature,
+            objectmode=False,
+            lifted=(),
+            fndesc=descriptor,
+            library=_InnerLibrary.from_bitcode(target_context.codegen(), name, bitcode),
+            environment=environment,
+            reload_init=reload_init,
+            referenced_envs=environments,
+        )
+
+
+class _TranslationCache(FunctionCache):  # type: ignore[misc]
+    """Translated functions on disk."""
+
+    _impl_class = _TranslationCacheImplementation
+
+
+class _InnerDispatcher(KernelDispatcher):
+    """What compiled code links of a function."""
+
+    purpose = "-linked"
+    cache_class = _TranslationCache
+
+
+class LinkingDispatcher(KernelDispatcher):
+    """A function that both Python and compiled code may call: Python calls machine code, compiled code links it.
+
+    The parameters are those of :class:`~glem.core.compiling.cache_index.KernelDispatcher`.
+    """
+
+    purpose = "-whole"
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any], kept_in: Any) -> None:
+        super().__init__(function, options, kept_in, pipeline_class=_KernelCompiler)
+        inner_options = {**options, **_INNER_OPTIONS}
+        self._inner = _InnerDispatcher(function, inner_options, kept_in, pipeline_class=_InnerCompiler)
+
+    @property
+    def is_compiling(self) -> bool:
+        """Whether a specialization is being compiled: numba takes a call of such a function for a recursion."""
+        return bool(self._compiling_counter) or bool(self._inner.is_compiling)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """See numba's Dispatcher: typing of a call in compiled code."""
+        self._inner.keeps_translation = self.keeps_translation
+        return self._inner.get_call_template(args, kws)
+
+    def get_overload(self, sig: Any) -> Any:
+        """See numba's Dispatcher: what a call in compiled code calls."""
+        return self._inner.get_overload(sig)
