@@ -31,7 +31,7 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
-from glem.core.game.solver import Solver, solver_of
+from glem.core.game.solver import Solver
 from glem.core.labelling.sampled import PositionSampler
 from glem.core.players.player_data import load_player_evaluation, load_player_probcut
 from glem.core.players.spec import SEARCH, PlayerSpec
@@ -39,6 +39,7 @@ from glem.core.positions.labels import serious_error
 from glem.core.positions.positions import PositionSet
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
+from glem.core.search.solver import solver_of
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.tasks.progress import SILENT, Progress
 

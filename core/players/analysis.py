@@ -15,12 +15,13 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.game.game import Game
-from glem.core.game.solver import Solver, can_solve, solver_of
+from glem.core.game.solver import Solver
 from glem.core.players.player_data import load_player_evaluation
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.probcut_choice import chosen_probcut
 from glem.core.search.results import Bound, Limits, Line, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings
+from glem.core.search.solver import can_solve, solver_of
 
 __all__ = ["AnalysedLine", "Analysis", "Analyst", "depth_texts", "value_text"]
 

@@ -11,12 +11,13 @@ import attrs
 
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.game.game import Game
-from glem.core.game.solver import Solution, Solver, solver_of
+from glem.core.game.solver import Solution, Solver
 from glem.core.players.player_data import load_player_evaluation, load_player_probcut
 from glem.core.players.simple_players import legal_moves_of
 from glem.core.players.spec import MoveChoice, PlayerSpec
 from glem.core.search.results import Bound, Clock, Limits
 from glem.core.search.searcher import Searcher, SearchSettings
+from glem.core.search.solver import solver_of
 
 __all__ = ["SearchPlayer"]
 

@@ -11,7 +11,8 @@ from attrs import define
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import load_game
-from glem.core.game.solver import Solution, Solver, solve_moves, solver_of
+from glem.core.game.solver import Solution, Solver
+from glem.core.search.solver import solve_moves, solver_of
 from glem.core.tasks.tasks import run_tasks
 
 __all__ = ["SolverSpec", "solve_positions"]

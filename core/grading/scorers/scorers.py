@@ -18,7 +18,7 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC
 from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
 from glem.core.game.game import Game
-from glem.core.game.solver import Solver, solver_of
+from glem.core.game.solver import Solver
 from glem.core.grading.grading import Prediction
 from glem.core.grading.scorers.external_scorer import ExternalScorer
 from glem.core.players.player_data import (
@@ -30,6 +30,7 @@ from glem.core.players.spec import EXTERNAL, SEARCH, PlayerSpec, parse_player
 from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
+from glem.core.search.solver import solver_of
 from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import run_tasks
