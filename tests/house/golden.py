@@ -18,7 +18,7 @@ Left out, since no two runs agree on it or it says nothing of results:
 - seconds, speeds, and what is said on standard error;
 - HTML reports: their data are in the JSON that stands beside them or is printed;
 - the order of lines in a journal (.jsonl): workers finish in any order;
-- folders .work: what a command needs to go on after a kill.
+- work.json in folders .work: by what a command knows after a kill where to go on.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ import json
 import lzma
 import os
 import re
+import resource
 import shlex
 import subprocess
 import sys
@@ -57,7 +58,7 @@ TYPED = {
     "engine-nboard": "nboard 2\nset depth 4\nmove F5\nhint 2\ngo\nping 1\nquit\n",
     "engine-uci": "uci\nisready\nposition startpos moves e2e4 e7e5\ngo depth 5\n"
     "ucinewgame\nsetoption name MultiPV value 2\nposition startpos moves d2d4\ngo nodes 5000\nquit\n",
-    "play": "d6\nhint\nboard\nmoves\nundo\nf5\nquit\n",
+    "play": "f5\nhint\nc4\nmoves\nundo\nboard\nquit\n",
 }
 
 # Small inputs, by their names in the folder.
@@ -79,15 +80,16 @@ SLICES = (
 )
 
 # Members of JSON that tell of time, place or code, wherever they stand; figures that people know.
-LEFT_OUT = {"seconds", "time", "times", "speed", "slowest", "version", "sha256", "fitter"}
-FIGURES = ("rmse", "grade", "after", "nodes", "leaves", "score", "value", "elo", "positions", "games", "passed")
+LEFT_OUT = {"seconds", "s", "slowest", "seconds_per_move", "by_seconds", "version", "glem", "sha256", "fitter"}
+FIGURES = "root_mean_square rmse grade after nodes leaves score value elo positions games error passed".split()
 REPLACED = (
     (re.compile(r"\bglem(\.\w+)+"), "glem"),
     (re.compile(r"\bglem(>=| )\d+[\d.]*"), "glem"),
     (re.compile(r"\b[0-9a-f]{32,}\b"), "DIGEST"),
     (re.compile(r"\b(nps|time) \d+"), r"\1 TIME"),
     (re.compile(r"(nodestats \d+ |=== \S+/\S+/)\d+\.\d+"), r"\1TIME"),
-    (re.compile(r"\b\d[\d,.]*\s?(ms|s|seconds?|minutes?)\b"), "TIME"),
+    # None is written where a move took hardly any time.
+    (re.compile(r"\s\d[\d,.]*\s?(ms|s|seconds?|minutes?)\b"), ""),
 )
 
 
@@ -171,10 +173,7 @@ def file_states(folder: Path) -> dict[Path, tuple[int, int]]:
     return {
         path: (path.stat().st_mtime_ns, path.stat().st_size)
         for path in folder.rglob("*")
-        if path.is_file()
-        and path.suffix not in {".html", ".out", ".lock"}
-        and path.name != "typed"
-        and not any(part.endswith(".work") for part in path.relative_to(folder).parts)
+        if path.is_file() and path.suffix not in {".html", ".out"} and path.name not in {"typed", "work.json"}
     }
 
 
@@ -195,6 +194,9 @@ def canonical(path: Path) -> tuple[str, dict[str | None, Any]]:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".jsonl":
         return "\n".join(sorted(plain_text(line, indent=None)[0] for line in text.splitlines())), {}
+    if path.suffix == ".pgn":
+        # Lines are broken where the times of the moves have them broken.
+        return " ".join(placeless(text, path.parent).split()), {}
     if path.suffix == ".py":
         tree = ast.parse(text)
         tree.body = [node for node in tree.body if not isinstance(node, ast.Import | ast.ImportFrom)]
@@ -250,19 +252,17 @@ def untimed(value: Any) -> Any:
     return [untimed(each) for each in value] if isinstance(value, list) else value
 
 
-def leading_figures(value: Any) -> dict[str | None, Any]:
-    """Find the first numbers under the names that people know, with the ways to them."""
+def leading_figures(value: Any, way: tuple[str, ...] = ()) -> dict[str | None, Any]:
+    """Find the first numbers under names that people know, with the ways to them; of many in a row the last."""
+    if isinstance(value, int | float):
+        return {".".join(way): float(f"{value:.9g}") if isinstance(value, float) else value}
+    if isinstance(value, list) and value and all(isinstance(each, int | float) for each in value):
+        value = {"last": value[-1]}
     found: dict[str | None, Any] = {}
-
-    def visit(value: Any, way: tuple[str, ...]) -> None:
-        if isinstance(value, dict | list):
-            for key, each in value.items() if isinstance(value, dict) else enumerate(value):
-                visit(each, (*way, str(key)))
-        elif way and way[-1] in FIGURES and isinstance(value, int | float) and len(found) < 6:
-            found[".".join(way)] = float(f"{value:.9g}") if isinstance(value, float) else value
-
-    visit(value, ())
-    return found
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value or ()):
+        if isinstance(each, dict | list) or key in FIGURES or (key == "last" and set(way) & set(FIGURES)):
+            found |= leading_figures(each, (*way, str(key)))
+    return dict(list(found.items())[:6])
 
 
 def placeless(text: str, folder: Path) -> str:
@@ -277,6 +277,18 @@ def placeless(text: str, folder: Path) -> str:
 def digest(content: bytes) -> str:
     """Return a short digest."""
     return hashlib.sha256(content).hexdigest()[:16]
+
+
+def seconds() -> tuple[float, float]:
+    """Return the time of a clock, and the processor time of all commands so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.monotonic(), used.ru_utime + used.ru_stime
+
+
+def spent(began: tuple[float, float]) -> str:
+    """Tell the time and the processor time since then."""
+    wall, processor = (now - then for now, then in zip(seconds(), began, strict=True))
+    return f"{wall:6.1f} s{processor:6.1f} s CPU"
 
 
 def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
@@ -316,12 +328,12 @@ def main(write: bool, only: tuple[str, ...], keep: Path | None, listed: bool) ->
         folder.mkdir(parents=True)
         write_inputs(folder)
         for step in chosen_steps(steps, only):
-            began = time.monotonic()
+            began = seconds()
             try:
                 forms, figures = run_step(step, folder)
             except click.ClickException as error:
                 failed += 1
-                click.echo(f"{step.name:20}{time.monotonic() - began:6.1f} s  FAILED {error.message}")
+                click.echo(f"{step.name:20}{spent(began)}  FAILED {error.message}")
                 continue
             for name, form in forms.items():
                 place = kept / "canonical" / step.name / name
@@ -332,7 +344,7 @@ def main(write: bool, only: tuple[str, ...], keep: Path | None, listed: bool) ->
             found = differences(golden.get(step.name, {"digests": {}, "figures": {}}), new)
             differing += bool(found)
             told = "DIFFERS " + "; ".join(found) if found else "equal"
-            click.echo(f"{step.name:20}{time.monotonic() - began:6.1f} s  {'written' if write else told}")
+            click.echo(f"{step.name:20}{spent(began)}  {'written' if write else told}")
     if write:
         known = golden | results
         ordered = {step.name: known[step.name] for step in steps if step.name in known}
