@@ -81,7 +81,7 @@ SLICES = (
 
 # Members of JSON that tell of time, place or code, wherever they stand; figures that people know.
 LEFT_OUT = {"seconds", "s", "slowest", "seconds_per_move", "by_seconds", "version", "glem", "sha256", "fitter"}
-FIGURES = "root_mean_square rmse grade after nodes leaves score value elo positions games error passed".split()
+FIGURES = {"after", "elo", "grade", "leaves", "models", "nodes", "positions", "rmse", "score", "validation", "value"}
 REPLACED = (
     (re.compile(r"\bglem(\.\w+)+"), "glem"),
     (re.compile(r"\bglem(>=| )\d+[\d.]*"), "glem"),
@@ -144,12 +144,7 @@ def run_step(step: Step, folder: Path) -> tuple[dict[str, str], dict[str, Any]]:
     (folder / "typed").write_text(TYPED.get(step.name, ""), encoding="utf-8")
     # This checkout's glem, whichever is installed; without colours and of one width.
     packages = os.pathsep.join(filter(None, (str(ROOT / ".packages"), os.environ.get("PYTHONPATH"))))
-    environment = os.environ | {
-        "PYTHONPATH": packages,
-        "COLUMNS": "120",
-        "NO_COLOR": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
+    environment = os.environ | {"PYTHONPATH": packages, "COLUMNS": "120", "NO_COLOR": "1"}
     with (folder / "typed").open() as typed:
         done = subprocess.run(
             [*GLEM, *words], cwd=folder, env=environment, stdin=typed, capture_output=True, text=True, check=False
@@ -173,7 +168,7 @@ def file_states(folder: Path) -> dict[Path, tuple[int, int]]:
     return {
         path: (path.stat().st_mtime_ns, path.stat().st_size)
         for path in folder.rglob("*")
-        if path.is_file() and path.suffix not in {".html", ".out"} and path.name not in {"typed", "work.json"}
+        if path.is_file() and path.suffix not in {".html", ".out", ".pyc"} and path.name not in {"typed", "work.json"}
     }
 
 
@@ -208,10 +203,11 @@ def array_text(arrays: dict[str, np.ndarray]) -> tuple[str, dict[str | None, Any
     """Describe arrays: name, dtype, shape and digest of each, with lines for its rows if these are few."""
     lines: list[str] = []
     sizes = []
-    for name, array in arrays.items():
+    for name, given in arrays.items():
         if name == "header":
-            lines.append(plain_text(array.tobytes().decode())[0])
+            lines.append(plain_text(given.tobytes().decode())[0])
         elif name not in LEFT_OUT:
+            array = given.astype(str) if given.dtype.kind == "O" else given
             lines.append(f"{name} {array.dtype} {array.shape} {digest(np.ascontiguousarray(array).tobytes())}")
             if array.dtype.kind == "f" and array.size:
                 rows = array if array.ndim > 1 and len(array) < 100 else array[None]
@@ -260,7 +256,7 @@ def leading_figures(value: Any, way: tuple[str, ...] = ()) -> dict[str | None, A
         value = {"last": value[-1]}
     found: dict[str | None, Any] = {}
     for key, each in value.items() if isinstance(value, dict) else enumerate(value or ()):
-        if isinstance(each, dict | list) or key in FIGURES or (key == "last" and set(way) & set(FIGURES)):
+        if isinstance(each, dict | list) or key in FIGURES or (key == "last" and FIGURES.intersection(way)):
             found |= leading_figures(each, (*way, str(key)))
     return dict(list(found.items())[:6])
 
@@ -303,12 +299,8 @@ def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
 
 @click.command()
 @click.option("--write", is_flag=True, help="Write the digests instead of comparing with them.")
-@click.option(
-    "--only", "only", multiple=True, metavar="NAME", help="This step and those that it needs; may be repeated."
-)
-@click.option(
-    "--keep", type=click.Path(file_okay=False, path_type=Path), help="New folder for canonical forms and files."
-)
+@click.option("--only", multiple=True, metavar="NAME", help="This step and those that it needs; may be repeated.")
+@click.option("--keep", type=click.Path(path_type=Path), help="New folder for canonical forms and files.")
 @click.option("--list", "listed", is_flag=True, help="List the steps.")
 def main(write: bool, only: tuple[str, ...], keep: Path | None, listed: bool) -> None:
     """Run the steps and compare their results with the digests; the status is 1 where anything differs."""
