@@ -20,7 +20,7 @@ from glem.core.tasks.counts import counted
 if TYPE_CHECKING:
     from glem.core.game.drawing import Drawing
     from glem.core.players.engine import Engine
-    from glem.core.players.spec import MoveChoice
+    from glem.core.players.player import MoveChoice
     from glem.core.tournament.transcripts import Transcript
 
 __all__ = ["command"]
@@ -196,7 +196,7 @@ class _Table:
         analysis = engine.analyse(lines=int(rest or _USUAL_HINTS))
         for line, depth in zip(analysis.lines, depth_texts(analysis), strict=True):
             variation = " ".join(engine.game.move_texts(engine.position, line.moves))
-            click.echo(f"{line.text:>8}  {depth}{variation}")
+            click.echo(f"{engine.line_text(line):>8}  {depth}{variation}")
 
     def _undo(self, _rest: str) -> None:
         """Go back to where the person last had a choice."""

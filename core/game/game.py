@@ -18,11 +18,10 @@ from glem.core.compiling.operations import Operations, generic_operation
 from glem.core.errors import BadInputError, PluginError
 from glem.core.game.declarations import INTERFACE_VERSION, explain_arguments, game_problems, refuse, versions
 from glem.core.game.families import GAME_FAMILIES_GROUP, family_names, family_of, load_member
-from glem.core.game.protocols import Protocol
+from glem.core.game.protocols import ExternalPlayers, Protocol
 from glem.core.game.records import PositionFormat, RecordFormat
 from glem.core.game.registry import GAMES_GROUP, load_plugin, plugin_names, plugin_owner
 from glem.core.game.solver import Solver
-from glem.core.players.external import ExternalPlayers
 
 __all__ = [
     "INTERFACE_VERSION",
@@ -128,7 +127,7 @@ class Game:
     protocols
         Name to text protocol by which other programs play the game (:mod:`glem.core.game.protocols`).
     external_players
-        Name to protocol by which programs of others are players (:mod:`glem.core.players.external`): the text of such
+        Name to protocol by which programs of others are players (:mod:`glem.core.game.protocols`): the text of such
         a player is ``name:program``, then limits and options.
     facts
         Further facts about the game for its page in the documentation.

@@ -1,49 +1,12 @@
-"""Programs of others as players: what a game says of the protocol in which it speaks to them.
-
-A player's text that begins with the name of such a protocol and a colon, as in ``NAME:program,nodes=1000``, is a
-program. ``Game.external_players`` tells what the names are and how to reach the programs; here
-stands what glem needs of them.
-"""
+"""What a game gives so that external engines are scored: their scores, position by position."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from attrs import define
 
-from glem.core.errors import BadInputError, GlemError
-
-if TYPE_CHECKING:
-    from glem.core.game.game import Game
-    from glem.core.players.spec import Player, PlayerSpec
-
-__all__ = [
-    "ExternalPlayers",
-    "ExternalScore",
-    "PlayerFailureError",
-    "PositionScoring",
-    "external_players_of",
-    "split_program",
-]
-
-_SEPARATOR = ":"
-
-
-class PlayerFailureError(GlemError):
-    """A player could not choose a move: its program crashed, hung or answered nonsense, also when it was asked again.
-
-    Parameters
-    ----------
-    text
-        What happened.
-    failures
-        How often it failed over this move.
-    """
-
-    def __init__(self, text: str, failures: int = 1) -> None:
-        super().__init__(text)
-        self.failures = failures
+__all__ = ["ExternalScore", "PositionScoring"]
 
 
 @define(frozen=True)
@@ -87,58 +50,3 @@ class PositionScoring(Protocol):
     def close(self) -> None:
         """End the program."""
         ...
-
-
-@define(frozen=True)
-class ExternalPlayers:
-    """How a game reaches programs of others that play it.
-
-    Parameters
-    ----------
-    name
-        Of the protocol, as players' texts begin; lower case.
-    description
-        One sentence for people: what programs, and which further options a player's text may have.
-    digest
-        ``(game, spec) -> str``: of the program that a player's description names, so that unfinished work is not
-        continued with another one. Raises :class:`~glem.core.errors.BadInputError` where there is no such program or
-        an option has no sense.
-    make_player
-        ``(game, spec) -> Player``: starts the program. It raises :class:`PlayerFailureError` from its ``choose`` where
-        the program does not give a legal move: the game is then lost for it.
-    make_scoring
-        Optional ``(game, spec) -> PositionScoring``: the program as what gives scores that are graded.
-    """
-
-    name: str
-    description: str
-    digest: Callable[[Game, PlayerSpec], str]
-    make_player: Callable[[Game, PlayerSpec], Player]
-    make_scoring: Callable[[Game, PlayerSpec], PositionScoring] | None = None
-
-
-def split_program(text: str) -> tuple[str, str] | None:
-    """Divide ``NAME:PROGRAM`` into the name of a protocol and the program; None where a text is nothing of the kind."""
-    name, separator, program = text.partition(_SEPARATOR)
-    is_name = name.isascii() and name.replace("_", "").isalnum() and name == name.lower() and name[:1].isalpha()
-    return (name, program) if separator and is_name and program.strip() else None
-
-
-def external_players_of(game: Game, spec: PlayerSpec) -> ExternalPlayers:
-    """Find how to reach the program of an external player.
-
-    Raises
-    ------
-    BadInputError
-        The game has no such protocol.
-    """
-    parts = split_program(spec.evaluation)
-    name = "" if parts is None else parts[0]
-    if name not in game.external_players:
-        known = ", ".join(f"{known}:" for known in game.external_players)
-        raise BadInputError(
-            f"player {spec.name!r}: {game.title} knows no programs {name}:... "
-            + (f"(known: {known})" if known else "of others at all; name an evaluation file that exists")
-        )
-    found: ExternalPlayers = game.external_players[name]
-    return found

@@ -10,8 +10,11 @@ from typing import Any
 from attrs import define
 
 from glem.core.errors import BadInputError
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.named import load_value
 from glem.core.game.game import load_game
 from glem.core.game.solver import Solution, Solver, solve_moves, solver_of
+from glem.core.tasks.kept import Kept
 from glem.core.tasks.tasks import run_tasks
 
 __all__ = ["SolverSpec", "solve_positions"]
@@ -53,10 +56,6 @@ class SolverSpec:
         game = load_game(self.game)
         evaluator = None
         if self.evaluation is not None:
-            # Imported late: an evaluation brings the plugin, and that its features.
-            from glem.core.evaluation.integers.recomputing import evaluator_of
-            from glem.core.evaluation.named import load_value
-
             evaluator = evaluator_of(load_value(self.evaluation, game))
         options: dict[str, Any] = {} if self.convention is None else {"convention": self.convention}
         try:
@@ -77,18 +76,19 @@ class _Task:
     seconds: float | None
 
 
-_kept: dict[SolverSpec, Solver] = {}
+_kept: Kept[Solver] = Kept(1)
+"""One at a time: their tables are large."""
+
+
+def _started(task: _Task) -> Solver:
+    solver = task.solver.make()
+    # The first call compiles or loads machine code, which is no part of a position's time.
+    solver.solve(task.position, nodes=1)
+    return solver
 
 
 def _solve(task: _Task) -> tuple[Solution, ...]:
-    solver = _kept.get(task.solver)
-    if solver is None:
-        solver = task.solver.make()
-        # One at a time: their tables are large.
-        _kept.clear()
-        _kept[task.solver] = solver
-        # The first call compiles or loads machine code, which is no part of a position's time.
-        solver.solve(task.position, nodes=1)
+    solver = _kept.get(task.solver, lambda: _started(task))
     # Which positions a worker had before must not show.
     solver.clear()
     limits: dict[str, Any] = {"result_only": task.result_only, "nodes": task.nodes, "seconds": task.seconds}

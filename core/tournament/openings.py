@@ -19,7 +19,6 @@ from glem.core.files.atomic import atomic_path
 from glem.core.files.packed import bare_suffix, line_blocks, open_bounded
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords, read_records, read_scored_positions, record_formats
-from glem.core.players.simple_players import legal_moves_of
 from glem.core.positions.game_lines import GAME_LINES
 from glem.core.positions.replay import FINISHED, Replay, replay
 
@@ -59,7 +58,7 @@ class Opening:
         position = game.parse_position(self.start) if self.start else game.initial_position
         passed = [position]
         for place, move in enumerate(self.moves):
-            if move not in legal_moves_of(game, position):
+            if move not in game.list_legal_moves(position):
                 name = game.format_move(move) if 0 <= move < game.move_count else str(move)
                 raise BadInputError(f"move {place + 1}, {name}, is illegal")
             position = game.play(position, move)

@@ -10,7 +10,7 @@ from attrs import define
 
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
-from glem.core.players.spec import MoveChoice
+from glem.core.players.player import MoveChoice
 from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening
 

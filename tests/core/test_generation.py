@@ -18,7 +18,7 @@ from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.game.perft import perft
 from glem.core.game.records import GameRecords, read_records
-from glem.core.labelling.training_games import ExploringSpec, Generated, GenerationSettings, generate
+from glem.core.labelling.training_games import Generated, GenerationSettings, generate
 from glem.core.players.spec import parse_player
 from glem.core.positions.positions import PositionSet
 from glem.core.tournament.games import GameTask, play_game
@@ -129,12 +129,10 @@ def test_two_players_change_sides(othello: Game, tmp_path: Path) -> None:
 
 def test_exploration_makes_random_moves(othello: Game) -> None:
     spec = parse_player("greedy,evaluation=mobility")
-    always = ExploringSpec(**attrs.asdict(spec, recurse=False), exploration=1.0)
-    never = attrs.evolve(always, exploration=0.0)
     opening = Opening()
     games = [
-        play_game(GameTask(othello, number, opening, player, player))
-        for player in (spec, never, always)
+        play_game(GameTask(othello, number, opening, spec, spec, exploration=chance))
+        for chance in (0.0, 1e-9, 1.0)
         for number in (7, 8)
     ]
     moves = [[made.move for made in game.moves] for game in games]
