@@ -128,12 +128,12 @@ def command(
     from glem.core.features.learning import load_learning
     from glem.core.fitting import ConjugateGradient
     from glem.core.fitting.least_squares import FitSettings
-    from glem.core.positions.positions import PositionSet
+    from glem.core.positions.files import read_positions
 
     started = time.monotonic()
     folder = Path(output)
     check_outputs(*(folder / name for name in RESULTS if folder.is_dir()), folders=[folder / "work"])
-    scored = PositionSet.read(positions)
+    scored = read_positions(positions)
     settings = DiscoverySettings(
         mining=MiningPlan(
             groups=tuple(groups.split(",")) if groups else (),

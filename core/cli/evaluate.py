@@ -41,8 +41,7 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
     from glem.core.files.atomic import atomic_path
     from glem.core.fitting.assessment import ErrorSums
     from glem.core.game.optional_operations import plies_left_of
-    from glem.core.positions.files import read_header
-    from glem.core.positions.positions import PositionSet
+    from glem.core.positions.files import read_header, stream_positions
 
     if output is not None and len(models) > 1:
         raise BadInputError("-o takes the values of one model; name one")
@@ -69,7 +68,7 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
             header = {"descr": "<f4", "fortran_order": False, "shape": (count,)}
             np.lib.format.write_array_header_1_0(file, header)
         task = stack.enter_context(display_progress()("evaluate", count))
-        for chunk in PositionSet.stream(positions, game=game):
+        for chunk in stream_positions(positions, game=game):
             label = first.labels_of(chunk.label)
             phase = learning.phases.of(chunk.positions)
             moves = plies_left_of(game, chunk.positions) if by_moves else phase

@@ -176,6 +176,7 @@ def command(
     from glem.core.fitting import ConjugateGradient, CountRules, GradientDescent
     from glem.core.fitting.least_squares import FitSettings, Terms, train
     from glem.core.patterns.patterns import PatternSet
+    from glem.core.positions.files import read_positions
     from glem.core.positions.positions import PositionSet
     from glem.core.tasks.run_folder import run_folder
 
@@ -218,7 +219,7 @@ def command(
     work = Path(f"{output}.work")
     check_outputs(output, folders=[work])
     progress = display_progress()
-    scored = PositionSet.concatenate([PositionSet.read(file) for file in files])
+    scored = PositionSet.concatenate([read_positions(file) for file in files])
     penalty = 25.0 if l2 is None else l2
     learning = load_learning(scored.game.name)
     if baseline is not None:

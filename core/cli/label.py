@@ -15,6 +15,8 @@ from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
+    from glem.core.positions.files import read_positions
+    from glem.core.positions.labels import positions_of_records
     from glem.core.positions.positions import PositionSet
 
 __all__ = ["command"]
@@ -120,21 +122,21 @@ def _given_positions(
     from glem.core.cli.game_choice import choose_game
     from glem.core.cli.positions import ply_range
     from glem.core.errors import BadInputError
-    from glem.core.game.records import read_all_records
     from glem.core.positions.labels import Selection
     from glem.core.positions.positions import PositionSet
+    from glem.core.positions.reading import read_all_records
 
     scored = [file for file in files if Path(file).suffix == ".parquet"]
     if scored and len(scored) < len(files):
         raise BadInputError(f"{scored[0]} holds positions, other files hold games; label them one after the other")
     if scored:
-        sets = [PositionSet.read(file) for file in scored]
+        sets = [read_positions(file) for file in scored]
         given = PositionSet.concatenate([attrs.evolve(part, label_kind="given") for part in sets])
         return given.game, given.merge_duplicates()
     game = choose_game(game_name, files=files, format=file_format)
     selection = Selection(plies=None if plies is None else ply_range(plies, "--plies"), per_game=per_game)
     records = read_all_records(game, files, format=file_format, skip_bad=skip_bad)
-    given = PositionSet.from_records(game, records, selection=selection, seed=seed)
+    given = positions_of_records(game, records, selection=selection, seed=seed)
     if len(given) == 0:
         raise BadInputError("the games have no positions to label: none is finished, or none has these plies")
     return game, given.merge_duplicates()

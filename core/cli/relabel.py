@@ -12,6 +12,7 @@ import click
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
 from glem.core.cli.outputs import check_outputs
+from glem.core.positions.files import write_positions
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
@@ -93,10 +94,10 @@ def command(
     from glem.core.cli.game_choice import choose_game
     from glem.core.cli.positions import ply_range
     from glem.core.errors import BadInputError
-    from glem.core.game.records import read_all_records
     from glem.core.labelling.corrected import RelabelSettings, relabel
     from glem.core.players.spec import parse_player
     from glem.core.positions.game_tree import GameTree
+    from glem.core.positions.reading import read_all_records
     from glem.core.tasks.chunked_work import Workers
     from glem.core.tasks.run_folder import run_folder
 
@@ -137,7 +138,7 @@ def command(
                 )
             value = correction.after
         if output is not None:
-            tree.labelled(value, distinct=distinct).write(output)
+            write_positions(output, tree.labelled(value, distinct=distinct))
     _report(tree, against, value, correction, output, as_json=as_json)
 
 

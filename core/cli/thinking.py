@@ -160,11 +160,11 @@ def named_evaluation(name: str, positions: str) -> LinearEvaluation:
     """
     from glem.core.errors import BadInputError
     from glem.core.evaluation.named import DEFAULT_EVALUATION, load_value
-    from glem.core.positions.positions import PositionSet
+    from glem.core.positions.files import stream_positions
 
     if name != DEFAULT_EVALUATION and Path(name).is_file():
         return load_value(name)
-    first = next(iter(PositionSet.stream(positions, chunk=1)), None)
+    first = next(iter(stream_positions(positions, chunk=1)), None)
     if first is None:
         raise BadInputError(f"{positions} holds no positions")
     if name == DEFAULT_EVALUATION:

@@ -17,12 +17,11 @@ import numpy as np
 from attrs import asdict, define, field
 from numpy.typing import NDArray
 
-import glem
 from glem.core.configurations.configurations import ConfigurationSet, symmetry_classes
 from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.configurations.mining import label_statistics
 from glem.core.discovery.candidates import Candidates, MiningPlan, draw_sample, find_candidates
-from glem.core.errors import BadInputError, reading
+from glem.core.errors import BadInputError, __version__, reading
 from glem.core.evaluation.named import load_value
 from glem.core.features.features import side_and_kind
 from glem.core.features.learning import Learning
@@ -127,7 +126,7 @@ def _described(positions: PositionSet, settings: DiscoverySettings) -> dict[str,
     """All that the results depend on, as JSON values."""
     chosen = json.loads(json.dumps(asdict(settings), default=repr))
     digest = arrays_digest(positions.columns().values())
-    return {"work": "discover", "glem": glem.__version__, "positions": digest, **chosen}
+    return {"work": "discover", "glem": __version__, "positions": digest, **chosen}
 
 
 def _check_results(folder: Path) -> None:
@@ -459,7 +458,7 @@ def _facts(
             f"{settings.fit.fitter!r}, penalty {settings.fit.l2:g}, smoothing {settings.fit.smoothing}, "
             f"{settings.validation:.0%} of the games for early stopping"
         ),
-        "glem": glem.__version__,
+        "glem": __version__,
     }
     if candidates.incomplete:
         facts["mining"] = candidates.incomplete

@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from glem.core.errors import PluginError
+from glem.core.errors import PluginError, __version__
 
 __all__ = [
     "INTERFACE_VERSION",
@@ -51,8 +51,6 @@ _MOST_PHASES = 256
 def versions() -> str:
     """Name this glem and the interface version that it has, for errors."""
     # Imported late: the package imports this module.
-    from glem import __version__
-
     return f"glem {__version__} with interface version {INTERFACE_VERSION}"
 
 

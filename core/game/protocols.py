@@ -1,13 +1,16 @@
-"""Text protocols by which programs play: those that glem answers in, and those in which it asks other engines."""
+"""How other programs play a game: the text protocols of an engine, and external engines as players."""
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from attrs import define
 
-__all__ = ["ExternalPlayers", "Protocol"]
+from glem.core.errors import GlemError
+
+__all__ = ["ExternalScore", "PlayerFailureError", "PositionScoring", "Protocol"]
 
 
 @define(frozen=True)
@@ -39,31 +42,60 @@ class Protocol:
     prepares: bool = False
 
 
-@define(frozen=True)
-class ExternalPlayers:
-    """How a game reaches programs of others that play it.
+class PlayerFailureError(GlemError):
+    """A player could not choose a move: its program crashed, hung or answered nonsense, also when it was asked again.
 
     Parameters
     ----------
-    name
-        Of the protocol, as players' texts begin; lower case.
-    description
-        One sentence for people: what programs, and which further options a player's text may have.
-    digest
-        ``(game, spec) -> str``: of the program that a player's description names, so that unfinished work is not
-        continued with another one. Raises :class:`~glem.core.errors.BadInputError` where there is no such program or
-        an option has no sense.
-    make_player
-        ``(game, spec) -> Player`` (:mod:`glem.core.players.player`): starts the program. Its ``choose`` raises
-        :class:`~glem.core.players.player.PlayerFailureError` where
-        the program does not give a legal move: the game is then lost for it.
-    make_scoring
-        Optional ``(game, spec) -> PositionScoring`` (:mod:`glem.core.players.external`): the program as what gives
-        scores that are graded.
+    text
+        What happened.
+    failures
+        How often it failed over this move.
     """
 
-    name: str
-    description: str
-    digest: Callable[[Any, Any], str]
-    make_player: Callable[[Any, Any], Any]
-    make_scoring: Callable[[Any, Any], Any] | None = None
+    def __init__(self, text: str, failures: int = 1) -> None:
+        super().__init__(text)
+        self.failures = failures
+
+
+@define(frozen=True)
+class ExternalScore:
+    """What a program says of a position, from the side to move.
+
+    Parameters
+    ----------
+    value
+        Its score; None where it gave none, whatever was tried.
+    results
+        Probabilities of win, draw and loss, where it gives them; they add up to 1.
+    failures
+        How often it failed over this position and was started anew.
+    problem
+        What the matter was, for people, where it failed or gave no score.
+    """
+
+    value: float | None
+    results: tuple[float, float, float] | None = None
+    failures: int = 0
+    problem: str = ""
+
+
+class PositionScoring(typing.Protocol):
+    """A program that scores positions one after the other. One thread at a time may use it."""
+
+    unit: str
+    """Unit of the values, for people."""
+
+    def score(self, position: Any) -> ExternalScore:
+        """Score a position that is not over, whatever was scored before.
+
+        Raises
+        ------
+        GlemError
+            The program cannot be started, or not any more.
+        """
+        ...
+
+    def close(self) -> None:
+        """End the program."""
+        ...

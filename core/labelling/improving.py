@@ -23,7 +23,7 @@ from glem.core.files.atomic import check_writable
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.least_squares import FitSettings, Terms, train
 from glem.core.labelling.by_search import SearchLabelling, label_by_search
-from glem.core.positions.files import PositionWriter
+from glem.core.positions.files import PositionWriter, read_positions
 from glem.core.positions.positions import PositionSet
 from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.progress import SILENT, Progress
@@ -234,7 +234,7 @@ class _Improvement:
                 raise
         remove_work(work)
         newest.unlink(missing_ok=True)
-        return PositionSet.read(target, self._positions.game)
+        return read_positions(target, self._positions.game)
 
     def _fit(self, phase: int) -> float:
         """Fit the weights of a phase, put them into the evaluation, and return the error."""

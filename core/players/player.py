@@ -8,26 +8,9 @@ from typing import Any, Protocol
 
 from attrs import define
 
-from glem.core.errors import GlemError
 from glem.core.search.results import Clock
 
-__all__ = ["MoveChoice", "Player", "PlayerFailureError"]
-
-
-class PlayerFailureError(GlemError):
-    """A player could not choose a move: its program crashed, hung or answered nonsense, also when it was asked again.
-
-    Parameters
-    ----------
-    text
-        What happened.
-    failures
-        How often it failed over this move.
-    """
-
-    def __init__(self, text: str, failures: int = 1) -> None:
-        super().__init__(text)
-        self.failures = failures
+__all__ = ["MoveChoice", "Player"]
 
 
 @define(frozen=True)
@@ -92,7 +75,7 @@ class Player(Protocol):
 
         Raises
         ------
-        PlayerFailureError
+        ~glem.core.game.protocols.PlayerFailureError
             It is a program that does not give a legal move.
         """
         ...

@@ -31,12 +31,11 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.named import DEFAULT_EVALUATION, load_value
 from glem.core.files.digests import arrays_digest
-from glem.core.game.game import Game
-from glem.core.game.protocols import ExternalPlayers
-from glem.core.game.solver import can_solve
+from glem.core.game.game import ExternalPlayers, Game
 from glem.core.game.whole_numbers import whole_number
 from glem.core.search.probcut import ProbCut, chosen_probcut
 from glem.core.search.results import Clock, Limits
+from glem.core.search.solver import can_solve
 
 __all__ = [
     "EXTERNAL",

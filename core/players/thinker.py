@@ -15,11 +15,12 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.named import load_value
 from glem.core.game.game import Game
-from glem.core.game.solver import Solver, solve_moves, solver_of
+from glem.core.game.solver import Solver
 from glem.core.players.player import MoveChoice
 from glem.core.players.spec import SEARCH, PlayerSpec
 from glem.core.search.results import Bound, Limits, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings
+from glem.core.search.solver import solve_moves, solver_of
 from glem.core.tasks.kept import Kept
 
 __all__ = ["Thinker", "kept_thinker"]

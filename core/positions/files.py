@@ -32,8 +32,7 @@ from glem.core.files.atomic import atomic_path, temporary_folder
 from glem.core.game.equal_positions import position_keys, scatter
 from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, load_game
-from glem.core.positions.merging import Merger
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Merger, PositionSet
 
 __all__ = [
     "PositionHeader",
@@ -45,6 +44,7 @@ __all__ = [
     "read_positions",
     "stream_positions",
     "stream_provenance",
+    "write_positions",
 ]
 
 _log = logging.getLogger(__name__)
@@ -337,6 +337,12 @@ def read_positions(path: str | os.PathLike[str], game: Game | None = None) -> Po
     if header.count * row_bytes > memory:
         raise BadInputError(f"{path}: {header.count} positions do not fit into memory; stream them")
     return PositionSet.concatenate(list(stream_positions(path, game=owner)), renumber=False)
+
+
+def write_positions(path: str | os.PathLike[str], positions: PositionSet) -> None:
+    """Write a set of positions; see :class:`PositionWriter` for larger ones."""
+    with PositionWriter(path, positions.game, positions.label_kind) as writer:
+        writer.append(positions)
 
 
 def merge_file(

@@ -36,8 +36,7 @@ from glem.core.errors import BadInputError
 from glem.core.features.learning import Phases
 from glem.core.game.equal_positions import position_keys
 from glem.core.game.game import Game
-from glem.core.game.record_columns import added_remarks
-from glem.core.game.records import GameRecords, ScoredPositions
+from glem.core.game.records import GameRecords, ScoredPositions, added_remarks
 from glem.core.positions.positions import PositionSet
 from glem.core.positions.replay import FINISHED, ILLEGAL, UNFINISHED, Replay, replay
 
@@ -50,6 +49,7 @@ __all__ = [
     "label_scored_positions",
     "labels_of_games",
     "numbered_records",
+    "positions_of_records",
     "results_of_games",
     "serious_error",
 ]
@@ -447,7 +447,7 @@ def label_records(
     game
         The game.
     chunks
-        Game records, for instance from :func:`glem.core.game.records.read_records`.
+        Game records, for instance from :func:`glem.core.positions.reading.read_records`.
     label
         One of :data:`LABELS`.
     selection
@@ -482,6 +482,20 @@ def label_records(
     for part in _in_order(make, numbered_records(chunks), jobs):
         total.add(part.counts)
         yield part.positions
+
+
+def positions_of_records(
+    game: Game,
+    chunks: Iterable[GameRecords],
+    *,
+    label: str = "result",
+    selection: Selection | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+) -> PositionSet:
+    """Make one set of all positions of some game records; the arguments are those of :func:`label_records`."""
+    parts: list[PositionSet] = list(label_records(game, chunks, label=label, selection=selection, seed=seed, jobs=jobs))
+    return PositionSet.concatenate([*parts, PositionSet.empty(game, label_kind=label)], renumber=False)
 
 
 def label_scored_positions(game: Game, chunks: Iterable[ScoredPositions], source: str) -> Iterator[PositionSet]:

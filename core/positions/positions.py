@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.game.equal_positions import contiguous_columns, position_keys, scatter
+from glem.core.game.equal_positions import contiguous_columns, group_equal, position_keys, scatter
 from glem.core.game.game import Game
 
-if TYPE_CHECKING:
-    from glem.core.game.records import GameRecords
-    from glem.core.positions.labels import Selection
-
-__all__ = ["PositionSet"]
+__all__ = ["Merger", "PositionSet"]
 
 _DTYPES = {
     "label": np.float32,
@@ -31,19 +26,13 @@ _DTYPES = {
 }
 
 
-def _file_format() -> Any:
-    # Imported late: it needs this module, and pyarrow takes long.
-    from glem.core.positions import files as position_files
-
-    return position_files
-
-
 @define(frozen=True, eq=False, repr=False)
 class PositionSet:
     """N positions of one game with their labels, weights and where they come from.
 
-    The constructor wants every column; :meth:`from_positions` fills in what is not known, and
-    :meth:`from_records` makes a set of game records.
+    The constructor wants every column; :meth:`from_positions` fills in what is not known.
+    :func:`glem.core.positions.labels.positions_of_records` makes a set of game records, and
+    :mod:`glem.core.positions.files` reads and writes sets.
 
     Parameters
     ----------
@@ -167,23 +156,6 @@ class PositionSet:
         )
 
     @classmethod
-    def from_records(
-        cls,
-        game: Game,
-        chunks: Iterable[GameRecords],
-        *,
-        label: str = "result",
-        selection: Selection | None = None,
-        seed: int = 0,
-        jobs: int = 1,
-    ) -> PositionSet:
-        """Make a set of all positions of some game records; see :func:`glem.core.positions.labels.label_records`."""
-        from glem.core.positions.labels import label_records
-
-        parts: list[Any] = list(label_records(game, chunks, label=label, selection=selection, seed=seed, jobs=jobs))
-        return cls.concatenate([*parts, cls.empty(game, label_kind=label)], renumber=False)
-
-    @classmethod
     def empty(cls, game: Game, *, label_kind: str = "score") -> PositionSet:
         """Set without positions."""
         return cls.from_positions(game, game.empty_columns(0), (), label_kind=label_kind)
@@ -280,10 +252,6 @@ class PositionSet:
         columns = {name: column[rows] for name, column in self.columns().items()}
         return self.from_columns(self.game, columns, self.sources, self.label_kind)
 
-    def shuffle(self, seed: int) -> PositionSet:
-        """All positions in a random order that the seed determines."""
-        return self.select(np.random.default_rng(seed).permutation(len(self)))
-
     def held_out_mask(self, fraction: float, seed: int = 0) -> NDArray[np.bool_]:
         """Positions of about ``fraction`` of the games: bool array [N].
 
@@ -340,29 +308,57 @@ class PositionSet:
             One position per group of equals, in the order of their first rows, with that row's position,
             record, ply, source and game key, the weighted mean label and the sum of the weights.
         """
-        from glem.core.positions.merging import Merger
-
         merger = Merger(symmetries=symmetries, keep_spread=keep_spread)
         merger.add(self)
         return merger.merged()
 
-    # ------------------------------------------------------------------------------------------ files
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write a Parquet file; see :mod:`glem.core.positions.files`."""
-        with _file_format().PositionWriter(path, self.game, self.label_kind) as writer:
-            writer.append(self)
+class Merger:
+    """Merges equal positions into the first of them; holds only what is different.
 
-    @classmethod
-    def read(cls, path: str | os.PathLike[str], game: Game | None = None) -> PositionSet:
-        """Read a whole Parquet file; see :func:`glem.core.positions.files.read_positions`."""
-        found: PositionSet = _file_format().read_positions(path, game)
-        return found
+    Parameters
+    ----------
+    symmetries, keep_spread
+        See :meth:`PositionSet.merge_duplicates <glem.core.positions.positions.PositionSet.merge_duplicates>`.
+    """
 
-    @classmethod
-    def stream(
-        cls, path: str | os.PathLike[str], chunk: int = 1 << 18, game: Game | None = None
-    ) -> Iterator[PositionSet]:
-        """Read a Parquet file of any size in sets of at most ``chunk`` positions."""
-        chunks: Iterator[PositionSet] = _file_format().stream_positions(path, chunk, game)
-        return chunks
+    def __init__(self, *, symmetries: bool = True, keep_spread: bool = False) -> None:
+        self._symmetries = symmetries
+        self._keep_spread = keep_spread
+        self._first: PositionSet | None = None
+        # Sums of weights, weighted deviations from the group's first label, and squares: squares of equal labels then
+        # cancel exactly.
+        self._sums: NDArray[np.float64] = np.zeros((3, 0))
+
+    def add(self, part: PositionSet) -> None:
+        """Merge a set into those before; the sets are parts of one, as a file has them."""
+        joined = part if self._first is None else PositionSet.concatenate([self._first, part], renumber=False)
+        before = self._sums.shape[1]
+        first, group = group_equal(joined.game, joined.positions, symmetries=self._symmetries)
+        self._first, group = joined.select(first), group[before:]
+        weight = part.weight.astype(np.float64)
+        deviation = part.label - self._first.label[group].astype(np.float64)
+        sums = np.zeros((3, len(first)))
+        sums[:, :before] = self._sums
+        sums[0] += np.bincount(group, weight, len(first))
+        sums[1] += np.bincount(group, weight * deviation, len(first))
+        if self._keep_spread:
+            inner = 0.0 if part.label_spread is None else part.label_spread.astype(np.float64) ** 2
+            sums[2] += np.bincount(group, weight * (deviation**2 + inner), len(first))
+        self._sums = sums
+
+    def merged(self) -> PositionSet:
+        """Return one position per group of equals, in the order of their first rows."""
+        if self._first is None:
+            raise RuntimeError("nothing was added to be merged")
+        total, deviations, squares = self._sums
+        # A group whose weights are all zero has no mean; its first label stands.
+        divisor = np.where(total > 0, total, 1)
+        mean = deviations / divisor
+        columns = self._first.columns()
+        columns["label"] = (self._first.label.astype(np.float64) + mean).astype(np.float32)
+        columns["weight"] = total.astype(np.float32)
+        columns.pop("label_spread", None)
+        if self._keep_spread:
+            columns["label_spread"] = np.sqrt(np.maximum(squares / divisor - mean**2, 0)).astype(np.float32)
+        return PositionSet.from_columns(self._first.game, columns, self._first.sources, self._first.label_kind)

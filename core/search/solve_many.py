@@ -13,7 +13,8 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.named import load_value
 from glem.core.game.game import load_game
-from glem.core.game.solver import Solution, Solver, solve_moves, solver_of
+from glem.core.game.solver import Solution, Solver
+from glem.core.search.solver import solve_moves, solver_of
 from glem.core.tasks.kept import Kept
 from glem.core.tasks.tasks import run_tasks
 

@@ -16,11 +16,13 @@ from attrs import define, field
 from glem.core.errors import GlemError, reading
 from glem.core.game.draws import Draw, drawn_by
 from glem.core.game.game import Game
-from glem.core.game.solver import Solver, solver_of
+from glem.core.game.protocols import PlayerFailureError
+from glem.core.game.solver import Solver
 from glem.core.players.making import kept_player
-from glem.core.players.player import MoveChoice, PlayerFailureError
+from glem.core.players.player import MoveChoice
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.results import Clock
+from glem.core.search.solver import solver_of
 from glem.core.tasks.kept import Kept
 from glem.core.tournament.openings import Opening
 

@@ -18,8 +18,7 @@ import attrs
 import chess
 import numpy as np
 
-import glem
-from glem.core.errors import BadInputError, GlemError
+from glem.core.errors import BadInputError, GlemError, __version__
 from glem.core.game.protocols import Protocol
 from glem.core.game.whole_numbers import whole_number
 from glem.core.players.protocols.conversation import Conversation, Interruption
@@ -156,7 +155,7 @@ class _Session:
     def _uci(self, _words: list[str]) -> None:
         spec = self._spec
         self._write(
-            f"id name glem {glem.__version__}",
+            f"id name glem {__version__}",
             "id author the authors of glem",
             f"option name Hash type spin default {spec.table_mb} min 1 max {_MOST_TABLE_MB}",
             "option name Clear Hash type button",

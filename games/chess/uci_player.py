@@ -12,8 +12,8 @@ import chess.engine
 from attrs import define
 
 from glem.core.errors import BadInputError
-from glem.core.players.external import ExternalScore
-from glem.core.players.player import MoveChoice, PlayerFailureError
+from glem.core.game.protocols import ExternalScore, PlayerFailureError
+from glem.core.players.player import MoveChoice
 from glem.core.players.spec import split_program
 from glem.games.chess.board_moves import move_number
 from glem.games.chess.external_engine import (

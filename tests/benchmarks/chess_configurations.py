@@ -19,7 +19,7 @@ from scipy.optimize import minimize_scalar
 
 from glem.core.configurations.mining import generate_configurations, label_significance, label_statistics
 from glem.core.evaluation.named import load_value
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.files import read_positions
 from glem.games.chess import CHESS as GAME
 from glem.plugins.chess import CHESS
 
@@ -61,7 +61,7 @@ def main() -> None:
     minimum = int(sys.argv[3]) if len(sys.argv) > 3 else 1000
     kept = int(sys.argv[4]) if len(sys.argv) > 4 else 12_000
     began = time.process_time()
-    found = PositionSet.read(source)
+    found = read_positions(source)
     labels = np.asarray(found.label, np.float64)
     values, chosen = _without_absences(CHESS.features.values(found.positions), minimum)
     mined = generate_configurations(values, minimum_matches=minimum, maximum_size=_LARGEST, features=chosen)

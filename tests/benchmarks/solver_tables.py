@@ -23,8 +23,8 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.named import load_value
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import load_game
-from glem.core.game.records import read_scored_positions
-from glem.core.game.solver import solve_moves
+from glem.core.positions.reading import read_scored_positions
+from glem.core.search.solver import solve_moves
 from glem.games.othello.obf import read_obf
 from glem.games.othello.solver import EndgameSolver, Techniques
 from tests.benchmarks.endgame_positions import real_positions

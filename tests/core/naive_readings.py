@@ -24,10 +24,9 @@ from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.files.packed import open_bounded
 from glem.core.game.game import load_game
-from glem.core.game.records import read_records, read_scored_positions
 from glem.core.grading.scorers.score_files import ScoreFileScorer
-from glem.core.positions.files import _KEY
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.files import _KEY, read_positions
+from glem.core.positions.reading import read_records, read_scored_positions
 from glem.core.tournament.openings import read_openings
 from tests.oracles import othello_rules
 from tests.oracles.pgn import SCORES, plain_games
@@ -221,7 +220,7 @@ def right_moves(content: bytes, found: Any) -> bool:
 
 
 def read_columns(path: Path) -> Any:
-    found = PositionSet.read(path)
+    found = read_positions(path)
     return {"sources": found.sources, **{name: column.tolist() for name, column in found.columns().items()}}
 
 

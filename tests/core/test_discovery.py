@@ -25,6 +25,7 @@ from glem.core.fitting import ConjugateGradient
 from glem.core.fitting.least_squares import FitSettings, Terms, train
 from glem.core.game.equal_positions import position_keys
 from glem.core.patterns.patterns import PatternSet
+from glem.core.positions.files import write_positions
 from glem.core.positions.positions import PositionSet
 from tests.core.killed_commands import end_command_when
 
@@ -266,7 +267,7 @@ def by_command(positions: PositionSet, tmp_path_factory: pytest.TempPathFactory)
     """A file of positions and the folder of an uninterrupted discovery by the command."""
     folder = tmp_path_factory.mktemp("command")
     source = folder / "positions.parquet"
-    positions.write(source)
+    write_positions(source, positions)
     _run(_command(source, folder / "whole"))
     files = LinearEvaluation.load(folder / "whole" / "patterns.npz").provenance[FITTED_FILES]
     assert files.endswith(" positions.parquet")

@@ -19,6 +19,7 @@ from glem.core.features.learning import Learning, has_learning, load_learning
 from glem.core.game.families import LEARNING_FAMILIES_GROUP, check_named_by_file, family_names, family_of, load_member
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
+from glem.core.positions.files import read_positions, write_positions
 from glem.core.positions.positions import PositionSet
 from glem.core.positions.writing import write_games
 from tests.core.installed_games import write_distribution
@@ -99,14 +100,14 @@ def files(tmp_path: Path) -> tuple[Path, ...]:
     game, learning = load_game("nims:1"), load_learning("nims:1")
     written = tuple(tmp_path / name for name in ("some.games", "some.parquet", "some.npz"))
     write_games(game, written[0], GameRecords.empty())
-    PositionSet.from_positions(game, [game.initial_position], [1.0]).write(written[1])
+    write_positions(written[1], PositionSet.from_positions(game, [game.initial_position], [1.0]))
     LinearEvaluation(learning, np.zeros(len(learning.phases), np.float32)).save(written[2])
     return written
 
 
 READERS: tuple[Callable[[Path], object], ...] = (
     lambda path: choose_game(None, files=[path]),
-    PositionSet.read,
+    read_positions,
     load_evaluation,
 )
 

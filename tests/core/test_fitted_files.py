@@ -10,6 +10,7 @@ from glem.core.cli import command_group
 from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.provenance import FITTED_FILES, fitted_among, fitted_files_text
 from glem.core.features.learning import Learning
+from glem.core.positions.files import write_positions
 from glem.core.positions.positions import PositionSet
 
 
@@ -36,8 +37,8 @@ def test_grades_tell_when_an_evaluation_was_fitted_to_the_same_file(othello_lear
     assert othello_learning.sample is not None
     sample: PositionSet = othello_learning.sample()
     train, rest = sample.select(sample.record < 100).split_by_game(0.5, 0)
-    train.write(games)
-    rest.write(more)
+    write_positions(games, train)
+    write_positions(more, rest)
 
     def run(*words: str) -> str:
         result = CliRunner().invoke(command_group, words)

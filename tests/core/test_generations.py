@@ -21,6 +21,7 @@ from glem.core.labelling.by_search import SearchLabelling
 from glem.core.labelling.improving import Generation, ImproveSettings, improve
 from glem.core.players.spec import parse_player
 from glem.core.players.thinker import Thinker
+from glem.core.positions.files import read_positions, write_positions
 from glem.core.positions.positions import PositionSet
 from glem.core.tasks.chunked_work import Workers
 from tests.core.labelling_examples import some_positions
@@ -73,7 +74,7 @@ def test_every_phase_is_fitted_to_searches_with_the_phases_behind_it(
         path = folder / "before.npz"
         before.save(path)
         labeller = Thinker(othello, parse_player(f"{path},depth=2,solve=6,table=1"))
-        labelled = PositionSet.read(folder / f"labelled-{phase:02d}.parquet")
+        labelled = read_positions(folder / f"labelled-{phase:02d}.parquet")
         assert len(labelled) == found.labelled[phase] > found.given[phase]
         for row in range(0, 20, 2):
             assert labelled.label[row] == np.float32(labeller.judge(position_at(labelled.positions, row)).score)
@@ -82,7 +83,7 @@ def test_every_phase_is_fitted_to_searches_with_the_phases_behind_it(
 
 def test_labels_of_the_last_phase_are_exact(othello: Game, made: tuple[Generation, Path]) -> None:
     _, folder = made
-    labelled = PositionSet.read(folder / "labelled-12.parquet")
+    labelled = read_positions(folder / "labelled-12.parquet")
     assert len(labelled) > 60
     for row in range(20):
         assert labelled.label[row] == exact_value(othello, position_at(labelled.positions, row))
@@ -163,7 +164,7 @@ def test_command(
 ) -> None:
     told = {"labels": "result", "fitter": "by hand", FITTED_FILES: "0123 old.parquet"}
     attrs.evolve(mobility_evaluation(othello_learning), provenance=told).save(tmp_path / "first.npz")
-    positions.select(slice(0, 150)).write(tmp_path / "some.parquet")
+    write_positions(tmp_path / "some.parquet", positions.select(slice(0, 150)))
     target = tmp_path / "second.npz"
     arguments = ["improve", str(tmp_path / "first.npz"), str(tmp_path / "some.parquet"), "-o", str(target)]
     arguments += ["--workers", "1", "--validation", "0"]

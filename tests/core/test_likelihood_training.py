@@ -24,6 +24,7 @@ from glem.core.fitting.likelihood_training import (
     without_knowledge,
 )
 from glem.core.patterns.patterns import PatternSet
+from glem.core.positions.files import read_positions, write_positions
 from glem.core.positions.positions import PositionSet
 from glem.core.positions.selection.selection import SelectionRule
 from tests.core.linear_evaluations import mobility_evaluation
@@ -38,7 +39,7 @@ def file(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -
     assert othello_learning.sample is not None
     sample: PositionSet = othello_learning.sample()
     path = tmp_path_factory.mktemp("likelihood") / "games.parquet"
-    sample.select(sample.record < 600).write(path)
+    write_positions(path, sample.select(sample.record < 600))
     return path
 
 
@@ -60,7 +61,7 @@ def training(othello_learning: Learning, games: list[GamePositions]) -> Likeliho
 
 
 def test_games_are_told_apart_and_have_the_keys_of_position_files(file: Path, games: list[GamePositions]) -> None:
-    stored = PositionSet.read(file)
+    stored = read_positions(file)
     keys = np.concatenate([part.game_key for part in games])
     numbers = np.concatenate([part.game for part in games])
     assert len(np.unique(numbers)) == 600

@@ -25,7 +25,7 @@ from glem.core.game.equal_positions import canonical_positions, group_equal, pos
 from glem.core.game.game import Game, final_score, load_game, play
 from glem.core.game.perft import perft
 from glem.core.game.records import GameRecords
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.labels import positions_of_records
 from glem.core.positions.replay import outcomes, replay
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
@@ -109,7 +109,7 @@ def _features(learning: Learning) -> Any:
 
 
 def _candidates(learning: Learning) -> Any:
-    positions = PositionSet.from_records(learning.game, [random_records(learning.game)])
+    positions = positions_of_records(learning.game, [random_records(learning.game)])
     return list(draw_sample(positions, 50, seed=3).positions)
 
 

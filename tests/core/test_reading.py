@@ -18,7 +18,7 @@ from glem.core.evaluation.links import IDENTITY
 from glem.core.files.archives import read_arrays
 from glem.core.fitting.training_files import load_weights
 from glem.core.game.game import Game
-from glem.core.game.records import read_records
+from glem.core.positions.reading import read_records
 from glem.core.tasks.journal import Journal
 from glem.core.tournament.tournament import read_games
 from tests.core.mutations import announced, archive_of

@@ -16,8 +16,8 @@ from glem.core.game.game import Game
 from glem.core.labelling.corrected import Correction, RelabelSettings, relabel
 from glem.core.players.spec import parse_player
 from glem.core.players.thinker import Thinker
+from glem.core.positions.files import read_positions
 from glem.core.positions.game_tree import GameTree
-from glem.core.positions.positions import PositionSet
 from glem.core.positions.writing import write_games
 from glem.core.tasks.chunked_work import Workers
 from tests.core.linear_evaluations import mobility_evaluation
@@ -184,7 +184,7 @@ def test_command_counts_changes_and_writes_labels(
     assert re.search(r"^[\d,]+ positions searched quickly$", out, re.MULTILINE)
     assert re.search(r"^[\d,]+(, then [\d,]+)* positions suspicious and searched again, ", out, re.MULTILINE)
     assert "Corrected labels" in out
-    written = PositionSet.read(target)
+    written = read_positions(target)
     assert written.label_kind == "propagated"
     assert len(written) == len(written.merge_duplicates())
     assert not Path(f"{target}.work").exists()

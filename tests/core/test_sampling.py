@@ -26,6 +26,7 @@ from glem.core.labelling.by_search import Origin, SearchCounts, SearchLabelling,
 from glem.core.labelling.sampled import PositionSampler, Samples
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.players.thinker import Thinker
+from glem.core.positions.files import read_positions, write_positions
 from glem.core.positions.positions import PositionSet
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
@@ -314,7 +315,7 @@ def test_command_labels_games_and_positions(
     target = tmp_path / "labelled.parquet"
     run(["label", games, "-o", str(target), "--game", "othello", "--by", f"{model},depth=1", "--workers", "1"])
     assert "Mean label by side to move" in capsys.readouterr().out
-    first = PositionSet.read(target)
+    first = read_positions(target)
     assert not Path(f"{target}.work").exists()
     run(
         [
@@ -329,13 +330,13 @@ def test_command_labels_games_and_positions(
             "--json",
         ]
     )
-    again = PositionSet.read(tmp_path / "again.parquet")
+    again = read_positions(tmp_path / "again.parquet")
     assert len(again) > len(first.merge_duplicates())
 
 
 def test_a_killed_command_continues(othello: Game, model: str, tmp_path: Path) -> None:
     positions = tmp_path / "some.parquet"
-    some_positions(othello, 1500).write(positions)
+    write_positions(positions, some_positions(othello, 1500))
     whole, killed = tmp_path / "whole.parquet", tmp_path / "killed.parquet"
     arguments = ["label", str(positions), "--by", f"{model},depth=3", "--workers", "1"]
     run([*arguments, "-o", str(whole)])

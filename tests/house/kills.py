@@ -32,6 +32,7 @@ import pyarrow.parquet as pq
 
 from glem.core.features.learning import load_learning
 from glem.core.game.game import load_game
+from glem.core.positions.files import write_positions
 from glem.core.positions.writing import write_games
 from tests.core.labelling_examples import some_positions
 from tests.core.linear_evaluations import mobility_evaluation
@@ -84,7 +85,7 @@ def _write_data(data: Path) -> None:
     assert learning.sample is not None
     sample = learning.sample()
     sample.select(sample.record < 150).write(data / "sample.parquet")
-    some_positions(othello, 1500).write(data / "few.parquet")
+    write_positions(data / "few.parquet", some_positions(othello, 1500))
     mobility_evaluation(learning).save(data / "mobility.npz")
     for name, count in (("some", 60), ("many", 3000)):
         records = random_games(othello, count, 3, choices=60)

@@ -8,9 +8,8 @@ from importlib import resources
 from pathlib import Path
 from string import Template
 
-import glem
 from glem.core.conformance.new_game.names import check_name, check_title
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, __version__
 from glem.core.files.atomic import check_writable, temporary_folder
 from glem.core.game.game import INTERFACE_VERSION
 
@@ -85,7 +84,7 @@ def _rendered(name: str, title: str) -> dict[str, str]:
         "quoted_title": json.dumps(title, ensure_ascii=False),
         "quoted_description": json.dumps(f"{title}, a game for glem", ensure_ascii=False),
         "distribution": f"glem-{name.replace('_', '-')}",
-        "glem_version": glem.__version__,
+        "glem_version": __version__,
         "interface_version": str(INTERFACE_VERSION),
     }
     templates = resources.files("glem.core.conformance.new_game") / "template"

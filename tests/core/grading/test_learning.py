@@ -23,6 +23,7 @@ from glem.core.files.digests import file_digest
 from glem.core.fitting.likelihood_training import prior_of
 from glem.core.grading.changes import apply_changes, check_candidates, parse_candidate, read_candidates
 from glem.core.grading.trials import Candidate, DecidingGames, LearningRule, learn, share_of_games
+from glem.core.positions.files import write_positions
 from glem.core.positions.positions import PositionSet
 from glem.core.positions.selection.selection import PAPER_RULE
 from tests.core.linear_evaluations import mobility_evaluation
@@ -40,7 +41,7 @@ def file(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -
     assert othello_learning.sample is not None
     sample: PositionSet = othello_learning.sample()
     path = tmp_path_factory.mktemp("learning") / "games.parquet"
-    sample.select(sample.record < 1500).write(path)
+    write_positions(path, sample.select(sample.record < 1500))
     return path
 
 

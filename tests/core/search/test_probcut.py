@@ -19,6 +19,7 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
+from glem.core.positions.files import write_positions
 from glem.core.positions.positions import PositionSet
 from glem.core.search.probcut import _FORMAT, CHECKS, ProbCut, chosen_probcut
 from glem.core.search.probcut_fitting import (
@@ -312,7 +313,7 @@ def test_the_command(
 ) -> None:
     model, scored, output = (tmp_path / name for name in ("model.npz", "positions.parquet", "probcut.npz"))
     mobility(othello_learning).save(model)
-    positions.write(scored)
+    write_positions(scored, positions)
     options = ["--depth", "5", "--per-phase", "6", "--deepest", "6", "--workers", "1", "--threshold", "1.7"]
     with pytest.raises(SystemExit) as ended:
         main(["probcut", str(model), str(scored), "-o", str(output), *options])
