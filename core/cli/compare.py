@@ -9,7 +9,13 @@ from glem.core.cli.display import print_json, print_table
 __all__ = ["command"]
 
 
-@click.command("compare")
+@click.command(
+    "compare",
+    epilog="""\b
+Examples:
+  glem compare first.npz second.npz
+  glem compare first.npz second.npz --json""",
+)
 @click.argument("first", type=click.Path(dir_okay=False))
 @click.argument("second", type=click.Path(dir_okay=False))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

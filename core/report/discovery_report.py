@@ -12,8 +12,8 @@ from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.discovery.candidates import Candidates
 from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.features.learning import Learning
-from glem.core.fitting import FitResult
 from glem.core.fitting.assessment import CalibrationBins
+from glem.core.fitting.fitters import FitResult
 from glem.core.fitting.least_squares import Training
 from glem.core.positions.positions import PositionSet
 from glem.core.report.data import Calibration, CellMap, DiscoveryReport, Item, LearningCurve, PhaseErrors
