@@ -80,7 +80,7 @@ def command(
     from glem.core.search.results import Limits
 
     game = load_game(game_name)
-    engine = Engine(game, player_of(game, default=Limits(seconds=_USUAL_SECONDS), **thinking))
+    engine = Engine(game, player_of(default=Limits(seconds=_USUAL_SECONDS), **thinking))
     if position_text is not None:
         engine.set_position_text(position_text)
     engine.play_text(moves_text)

@@ -33,7 +33,7 @@ from glem.core.tasks.tasks import run_tasks
 from glem.core.tournament.games import GameTask, play_game
 from glem.core.tournament.opening_plans import OpeningPlan, random_opening
 from glem.core.tournament.openings import Opening
-from glem.core.tournament.transcripts import records_of_openings, records_of_transcripts, transcript_of
+from glem.core.tournament.transcripts import records_of_games, records_of_openings
 
 __all__ = ["Generated", "GenerationSettings", "generate"]
 
@@ -131,12 +131,11 @@ def _play_file(task: _FileTask) -> GameRecords:
         # Two players change sides from game to game, or when all openings were played.
         changed = number // task.listed % 2 if task.listed else number % 2
         first, second = players[-changed], players[changed - 1]
-        task_of_game = GameTask(task.game, number, opening, first, second, exploration=settings.exploration)
-        played = transcript_of(task.game, play_game(task_of_game))
+        played = play_game(GameTask(task.game, number, opening, first, second, exploration=settings.exploration))
         # Files depend on the options alone, and the time that a move took does not.
-        timeless = [None if choice is None else attrs.evolve(choice, seconds=0.0) for choice in played.choices]
-        games.append(attrs.evolve(played, choices=timeless))
-    return records_of_transcripts(task.game, games)
+        timeless = tuple(attrs.evolve(choice, seconds=0.0) for choice in played.moves)
+        games.append(attrs.evolve(played, moves=timeless))
+    return records_of_games(task.game, games)
 
 
 def _described(game: Game, settings: GenerationSettings, openings: list[Opening] | None) -> dict[str, Any]:

@@ -17,10 +17,10 @@ import numpy as np
 from attrs import define, evolve, field
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError, PluginError, reading
+from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.named import DEFAULT_EVALUATION
 from glem.core.features.evaluators import Evaluator
-from glem.core.features.learning import load_learning
+from glem.core.features.learning import has_learning, load_learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.game.game import Game
 
@@ -227,16 +227,8 @@ def chosen_probcut(game: Game, *, probcut: str, evaluation: str, selective: bool
         if loaded.game != game.name:
             raise BadInputError(f"{probcut}: made for {loaded.game}, the game is {game.name}")
         return loaded
-    shipped = _shipped(game)
-    if shipped is None and probcut == DEFAULT_PROBCUT:
+    make = load_learning(game.name).default_probcut if has_learning(game.name) else None
+    if make is None and probcut == DEFAULT_PROBCUT:
         raise BadInputError(f"{game.name} comes without parameters of selective search; make a file with glem probcut")
-    return shipped
-
-
-def _shipped(game: Game) -> ProbCut | None:
-    try:
-        make = load_learning(game.name).default_probcut
-    except PluginError:
-        return None
     shipped: ProbCut | None = None if make is None else make()
     return shipped

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from typing import Any
@@ -14,14 +13,12 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.named import load_value
 from glem.core.game.game import load_game
 from glem.core.game.solver import Solution, Solver
+from glem.core.search.results import Limits
 from glem.core.search.solver import solve_moves, solver_of
 from glem.core.tasks.kept import Kept
 from glem.core.tasks.tasks import run_tasks
 
 __all__ = ["SolverSpec", "solve_positions"]
-
-_MOST_NODES = 1 << 62
-_MOST_SECONDS = 1e9
 
 
 @define(frozen=True)
@@ -73,8 +70,7 @@ class _Task:
     position: Any
     all_moves: bool
     result_only: bool
-    nodes: int | None
-    seconds: float | None
+    limits: Limits
 
 
 _kept: Kept[Solver] = Kept(1)
@@ -92,7 +88,11 @@ def _solve(task: _Task) -> tuple[Solution, ...]:
     solver = _kept.get(task.solver, lambda: _started(task))
     # Which positions a worker had before must not show.
     solver.clear()
-    limits: dict[str, Any] = {"result_only": task.result_only, "nodes": task.nodes, "seconds": task.seconds}
+    limits: dict[str, Any] = {
+        "result_only": task.result_only,
+        "nodes": task.limits.nodes,
+        "seconds": task.limits.seconds,
+    }
     if not task.all_moves:
         return (solver.solve(task.position, **limits),)
     return solve_moves(load_game(task.solver.game), solver, task.position, **limits)
@@ -138,9 +138,6 @@ def solve_positions(
     BadInputError
         The solver cannot be made, or a position or a limit is none.
     """
-    if nodes is not None and not 1 <= nodes <= _MOST_NODES:
-        raise BadInputError(f"the limit of nodes must be between 1 and {_MOST_NODES}, got {nodes}")
-    if seconds is not None and not (math.isfinite(seconds) and 0 < seconds <= _MOST_SECONDS):
-        raise BadInputError(f"the limit of seconds must be more than 0 and at most {_MOST_SECONDS:.0f}, got {seconds}")
-    tasks = (_Task(solver, position, all_moves, result_only, nodes, seconds) for position in positions)
+    limits = Limits(nodes=nodes, seconds=seconds)
+    tasks = (_Task(solver, position, all_moves, result_only, limits) for position in positions)
     return run_tasks(_solve, tasks, executor=executor, workers=workers, in_flight=in_flight)

@@ -119,7 +119,7 @@ class PlayedGame:
     result
         1, 0 or -1 from the first player's view.
     end
-        Why it ended.
+        Why it ended. A game with a person may also be ``resigned``; "" tells that it was left, without a result.
     overruns
         How many moves of the first and of the second player exceeded the time of the move or of the game.
     failures
@@ -132,7 +132,7 @@ class PlayedGame:
     moves: tuple[MoveChoice, ...]
     score: int | None
     result: int
-    end: End
+    end: End | str
     overruns: tuple[int, int]
     failures: tuple[int, int] = (0, 0)
 

@@ -25,7 +25,7 @@ from glem.core.positions.reading import read_records
 from glem.core.tournament.games import GameTask, play_game
 from glem.core.tournament.opening_plans import OpeningPlan, all_openings, random_opening
 from glem.core.tournament.openings import Opening, canonical_position
-from glem.core.tournament.transcripts import records_of_transcripts, transcript_of
+from glem.core.tournament.transcripts import records_of_games
 from tests.core.linear_evaluations import mobility_evaluation
 
 RANDOM = GenerationSettings((parse_player("random"),), OpeningPlan("random", 4, 11), games_per_file=5)
@@ -199,7 +199,7 @@ def test_records_tell_where_the_exact_score_was_known_first(othello: Game) -> No
     moves = [*played.moves]
     place = next(place for place in range(30, 60) if played.side_of(place) == 1)
     moves[place:] = [attrs.evolve(made, score=4.0, exact=True) for made in moves[place:]]
-    records = records_of_transcripts(othello, [transcript_of(othello, attrs.evolve(played, moves=tuple(moves)))])
+    records = records_of_games(othello, [attrs.evolve(played, moves=tuple(moves))])
     before = [*opening.moves, *(made.move for made in moves[:place])]
     assert records.theoretical_ply[0] == sum(move != othello.pass_move for move in before)
     assert records.theoretical_score[0] == -4.0

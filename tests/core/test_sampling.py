@@ -22,7 +22,7 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.labelling.by_search import Origin, SearchCounts, SearchLabelling, label_by_search
+from glem.core.labelling.by_search import Origin, SearchCounts, SearchLabelling, label_by_search, labeller_of
 from glem.core.labelling.sampled import PositionSampler, Samples
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.players.thinker import Thinker
@@ -295,7 +295,7 @@ def test_winning_chances_are_no_labels(othello: Game, othello_learning: Learning
     mobility_evaluation(othello_learning, logistic=True).save(path)
     spec = PlayerSpec("chances", evaluation=str(path), limits=Limits(depth=1))
     with pytest.raises(BadInputError, match="winning chances"):
-        Thinker(othello, spec)
+        labeller_of(othello, spec)
 
 
 # -------------------------------------------------------------------------------------------------- the command
