@@ -125,9 +125,7 @@ def command(
     from glem.core.evaluation.named import load_evaluation
     from glem.core.files.names import distinct_names
     from glem.core.game.game import load_game
-    from glem.core.grading.trials import DecidingGames, LearningRule, learn, share_of_games
     from glem.core.grading.trials import LearningRule, deciding_games, learn
-    from glem.core.players.player_data import load_any_player_evaluation
     from glem.core.positions.selection.game_keys import keys_digest
     from glem.core.positions.selection.reading import reading_remarks
     from glem.core.positions.selection.selection import SelectionRule

@@ -26,8 +26,6 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.evaluation.with_drawishness import ResultEvaluation
-from glem.core.game.equal_positions import scatter
-from glem.core.evaluation.with_drawishness import ResultEvaluation, load_any_evaluation
 from glem.core.grading.comparison import compare
 from glem.core.grading.correctness import LEAST_CORRECTNESS, grade_of
 from glem.core.grading.grading import Prediction
