@@ -1,4 +1,4 @@
-"""Errors that glem raises on purpose; all derive from :class:`GlemError`."""
+"""The version, and the errors that glem raises on purpose; all derive from :class:`GlemError`."""
 
 from __future__ import annotations
 

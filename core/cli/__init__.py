@@ -11,12 +11,11 @@ from typing import Any, NoReturn
 
 import click
 
-import glem
 from glem.core.cli.display import add_verbosity, tell
 from glem.core.cli.printable import printable_output
 from glem.core.compiling.cache_folder import CacheFolderWarning
 from glem.core.compiling.plain_python import PlainRulesWarning
-from glem.core.errors import GlemError
+from glem.core.errors import GlemError, __version__
 
 __all__ = ["command_group", "main"]
 
@@ -29,7 +28,7 @@ _COMMANDS = {
     "evaluate": "Error of an evaluation on scored positions, phase by phase.",
     "experiment": "Experiments on what grades tell: of processing power and of playing strength.",
     "explain": "Show what an evaluation sees in a position.",
-    "fit": "Fit an evaluation to scored positions.",
+    "fit": "Fit an evaluation to the scores of positions.",
     "games": "List the installed games.",
     "generate": "Let players play among themselves, as material to learn from.",
     "grade": "Grade evaluations by how well they predict the results of games.",
@@ -46,11 +45,11 @@ _COMMANDS = {
     "search": "Search a position.",
     "solve": "Exact scores of positions near the end of a game.",
     "tournament": "Play several players against each other.",
+    "tune": "Fit an evaluation and its drawishness to the results of games.",
 }
 
-_RESUMING = frozenset(
-    ("demo", "discover", "fit", "generate", "improve", "label", "learn", "match", "probcut", "relabel", "tournament")
-)
+_RESUMING = {"demo", "discover", "fit", "generate", "improve", "label", "learn"}
+_RESUMING |= {"match", "probcut", "relabel", "tournament", "tune"}
 """Commands that continue unfinished work when they are given again."""
 
 
@@ -73,7 +72,7 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(glem.__version__, package_name="glem", message="%(prog)s %(version)s")
+@click.version_option(__version__, package_name="glem", message="%(prog)s %(version)s")
 @click.option("--trust", multiple=True, metavar="GAME", help="Let files be of this game, a member of a family.")
 def command_group(trust: tuple[str, ...]) -> None:
     """Learn evaluation functions for board games from positions and game records."""

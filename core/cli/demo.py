@@ -53,7 +53,7 @@ def command(output: str, game_name: str | None, seed: int, jobs: int, as_json: b
     """
     from glem.core.discovery.candidates import MiningPlan
     from glem.core.discovery.discovery import DiscoverySettings, discover
-    from glem.core.fitting import ConjugateGradient
+    from glem.core.fitting.conjugate import ConjugateGradient
     from glem.core.fitting.least_squares import FitSettings
     from glem.core.labelling.first_games import sample_positions
     from glem.core.report.discovered import write_discovery

@@ -121,7 +121,7 @@ def command(
     from glem.core.discovery.discovery import RESULTS, DiscoverySettings, discover
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.features.learning import load_learning
-    from glem.core.fitting import ConjugateGradient
+    from glem.core.fitting.conjugate import ConjugateGradient
     from glem.core.fitting.least_squares import FitSettings
     from glem.core.positions.files import read_positions
     from glem.core.report.discovered import write_discovery

@@ -27,7 +27,13 @@ _ALL = "all"
 _MOST_ROWS = 12
 
 
-@click.command("grade")
+@click.command(
+    "grade",
+    epilog="""\b
+Examples:
+  glem grade GAME games.pgn --evaluation default --evaluation model.npz
+  glem grade GAME games.pgn --evaluation model.npz --evaluation model.npz,depth=4,name=deep --report grades.html""",
+)
 @click.argument("game_name", metavar="GAME")
 @click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="FILES...")
 @click.option(

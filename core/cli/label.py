@@ -122,9 +122,9 @@ def _given_positions(
     from glem.core.cli.game_choice import choose_game
     from glem.core.cli.positions import ply_range
     from glem.core.errors import BadInputError
-    from glem.core.game.records import read_all_records
     from glem.core.positions.labels import Selection
     from glem.core.positions.positions import PositionSet
+    from glem.core.positions.reading import read_all_records
 
     scored = [file for file in files if Path(file).suffix == ".parquet"]
     if scored and len(scored) < len(files):

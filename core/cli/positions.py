@@ -148,7 +148,7 @@ def _records(
     game: Game, files: Sequence[str], file_format: str | None, skip_bad: bool, *, quiet: bool
 ) -> Iterator[GameRecords]:
     from glem.core.files.names import distinct_names
-    from glem.core.game.records import read_records
+    from glem.core.positions.reading import read_records
 
     with display_progress(quiet=quiet)("Reading games", len(files)) as task:
         for file, name in zip(files, distinct_names(files), strict=True):
@@ -161,8 +161,9 @@ def _scored_positions(
     game: Game, files: Sequence[str], file_format: str | None, skip_bad: bool, counts: LabelCounts, *, quiet: bool
 ) -> Iterator[PositionSet]:
     from glem.core.files.names import distinct_names
-    from glem.core.game.records import ScoredPositions, read_scored_positions
+    from glem.core.game.records import ScoredPositions
     from glem.core.positions.labels import label_scored_positions
+    from glem.core.positions.reading import read_scored_positions
 
     def counted(chunks: Iterator[ScoredPositions]) -> Iterator[ScoredPositions]:
         for chunk in chunks:

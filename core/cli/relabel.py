@@ -94,10 +94,10 @@ def command(
     from glem.core.cli.game_choice import choose_game
     from glem.core.cli.positions import ply_range
     from glem.core.errors import BadInputError
-    from glem.core.game.records import read_all_records
     from glem.core.labelling.corrected import RelabelSettings, relabel
     from glem.core.players.spec import parse_player
     from glem.core.positions.game_tree import GameTree
+    from glem.core.positions.reading import read_all_records
     from glem.core.tasks.chunked_work import Workers
     from glem.core.tasks.run_folder import run_folder
 

@@ -26,7 +26,7 @@ def _positions(
 
     from glem.core.compiling.operations import position_at
     from glem.core.errors import BadInputError
-    from glem.core.game.records import read_scored_positions
+    from glem.core.positions.reading import read_scored_positions
 
     for text in texts:
         yield text, _parsed(game, text), None

@@ -18,9 +18,8 @@ from glem.core.game import optional_operations as choices
 from glem.core.game.drawing import draw_position
 from glem.core.game.families import GAME_FAMILIES_GROUP as FAMILIES
 from glem.core.game.families import family_of
-from glem.core.game.game import Game, load_game
+from glem.core.game.game import Game, PositionFormat, RecordFormat, load_game
 from glem.core.game.perft import perft
-from glem.core.game.records import PositionFormat, RecordFormat
 from glem.core.game.registry import GAMES_GROUP
 from glem.core.patterns.patterns import PatternSet, images_of
 from glem.core.players.protocols.gtp import GTP

@@ -23,14 +23,14 @@ from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.configurations.mining import label_statistics
 from glem.core.discovery.candidates import Candidates, MiningPlan, draw_sample, find_candidates
 from glem.core.errors import BadInputError, __version__, reading
-from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.named import load_value
 from glem.core.features.learning import Learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.files.atomic import atomic_path, check_writable
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.assessment import BaselineFit, CalibrationBins, calibration_bins, phase_errors
 from glem.core.fitting.least_squares import FitSettings, Terms, Training, train, value_chunks
-from glem.core.fitting.training_files import load_weights, save_weights
+from glem.core.fitting.phases import PhaseWeights
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import PositionSet
 from glem.core.tasks.progress import SILENT, Progress
@@ -208,9 +208,9 @@ def _fitted(
 ) -> Training:
     path, sizes_path, evaluation_path = (work / f"{part}-{name}.npz" for part in ("training", "sizes", "evaluation"))
     if path.exists():
-        evaluation = LinearEvaluation.load(evaluation_path)
+        evaluation = load_value(evaluation_path)
         sizes = _SIZES.read(sizes_path)[1]
-        return Training(evaluation, load_weights(path, evaluation.link), **sizes)
+        return Training(evaluation, PhaseWeights.load(path, evaluation.link), **sizes)
     validation = None
     if settings.validation:
         validation = training_set.held_out_mask(settings.validation, settings.seed + 1)
@@ -234,7 +234,7 @@ def _fitted(
     )
     training.evaluation.save(evaluation_path)
     _SIZES.write(sizes_path, {}, {"phase_weights": training.phase_weights})
-    save_weights(training.weights, path)
+    training.weights.save(path)
     return training
 
 
@@ -374,9 +374,67 @@ def discover(
 def _pattern_set(learning: Learning, name: str | None) -> PatternSet | None:
     if name == "" or not learning.pattern_sets:
         return None
+<<<<<<< ours
     chosen = name if name is not None else next(iter(learning.pattern_sets))
     if chosen not in learning.pattern_sets:
         raise BadInputError(
             f"{learning.game.name} has no pattern set {chosen!r}; it has: {', '.join(learning.pattern_sets)}"
         )
     return PatternSet.from_names(learning.features, learning.pattern_sets[chosen])
+=======
+    return PatternSet.named(learning, name if name is not None else next(iter(learning.pattern_sets)))
+
+
+def _facts(
+    positions: PositionSet,
+    training_set: PositionSet,
+    held_out: PositionSet,
+    sample: PositionSet,
+    candidates: Candidates,
+    classes: NDArray[np.int32],
+    trainings: Mapping[str, Training],
+    settings: DiscoverySettings,
+    *,
+    maps: Sequence[str],
+) -> dict[str, str]:
+    plan = settings.mining
+    facts = {
+        "positions": f"{len(positions):,} from {counted(len(np.unique(positions.game_key)), 'different game')}",
+        "sources": ", ".join(positions.sources) or "unknown",
+        "labels": positions.label_kind,
+        "learned from": f"{counted(len(training_set), 'position')}, held out {len(held_out):,}",
+        "mined": (
+            f"{counted(len(sample), 'position')}, at least {counted(plan.matches_for(len(sample)), 'match')}, "
+            f"{'any size' if plan.size_limit is None else f'up to {plan.size_limit} relations'}, within {plan.within}"
+        ),
+        "configurations": (
+            f"{candidates.mined:,} mined; {candidates.significant:,} significant with a gain of {plan.least_gain:g}; "
+            f"{int(classes.max(initial=-1)) + 1:,} classes of them kept, "
+            f"with all images {len(candidates.configurations):,}"
+        ),
+        "seed": str(settings.seed),
+        "fit": (
+            f"{settings.fit.fitter!r}, penalty {settings.fit.l2:g}, smoothing {settings.fit.smoothing}, "
+            f"{settings.validation:.0%} of the games for early stopping"
+        ),
+        "glem": __version__,
+    }
+    if candidates.incomplete:
+        facts["mining"] = candidates.incomplete
+    if candidates.lacking:
+        facts["no configurations"] = candidates.lacking
+    if not maps and positions.game.layout is not None:
+        facts["no maps of the board"] = "no feature of a cell has values called own and opponent"
+    if not (positions.weight == 1).all():
+        facts["weights of positions"] = (
+            f"{float(positions.weight.sum(dtype=np.float64)):,.0f} in all: fits, errors and calibration count a "
+            "position as often as its weight, the mining and the maps count it once"
+        )
+    for name, training in trainings.items():
+        weights = training.weights
+        fitted = int(((weights.patterns != 0).sum()) + (weights.configurations != 0).sum())
+        facts[f"weights of {name}"] = f"{fitted:,} fitted over {len(weights.bias)} phases"
+        if kept_start := unimproved_phases(training):
+            facts[f"held-out error of {name}"] = f"never improved in {kept_start}: all weights there stay at zero"
+    return facts
+>>>>>>> theirs

@@ -16,6 +16,7 @@ from glem.core.discovery.game_positions import GamePositions
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.named import NO_EVALUATION, load_evaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning
 from glem.core.fitting.fitters import FileCheckpoint
@@ -25,8 +26,6 @@ from glem.core.fitting.likelihood_rows import LikelihoodChunk, LikelihoodRows, L
 from glem.core.fitting.quasi_newton import Minimum, minimize
 from glem.core.game.equal_positions import scatter
 from glem.core.patterns.patterns import PatternSet
-from glem.core.players.player_data import load_any_player_evaluation
-from glem.core.players.spec import NO_EVALUATION
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = [
@@ -166,7 +165,7 @@ def load_prior(learning: Learning, text: str) -> ResultEvaluation:
     """
     if text == NO_EVALUATION:
         return without_knowledge(learning)
-    return prior_of(load_any_player_evaluation(learning.game, text))
+    return prior_of(load_evaluation(text, learning.game))
 
 
 def fit_likelihood(

@@ -8,7 +8,9 @@ debugger, the first draft) and compiled. Generic code calls :func:`play`, :func:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,16 +20,21 @@ from glem.core.compiling.operations import Operations, generic_operation
 from glem.core.errors import BadInputError, PluginError
 from glem.core.game.declarations import INTERFACE_VERSION, explained, game_problems, kind_problems, refuse, versions
 from glem.core.game.families import GAME_FAMILIES_GROUP, family_names, family_of, load_member
-from glem.core.game.protocols import Protocol
-from glem.core.game.records import PositionFormat, RecordFormat
+from glem.core.game.protocols import PositionScoring, Protocol
+from glem.core.game.records import GameRecords, ScoredPositions
 from glem.core.game.registry import GAMES_GROUP, load_plugin, plugin_names, plugin_owner
 from glem.core.game.solver import Solver
-from glem.core.players.external import ExternalPlayers
 
 __all__ = [
     "INTERFACE_VERSION",
     "BoardLayout",
+    "ExternalPlayers",
     "Game",
+    "PositionFormat",
+    "ReadPositions",
+    "ReadRecords",
+    "RecordFormat",
+    "WriteRecords",
     "count_moves",
     "final_score",
     "game_names",
@@ -55,6 +62,121 @@ class BoardLayout(NamedTuple):
     rows: int
     columns: int
     cell_names: tuple[str, ...] = ()
+
+
+class ReadRecords(typing.Protocol):
+    """Reader of one format of game records."""
+
+    def __call__(
+        self, game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_bytes: int
+    ) -> Iterator[GameRecords]:
+        """Read, check and hand out the games of a file, at most ``chunk_games`` at once.
+
+        Every game is replayed. A record that is malformed, has an illegal move or contradicts its own score
+        raises :class:`~glem.core.errors.BadInputError`, or is left out and counted with ``skip_bad``. Damage to
+        the file as a whole raises after the good records before it were handed out.
+        """
+        ...
+
+
+class WriteRecords(typing.Protocol):
+    """Writer of one format of game records."""
+
+    def __call__(self, game: Game, records: GameRecords, /) -> Iterator[bytes]:
+        """Yield the bytes of a file of some games, all of whose moves are legal.
+
+        Of what the records hold a format writes what it has room for. Games that were played
+        (:mod:`glem.core.tournament.transcripts`) have, beside what all have, the columns ``first_player`` and
+        ``second_player`` (into names), ``result`` (float32: 1, 0, -1 for the first player, nan unknown) and ``end``
+        (into names: why it ended), and the columns of moves ``comment_score`` (float32: what the mover expected, nan
+        unknown), ``known_result`` (float32: 1, 0, -1 where the mover knew it), ``depth``, ``seconds`` and ``book`` (the
+        move was given). Raises :class:`~glem.core.errors.BadInputError` where it has no room for a game.
+        """
+        ...
+
+
+class ReadPositions(typing.Protocol):
+    """Reader of one format of scored positions."""
+
+    def __call__(
+        self, game: Game, path: Path, /, *, skip_bad: bool, chunk_positions: int, max_bytes: int
+    ) -> Iterator[ScoredPositions]:
+        """Read, check and hand out the positions of a file, at most ``chunk_positions`` at once."""
+        ...
+
+
+@define(frozen=True)
+class RecordFormat:
+    """A file format of game records.
+
+    Parameters
+    ----------
+    name
+        Short unique name.
+    description
+        One sentence for people.
+    suffixes
+        File name suffixes in lower case, with the dot and without that of a packing.
+    read
+        The reader.
+    recognizes
+        Whether the first bytes of an unpacked file look like this format; decides where suffixes do not.
+    write
+        The writer (:mod:`glem.core.positions.writing`); None where the format is only read.
+    """
+
+    name: str
+    description: str
+    suffixes: tuple[str, ...]
+    read: ReadRecords
+    recognizes: Callable[[bytes], bool]
+    write: WriteRecords | None = None
+
+
+@define(frozen=True)
+class PositionFormat:
+    """A file format of scored positions; the fields are those of :class:`RecordFormat`, but for the last one.
+
+    Parameters
+    ----------
+    read_unscored
+        The reader that also hands out positions without a score, their label nan; None where ``read`` serves.
+    """
+
+    name: str
+    description: str
+    suffixes: tuple[str, ...]
+    read: ReadPositions
+    recognizes: Callable[[bytes], bool]
+    read_unscored: ReadPositions | None = None
+
+
+@define(frozen=True)
+class ExternalPlayers:
+    """How a game reaches programs of others that play it.
+
+    Parameters
+    ----------
+    name
+        Of the protocol, as players' texts begin; lower case.
+    description
+        One sentence for people: what programs, and which further options a player's text may have.
+    digest
+        ``(game, spec) -> str``: of the program that a player's description names, so that unfinished work is not
+        continued with another one. Raises :class:`~glem.core.errors.BadInputError` where there is no such program or
+        an option has no sense.
+    make_player
+        ``(game, spec) -> Player``: starts the program. It raises :class:`PlayerFailureError` from its ``choose`` where
+        the program does not give a legal move: the game is then lost for it.
+    make_scoring
+        Optional ``(game, spec) -> PositionScoring``: the program as what gives scores that are graded.
+    """
+
+    name: str
+    description: str
+    digest: Callable[[Game, Any], str]
+    make_player: Callable[[Game, Any], Any]
+    make_scoring: Callable[[Game, Any], PositionScoring] | None = None
 
 
 @explained
@@ -117,9 +239,9 @@ class Game:
     pass_move
         The move that a side without any other makes, if files of the game leave it out; None if there is none.
     record_formats
-        Name to file format of game records; see :func:`glem.core.game.records.read_records`.
+        Name to file format of game records; see :func:`glem.core.positions.reading.read_records`.
     position_formats
-        Name to file format of positions with scores; see :func:`glem.core.game.records.read_scored_positions`.
+        Name to file format of positions with scores; see :func:`glem.core.positions.reading.read_scored_positions`.
     search_functions
         Functions for searching single positions, by operation name. They may replace rules by faster ones of the
         same results (``legal_moves``, ``play``), and add the optional operations of :mod:`glem.core.search`.

@@ -1,13 +1,16 @@
-"""Text protocols by which programs play: a line in, lines out."""
+"""How other programs play a game: the text protocols of an engine, and external engines as players."""
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from attrs import define
 
-__all__ = ["Protocol"]
+from glem.core.errors import GlemError
+
+__all__ = ["ExternalScore", "PlayerFailureError", "PositionScoring", "Protocol"]
 
 
 @define(frozen=True)
@@ -37,3 +40,62 @@ class Protocol:
     serve: Callable[[Any, Iterable[str], Callable[[str], None]], None]
     opening: tuple[str, ...] = ()
     prepares: bool = False
+
+
+class PlayerFailureError(GlemError):
+    """A player could not choose a move: its program crashed, hung or answered nonsense, also when it was asked again.
+
+    Parameters
+    ----------
+    text
+        What happened.
+    failures
+        How often it failed over this move.
+    """
+
+    def __init__(self, text: str, failures: int = 1) -> None:
+        super().__init__(text)
+        self.failures = failures
+
+
+@define(frozen=True)
+class ExternalScore:
+    """What a program says of a position, from the side to move.
+
+    Parameters
+    ----------
+    value
+        Its score; None where it gave none, whatever was tried.
+    results
+        Probabilities of win, draw and loss, where it gives them; they add up to 1.
+    failures
+        How often it failed over this position and was started anew.
+    problem
+        What the matter was, for people, where it failed or gave no score.
+    """
+
+    value: float | None
+    results: tuple[float, float, float] | None = None
+    failures: int = 0
+    problem: str = ""
+
+
+class PositionScoring(typing.Protocol):
+    """A program that scores positions one after the other. One thread at a time may use it."""
+
+    unit: str
+    """Unit of the values, for people."""
+
+    def score(self, position: Any) -> ExternalScore:
+        """Score a position that is not over, whatever was scored before.
+
+        Raises
+        ------
+        GlemError
+            The program cannot be started, or not any more.
+        """
+        ...
+
+    def close(self) -> None:
+        """End the program."""
+        ...

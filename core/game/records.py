@@ -1,45 +1,24 @@
-"""Game records: many games in columns, and how a game's file formats are reached."""
+"""Game records: many games in columns."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import attrs
 import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError, reading
-from glem.core.files.names import distinct_names
-from glem.core.files.packed import MAX_BYTES, bare_suffix, open_bounded
-from glem.core.game.record_columns import added_remarks, columns_or_missing, united_names, united_starts
+from glem.core.errors import BadInputError
 
-if TYPE_CHECKING:
-    from glem.core.game.game import Game
-
-__all__ = [
-    "CHUNK_SIZE",
-    "GameRecords",
-    "PositionFormat",
-    "ReadPositions",
-    "ReadRecords",
-    "RecordFormat",
-    "ScoredPositions",
-    "WriteRecords",
-    "read_all_records",
-    "read_records",
-    "read_scored_positions",
-    "record_formats",
-]
+__all__ = ["CHUNK_SIZE", "MAX_PROBLEMS", "GameRecords", "ScoredPositions", "added_remarks"]
 
 CHUNK_SIZE = 200_000
 """Default for the most games, or positions, that a reader hands out at once."""
 
-_HEAD_BYTES = 4096
-_MAX_PROBLEMS = 100
+MAX_PROBLEMS = 100
 
 
 @define(frozen=True, eq=False)
@@ -219,18 +198,18 @@ class GameRecords:
         extra = {}
         names: dict[str, tuple[str, ...]] = {}
         for column in dict.fromkeys(name for part in parts for name in part.extra):
-            values = columns_or_missing([part.extra for part in parts], [len(part) for part in parts], column)
+            values = _columns_or_missing([part.extra for part in parts], [len(part) for part in parts], column)
             names_of_parts = [part.names.get(column) for part in parts]
             if any(names_of_parts):
-                values, names[column] = united_names(values, names_of_parts)
+                values, names[column] = _united_names(values, names_of_parts)
             extra[column] = np.concatenate(values)
         move_columns = {
             column: np.concatenate(
-                columns_or_missing([part.move_columns for part in parts], [len(part.moves) for part in parts], column)
+                _columns_or_missing([part.move_columns for part in parts], [len(part.moves) for part in parts], column)
             )
             for column in dict.fromkeys(name for part in parts for name in part.move_columns)
         }
-        beginnings, start_side = united_starts(
+        beginnings, start_side = _united_starts(
             [(part.starts, part.start_side) for part in parts], [len(part) for part in parts], initial_position
         )
         return GameRecords(
@@ -245,7 +224,7 @@ class GameRecords:
             start_side=start_side,
             move_columns=move_columns,
             source=", ".join(dict.fromkeys(part.source for part in parts if part.source)),
-            problems=tuple(problem for part in parts for problem in part.problems)[:_MAX_PROBLEMS],
+            problems=tuple(problem for part in parts for problem in part.problems)[:MAX_PROBLEMS],
             skipped=sum(part.skipped for part in parts),
             remarks=added_remarks(*(part.remarks for part in parts)),
         )
@@ -263,245 +242,69 @@ class ScoredPositions(NamedTuple):
     problems: tuple[str, ...]
 
 
-class ReadRecords(Protocol):
-    """Reader of one format of game records."""
-
-    def __call__(
-        self, game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_bytes: int
-    ) -> Iterator[GameRecords]:
-        """Read, check and hand out the games of a file, at most ``chunk_games`` at once.
-
-        Every game is replayed. A record that is malformed, has an illegal move or contradicts its own score
-        raises :class:`~glem.core.errors.BadInputError`, or is left out and counted with ``skip_bad``. Damage to
-        the file as a whole raises after the good records before it were handed out.
-        """
-        ...
+def added_remarks(*parts: Mapping[str, int]) -> Mapping[str, int]:
+    """Return the remarks of all parts with the sums of their counts."""
+    sums: Counter[str] = Counter()
+    for part in parts:
+        sums.update(part)
+    return dict(sums)
 
 
-class WriteRecords(Protocol):
-    """Writer of one format of game records."""
-
-    def __call__(self, game: Game, records: GameRecords, /) -> Iterator[bytes]:
-        """Yield the bytes of a file of some games, all of whose moves are legal.
-
-        Of what the records hold a format writes what it has room for. Games that were played
-        (:mod:`glem.core.tournament.transcripts`) have, beside what all have, the columns ``first_player`` and
-        ``second_player`` (into names), ``result`` (float32: 1, 0, -1 for the first player, nan unknown) and ``end``
-        (into names: why it ended), and the columns of moves ``comment_score`` (float32: what the mover expected, nan
-        unknown), ``known_result`` (float32: 1, 0, -1 where the mover knew it), ``depth``, ``seconds`` and ``book`` (the
-        move was given). Raises :class:`~glem.core.errors.BadInputError` where it has no room for a game.
-        """
-        ...
-
-
-class ReadPositions(Protocol):
-    """Reader of one format of scored positions."""
-
-    def __call__(
-        self, game: Game, path: Path, /, *, skip_bad: bool, chunk_positions: int, max_bytes: int
-    ) -> Iterator[ScoredPositions]:
-        """Read, check and hand out the positions of a file, at most ``chunk_positions`` at once."""
-        ...
+def _columns_or_missing(
+    parts: Sequence[Mapping[str, NDArray[Any]]], lengths: Sequence[int], column: str
+) -> list[NDArray[Any]]:
+    """Return one column of all parts, with values that say "missing" for those parts that lack it."""
+    dtype = next(part[column].dtype for part in parts if column in part)
+    missing: Any
+    if dtype.kind == "f":
+        missing = dtype.type(np.nan)
+    elif dtype.kind == "b":
+        missing = np.False_
+    else:
+        # -1 needs a sign: an unsigned column becomes the next wider signed one.
+        missing = np.promote_types(dtype, np.int8).type(-1)
+    return [
+        part[column] if column in part else np.full(length, missing, missing.dtype)
+        for part, length in zip(parts, lengths, strict=True)
+    ]
 
 
-@define(frozen=True)
-class RecordFormat:
-    """A file format of game records.
-
-    Parameters
-    ----------
-    name
-        Short unique name.
-    description
-        One sentence for people.
-    suffixes
-        File name suffixes in lower case, with the dot and without that of a packing.
-    read
-        The reader.
-    recognizes
-        Whether the first bytes of an unpacked file look like this format; decides where suffixes do not.
-    write
-        The writer (:mod:`glem.core.positions.writing`); None where the format is only read.
-    """
-
-    name: str
-    description: str
-    suffixes: tuple[str, ...]
-    read: ReadRecords
-    recognizes: Callable[[bytes], bool]
-    write: WriteRecords | None = None
+def _united_starts(
+    parts: Sequence[tuple[Any, NDArray[np.int8] | None]], lengths: Sequence[int], initial_position: Any
+) -> tuple[Any, NDArray[np.int8] | None]:
+    """Return positions in which games begin, and the sides to move there, of all parts; None where no part has any."""
+    some = next((starts for starts, _ in parts if starts is not None), None)
+    if some is None:
+        return None, None
+    columns, sides = [], []
+    for (starts, side), length in zip(parts, lengths, strict=True):
+        if starts is None or side is None:
+            if initial_position is None and length:
+                raise BadInputError(
+                    "some of these game records begin elsewhere than others: tell in which position the others begin"
+                )
+            position = initial_position or (0,) * len(some)
+            starts = [np.full(length, value, column.dtype) for value, column in zip(position, some, strict=True)]
+            side = np.ones(length, np.int8)
+        columns.append(starts)
+        sides.append(side)
+    return type(some)(*(np.concatenate(column) for column in zip(*columns, strict=True))), np.concatenate(sides)
 
 
-@define(frozen=True)
-class PositionFormat:
-    """A file format of scored positions; the fields are those of :class:`RecordFormat`, but for the last one.
-
-    Parameters
-    ----------
-    read_unscored
-        The reader that also hands out positions without a score, their label nan; None where ``read`` serves.
-    """
-
-    name: str
-    description: str
-    suffixes: tuple[str, ...]
-    read: ReadPositions
-    recognizes: Callable[[bytes], bool]
-    read_unscored: ReadPositions | None = None
-
-
-def _choose(formats: Mapping[str, Any], path: Path, name: str | None, game: str, kind: str) -> Any:
-    if name is not None:
-        return formats[name]
-    suffix = bare_suffix(path)
-    candidates = [known for known in formats.values() if suffix in known.suffixes]
-    if len(candidates) == 1:
-        return candidates[0]
-    with open_bounded(path) as file:
-        head = file.read(_HEAD_BYTES)
-    candidates = [known for known in candidates or formats.values() if known.recognizes(head)]
-    if len(candidates) == 1:
-        return candidates[0]
-    raise BadInputError(
-        f"{path}: neither its name nor its first bytes tell which {kind} format of {game} it has; "
-        f"name one of: {', '.join(formats) or 'none'}"
-    )
-
-
-def _check_arguments(path: Path, name: str | None, formats: Mapping[str, Any], chunk: int, max_bytes: int) -> None:
-    if name is not None and name not in formats:
-        raise BadInputError(f"there is no format {name!r}; known here: {', '.join(formats) or 'none'}")
-    if chunk < 1:
-        raise BadInputError(f"a chunk must hold at least 1 record, got {chunk}")
-    if max_bytes < 1:
-        raise BadInputError(f"the limit on a file's size must be positive, got {max_bytes}")
-    if not path.is_file():
-        raise BadInputError(f"{path}: no such file")
-
-
-def read_records(
-    game: Game,
-    path: str | os.PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002 # the word of the command line and of the field
-    skip_bad: bool = False,
-    chunk_games: int = CHUNK_SIZE,
-    max_bytes: int = MAX_BYTES,
-    name: str | None = None,
-) -> Iterator[GameRecords]:
-    """Read and check the game records of a file, chunk by chunk, also from ``.gz``, ``.xz`` and ``.zst``.
-
-    Every game is replayed by the game's own rules. Finished games have the score of their last position,
-    unfinished ones nan; what the file said is ``extra["stored_score"]``. Formats of games that end by resignation, a
-    claim or agreement differ: what the file says is the score.
-
-    Parameters
-    ----------
-    game
-        Whose formats are tried.
-    path
-        The file.
-    format
-        Name of a format in ``game.record_formats``, or ``games`` for glem's own
-        (:mod:`glem.core.positions.game_lines`); guessed from suffix and content if not given.
-    skip_bad
-        Leave bad records out, count them and say why in ``problems``, instead of raising. A file that breaks off
-        gives its good records, then an empty chunk with the problem. A file that is not there raises always.
-    chunk_games
-        Most games in one chunk.
-    max_bytes
-        Limit on the unpacked size of the file.
-    name
-        ``GameRecords.source``, its own name by default; files of equal names need others to be told apart
-        (:func:`glem.core.files.names.distinct_names`, :func:`read_all_records`).
-
-    Returns
-    -------
-    iterator of GameRecords
-        In the order of the file.
-
-    Raises
-    ------
-    BadInputError
-        No such file or format; while iterating, a bad record: the text names file and record.
-    """
-    source = Path(path)
-    _check_arguments(source, format, record_formats(game), chunk_games, max_bytes)
-    found = _records(game, source, format, skip_bad, chunk_games, max_bytes)
-    return found if name is None else (attrs.evolve(records, source=name) for records in found)
-
-
-def read_all_records(
-    game: Game,
-    paths: Sequence[str | os.PathLike[str]],
-    *,
-    format: str | None = None,  # noqa: A002 # as in read_records
-    skip_bad: bool = False,
-) -> Iterator[GameRecords]:
-    """Read the game records of several files, whose sources are distinct; see :func:`read_records`."""
-    for path, name in zip(paths, distinct_names(paths), strict=True):
-        yield from read_records(game, path, format=format, skip_bad=skip_bad, name=name)
-
-
-def record_formats(game: Game) -> Mapping[str, RecordFormat]:
-    """Return the formats of a game and the one that every game has."""
-    # Imported late: it needs this module.
-    from glem.core.positions.game_lines import GAME_LINES
-
-    return {**game.record_formats, GAME_LINES.name: GAME_LINES}
-
-
-def _begins_as(known: RecordFormat, path: Path) -> bool:
-    with open_bounded(path) as file:
-        return known.recognizes(file.read(_HEAD_BYTES))
-
-
-def _records(
-    game: Game, path: Path, name: str | None, skip_bad: bool, chunk_games: int, max_bytes: int
-) -> Iterator[GameRecords]:
-    from glem.core.positions.game_lines import GAME_LINES
-
-    try:
-        with reading(path, "game records"):
-            if name is None and _begins_as(GAME_LINES, path):
-                # Whatever the file is called: other formats of the game may have its suffix.
-                name = GAME_LINES.name
-            chosen: RecordFormat = _choose(record_formats(game), path, name, game.name, "record")
-            yield from chosen.read(game, path, skip_bad=skip_bad, chunk_games=chunk_games, max_bytes=max_bytes)
-    except BadInputError as error:
-        if not skip_bad:
-            raise
-        yield GameRecords.empty(source=path.name, problems=(str(error),), skipped=1)
-
-
-def read_scored_positions(
-    game: Game,
-    path: str | os.PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002 # as in read_records
-    skip_bad: bool = False,
-    unscored: bool = False,
-    chunk_positions: int = CHUNK_SIZE,
-    max_bytes: int = MAX_BYTES,
-) -> Iterator[ScoredPositions]:
-    """Read positions with scores from outside, chunk by chunk; arguments and errors as in :func:`read_records`.
-
-    With ``unscored`` also positions without a score, their label nan, where the format has such.
-    """
-    source = Path(path)
-    _check_arguments(source, format, game.position_formats, chunk_positions, max_bytes)
-    return _positions(game, source, format, skip_bad, unscored, chunk_positions, max_bytes)
-
-
-def _positions(
-    game: Game, path: Path, name: str | None, skip_bad: bool, unscored: bool, chunk_positions: int, max_bytes: int
-) -> Iterator[ScoredPositions]:
-    try:
-        with reading(path, "scored positions"):
-            chosen: PositionFormat = _choose(game.position_formats, path, name, game.name, "position")
-            read = chosen.read_unscored if unscored and chosen.read_unscored is not None else chosen.read
-            yield from read(game, path, skip_bad=skip_bad, chunk_positions=chunk_positions, max_bytes=max_bytes)
-    except BadInputError as error:
-        if not skip_bad:
-            raise
-        yield ScoredPositions(game.empty_columns(0), np.zeros(0, np.float32), (str(error),))
+def _united_names(
+    values: list[NDArray[Any]], known: Sequence[tuple[str, ...] | None]
+) -> tuple[list[NDArray[Any]], tuple[str, ...]]:
+    """Renumber columns of indices so that all of them index one tuple of names."""
+    distinct = list(dict.fromkeys(names for names in known if names))
+    union = dict.fromkeys(distinct[0])
+    renumbered = list(values)
+    if len(distinct) > 1:
+        for further in distinct[1:]:
+            union.update(dict.fromkeys(further))
+        place = {name: index for index, name in enumerate(union)}
+        for part, names in enumerate(known):
+            if names:
+                table = np.array([*(place[name] for name in names), -1], np.int32)
+                renumbered[part] = table[values[part]]
+        return renumbered, tuple(union)
+    return renumbered, distinct[0]

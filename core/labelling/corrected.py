@@ -31,12 +31,12 @@ from glem.core.errors import BadInputError
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
 from glem.core.game.optional_operations import plies_left_of
-from glem.core.game.solver import can_solve, solver_of
 from glem.core.labelling.by_search import check_labeller, labeller_of
 from glem.core.players.spec import PlayerSpec
 from glem.core.positions.game_tree import GameTree
 from glem.core.positions.labels import serious_error
 from glem.core.positions.replay import FINISHED
+from glem.core.search.solver import can_solve, solver_of
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.tasks.progress import SILENT, Progress
 

@@ -23,10 +23,11 @@ from attrs import define
 from glem.core.errors import BadInputError
 from glem.core.files.atomic import check_writable
 from glem.core.game.game import Game
-from glem.core.game.records import GameRecords, read_records, record_formats
+from glem.core.game.records import GameRecords
 from glem.core.players.simple_players import legal_moves_of
 from glem.core.players.spec import SEARCH, MoveChoice, Player, PlayerSpec
 from glem.core.positions.game_lines import GAME_LINES
+from glem.core.positions.reading import read_records, record_formats
 from glem.core.positions.replay import replay
 from glem.core.positions.writing import check_format_holds, write_games
 from glem.core.search.results import Clock

@@ -1,120 +1,22 @@
-"""Programs of others as players: what a game says of the protocol in which it speaks to them.
+"""Players that are external engines: a game tells in ``Game.external_players`` how to reach them.
 
 A player's text that begins with the name of such a protocol and a colon, as in ``NAME:program,nodes=1000``, is a
-program. ``Game.external_players`` tells what the names are and how to reach the programs; here
-stands what glem needs of them.
+program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
-from attrs import define
-
-from glem.core.errors import BadInputError, GlemError
+from glem.core.errors import BadInputError
+from glem.core.game.game import ExternalPlayers, Game
 
 if TYPE_CHECKING:
-    from glem.core.game.game import Game
-    from glem.core.players.spec import Player, PlayerSpec
+    from glem.core.players.spec import PlayerSpec
 
-__all__ = [
-    "ExternalPlayers",
-    "ExternalScore",
-    "PlayerFailureError",
-    "PositionScoring",
-    "external_players_of",
-    "split_program",
-]
+__all__ = ["external_players_of", "split_program"]
 
 _SEPARATOR = ":"
-
-
-class PlayerFailureError(GlemError):
-    """A player could not choose a move: its program crashed, hung or answered nonsense, also when it was asked again.
-
-    Parameters
-    ----------
-    text
-        What happened.
-    failures
-        How often it failed over this move.
-    """
-
-    def __init__(self, text: str, failures: int = 1) -> None:
-        super().__init__(text)
-        self.failures = failures
-
-
-@define(frozen=True)
-class ExternalScore:
-    """What a program says of a position, from the side to move.
-
-    Parameters
-    ----------
-    value
-        Its score; None where it gave none, whatever was tried.
-    results
-        Probabilities of win, draw and loss, where it gives them; they add up to 1.
-    failures
-        How often it failed over this position and was started anew.
-    problem
-        What the matter was, for people, where it failed or gave no score.
-    """
-
-    value: float | None
-    results: tuple[float, float, float] | None = None
-    failures: int = 0
-    problem: str = ""
-
-
-class PositionScoring(Protocol):
-    """A program that scores positions one after the other. One thread at a time may use it."""
-
-    unit: str
-    """Unit of the values, for people."""
-
-    def score(self, position: Any) -> ExternalScore:
-        """Score a position that is not over, whatever was scored before.
-
-        Raises
-        ------
-        GlemError
-            The program cannot be started, or not any more.
-        """
-        ...
-
-    def close(self) -> None:
-        """End the program."""
-        ...
-
-
-@define(frozen=True)
-class ExternalPlayers:
-    """How a game reaches programs of others that play it.
-
-    Parameters
-    ----------
-    name
-        Of the protocol, as players' texts begin; lower case.
-    description
-        One sentence for people: what programs, and which further options a player's text may have.
-    digest
-        ``(game, spec) -> str``: of the program that a player's description names, so that unfinished work is not
-        continued with another one. Raises :class:`~glem.core.errors.BadInputError` where there is no such program or
-        an option has no sense.
-    make_player
-        ``(game, spec) -> Player``: starts the program. It raises :class:`PlayerFailureError` from its ``choose`` where
-        the program does not give a legal move: the game is then lost for it.
-    make_scoring
-        Optional ``(game, spec) -> PositionScoring``: the program as what gives scores that are graded.
-    """
-
-    name: str
-    description: str
-    digest: Callable[[Game, PlayerSpec], str]
-    make_player: Callable[[Game, PlayerSpec], Player]
-    make_scoring: Callable[[Game, PlayerSpec], PositionScoring] | None = None
 
 
 def split_program(text: str) -> tuple[str, str] | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 
 from glem.core.game.game import Game
-from glem.core.game.solver import Solver, solver_of
+from glem.core.game.solver import Solver
 from glem.core.players.spec import EXTERNAL, Player, PlayerSpec
+from glem.core.search.solver import solver_of
 
 __all__ = ["close_programs", "kept_player", "kept_solver"]
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.files.packed import LineBlock, line_blocks
-from glem.core.game.game import Game
-from glem.core.game.records import GameRecords, RecordFormat
+from glem.core.game.game import Game, RecordFormat
+from glem.core.game.records import GameRecords
 from glem.core.game.whole_numbers import whole_number
 from glem.core.positions.replay import FINISHED, outcomes
 from glem.core.positions.validation import BadRecords, validated
@@ -151,4 +151,4 @@ GAME_LINES = RecordFormat(
     recognizes=_recognizes,
     write=_written,
 )
-"""The format as :func:`glem.core.game.records.read_records` knows it."""
+"""The format as :func:`glem.core.positions.reading.read_records` knows it."""

@@ -212,8 +212,8 @@ class GameTree:
         game
             The game.
         chunks
-            Game records, for instance from :func:`glem.core.game.records.read_records`. Memory holds all of them: about
-            100 bytes a position of two 64-bit fields.
+            Game records, for instance from :func:`glem.core.positions.reading.read_records`. Memory holds all of them:
+            about 100 bytes a position of two 64-bit fields.
         symmetries
             Images under the symmetries of the board count as equal.
         """

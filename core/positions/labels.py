@@ -36,8 +36,7 @@ from glem.core.errors import BadInputError
 from glem.core.features.learning import Phases
 from glem.core.game.equal_positions import position_keys
 from glem.core.game.game import Game
-from glem.core.game.record_columns import added_remarks
-from glem.core.game.records import GameRecords, ScoredPositions
+from glem.core.game.records import GameRecords, ScoredPositions, added_remarks
 from glem.core.positions.positions import PositionSet
 from glem.core.positions.replay import FINISHED, ILLEGAL, UNFINISHED, Replay, replay
 
@@ -448,7 +447,7 @@ def label_records(
     game
         The game.
     chunks
-        Game records, for instance from :func:`glem.core.game.records.read_records`.
+        Game records, for instance from :func:`glem.core.positions.reading.read_records`.
     label
         One of :data:`LABELS`.
     selection

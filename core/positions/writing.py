@@ -8,9 +8,10 @@ from collections import deque
 from glem.core.errors import BadInputError
 from glem.core.files.atomic import atomic_path
 from glem.core.files.packed import bare_suffix, open_packed
-from glem.core.game.game import Game
-from glem.core.game.records import GameRecords, RecordFormat, record_formats
+from glem.core.game.game import Game, RecordFormat
+from glem.core.game.records import GameRecords
 from glem.core.positions.game_lines import GAME_LINES
+from glem.core.positions.reading import record_formats
 
 __all__ = ["check_format_holds", "format_to_write", "write_games"]
 
@@ -58,7 +59,7 @@ def write_games(
     path
         Replaced only when all is written; packed if it ends in ``.gz``, ``.xz`` or ``.zst``.
     records
-        The games, all of whose moves are legal; see :class:`~glem.core.game.records.WriteRecords`.
+        The games, all of whose moves are legal; see :class:`~glem.core.game.game.WriteRecords`.
     format
         Name of a format that has a writer; :func:`format_to_write` finds it if not given.
 

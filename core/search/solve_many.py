@@ -11,7 +11,8 @@ from attrs import define
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import load_game
-from glem.core.game.solver import Solution, Solver, solve_moves, solver_of
+from glem.core.game.solver import Solution, Solver
+from glem.core.search.solver import solve_moves, solver_of
 from glem.core.tasks.tasks import run_tasks
 
 __all__ = ["SolverSpec", "solve_positions"]
@@ -55,9 +56,9 @@ class SolverSpec:
         if self.evaluation is not None:
             # Imported late: an evaluation brings the plugin, and that its features.
             from glem.core.evaluation.integers.recomputing import evaluator_of
-            from glem.core.players.player_data import load_player_evaluation
+            from glem.core.evaluation.named import load_value
 
-            evaluator = evaluator_of(load_player_evaluation(game, self.evaluation))
+            evaluator = evaluator_of(load_value(self.evaluation, game))
         options: dict[str, Any] = {} if self.convention is None else {"convention": self.convention}
         try:
             return solver_of(game, evaluator, self.table_mb, **options)

@@ -7,18 +7,19 @@ faster; this one makes exact scores near the end available to every game.
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation.blank import blank_evaluation
 from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.named import blank_evaluation
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import Game
-from glem.core.game.solver import Solution
+from glem.core.game.solver import Solution, Solver
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 
-__all__ = ["SearchSolver"]
+__all__ = ["SearchSolver", "can_solve", "solve_moves", "solver_of"]
 
 
 class SearchSolver:
@@ -89,3 +90,76 @@ class SearchSolver:
         """Whether the end was reached: where only results count, a win or a loss may be known before."""
         by_result = not self._is_graded and abs(steps) > int(self._searcher.evaluator.limit)
         return by_result or depth >= self.plies_left(position) or self._game.is_over(position)
+
+
+def solve_moves(
+    game: Game,
+    solver: Solver,
+    position: Any,
+    *,
+    result_only: bool = False,
+    nodes: int | None = None,
+    seconds: float | None = None,
+    stop: threading.Event | None = None,
+) -> tuple[Solution, ...]:
+    """Solve all moves of a position, the best first.
+
+    Each solution is from the view of the side that makes the move, which begins its variation. The limits are for all
+    of them together; the move at which they ended comes last, and moves that they leave no nodes or time for are not in
+    the answer.
+
+    Parameters
+    ----------
+    game
+        The game.
+    solver
+        Of the game.
+    position, result_only, nodes, seconds, stop
+        As in :meth:`Solver.solve <glem.core.game.solver.Solver.solve>`.
+    """
+    began = time.monotonic()
+    found: list[Solution] = []
+    for move in game.list_legal_moves(position):
+        nodes_left = None if nodes is None else nodes - sum(solution.nodes for solution in found)
+        seconds_left = None if seconds is None else seconds - (time.monotonic() - began)
+        # Limits that have no sense from the beginning are for the solver to refuse.
+        if found and ((nodes_left is not None and nodes_left < 1) or (seconds_left is not None and seconds_left <= 0)):
+            break
+        reply = solver.solve(
+            game.play(position, move), result_only=result_only, nodes=nodes_left, seconds=seconds_left, stop=stop
+        )
+        found.append(Solution(-reply.score, move, (move, *reply.variation), reply.nodes, reply.seconds, reply.exact))
+        if not reply.exact:
+            break
+    return tuple(sorted(found, key=lambda solution: (not solution.exact, -solution.score)))
+
+
+def can_solve(game: Game) -> bool:
+    """Whether a game brings a solver, or tells how many moves are left, so that a search to the end is one."""
+    return game.make_solver is not None or "plies_left" in game.search_rules
+
+
+def solver_of(game: Game, evaluator: Evaluator | None = None, table_mb: int = 64, **options: Any) -> Solver:
+    """Make the solver that a game brings, else :class:`SearchSolver`.
+
+    Parameters
+    ----------
+    game
+        The game.
+    evaluator
+        What orders moves, if anything.
+    table_mb
+        Megabytes of the table.
+    options
+        What the game's own solver knows besides.
+
+    Raises
+    ------
+    BadInputError
+        The game can be solved in neither way.
+    TypeError
+        The solver does not know an option.
+    """
+    if game.make_solver is not None:
+        return game.make_solver(evaluator=evaluator, table_mb=table_mb, **options)
+    return SearchSolver(game, evaluator, table_mb, **options)

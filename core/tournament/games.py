@@ -15,7 +15,7 @@ from attrs import define, field
 from glem.core.errors import GlemError, reading
 from glem.core.game.draws import Draw, drawn_by
 from glem.core.game.game import Game
-from glem.core.players.external import PlayerFailureError
+from glem.core.game.protocols import PlayerFailureError
 from glem.core.players.kept_players import kept_player, kept_solver
 from glem.core.players.simple_players import legal_moves_of
 from glem.core.players.spec import MoveChoice, PlayerSpec

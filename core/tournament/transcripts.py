@@ -84,7 +84,7 @@ def records_of_openings(game: Game, openings: Iterable[Opening]) -> GameRecords:
 
 
 def records_of_transcripts(game: Game, transcripts: Sequence[Transcript]) -> GameRecords:
-    """Make records of games, with all that :class:`~glem.core.game.records.WriteRecords` tells of.
+    """Make records of games, with all that :class:`~glem.core.game.game.WriteRecords` tells of.
 
     Forced passes are left out. The theoretical score is the first exact one that a player, or whoever ended the game,
     knew.

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from glem.core.players.external import ExternalPlayers
+from glem.core.game.game import ExternalPlayers
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game

@@ -35,7 +35,7 @@ def write_pgn(game: Game, records: GameRecords, /) -> Iterator[bytes]:
     game
         Chess.
     records
-        The games; see :class:`~glem.core.game.records.WriteRecords`.
+        The games; see :class:`~glem.core.game.game.WriteRecords`.
     """
     for index in range(len(records)):
         board = to_board(game.initial_position if records.starts is None else records.start_of(index), chess960=True)

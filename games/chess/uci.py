@@ -18,8 +18,7 @@ import attrs
 import chess
 import numpy as np
 
-import glem
-from glem.core.errors import BadInputError, GlemError
+from glem.core.errors import BadInputError, GlemError, __version__
 from glem.core.game.protocols import Protocol
 from glem.core.game.whole_numbers import whole_number
 from glem.core.players.protocols.conversation import Conversation, Interruption
@@ -156,7 +155,7 @@ class _Session:
     def _uci(self, _words: list[str]) -> None:
         spec = self._spec
         self._write(
-            f"id name glem {glem.__version__}",
+            f"id name glem {__version__}",
             "id author the authors of glem",
             f"option name Hash type spin default {spec.table_mb} min 1 max {_MOST_TABLE_MB}",
             "option name Clear Hash type button",
@@ -440,10 +439,10 @@ class _Preparation:
     def _look_at_evaluation(self) -> None:
         # Imported late: it loads what learning needs.
         from glem.core.evaluation.links import LOGISTIC
+        from glem.core.evaluation.named import load_evaluation
         from glem.core.evaluation.with_drawishness import ResultEvaluation
-        from glem.core.players.player_data import load_any_player_evaluation
 
-        found = load_any_player_evaluation(self._engine.game, self.spec.evaluation)
+        found = load_evaluation(self.spec.evaluation, self._engine.game)
         if isinstance(found, ResultEvaluation):
             self.log_odds, self.results = True, found
             # The first prediction compiles.

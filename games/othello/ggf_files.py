@@ -158,7 +158,7 @@ def write_ggf(game: Game, records: GameRecords, /) -> Iterator[bytes]:
     game
         Othello.
     records
-        The games; see :class:`~glem.core.game.records.WriteRecords`.
+        The games; see :class:`~glem.core.game.game.WriteRecords`.
     """
     reached = outcomes(game, records)
     for index in range(len(records)):

@@ -22,7 +22,16 @@ from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, ScoredPositions
 from glem.core.positions.validation import BadRecords
-from glem.core.text_fields import ABSENT, BAD, excerpt, is_table, numbers, only_blanks, skip_blanks, table_blocks
+from glem.games.othello.text_fields import (
+    ABSENT,
+    BAD,
+    excerpt,
+    is_table,
+    numbers,
+    only_blanks,
+    skip_blanks,
+    table_blocks,
+)
 
 __all__ = ["read_position_lines", "read_position_table", "recognizes_lines", "recognizes_table"]
 

@@ -315,7 +315,7 @@ def write_wthor(game: Game, records: GameRecords, /) -> Iterator[bytes]:
     game
         Othello.
     records
-        The games; see :class:`~glem.core.game.records.WriteRecords`.
+        The games; see :class:`~glem.core.game.game.WriteRecords`.
 
     Raises
     ------

@@ -12,9 +12,10 @@ from attrs import evolve
 
 from glem.core.files.atomic import atomic_path
 from glem.core.files.packed import open_packed
-from glem.core.game.records import GameRecords, read_records
+from glem.core.game.records import GameRecords
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.positions import PositionSet
+from glem.core.positions.reading import read_records
 from glem.games.othello import OTHELLO
 from glem.games.othello.transcripts import write_transcripts
 from glem.plugins.othello.self_play import play_games

@@ -14,7 +14,7 @@ import numpy as np
 
 from glem.core.compiling.operations import position_at
 from glem.core.files.packed import MAX_BYTES, open_bounded
-from glem.core.game.records import read_records
+from glem.core.positions.reading import read_records
 from glem.core.positions.replay import ILLEGAL, outcomes
 from glem.games.chess import CHESS
 from glem.games.chess.boards import from_board

@@ -15,11 +15,11 @@ from glem.core.compiling.operations import position_at
 from glem.core.features.learning import load_learning
 from glem.core.game.equal_positions import position_keys
 from glem.core.game.game import load_game
-from glem.core.game.records import read_records
 from glem.core.labelling.by_search import Labeller
 from glem.core.players.spec import parse_player
 from glem.core.positions.files import read_positions
 from glem.core.positions.game_tree import GameTree
+from glem.core.positions.reading import read_records
 
 POSITIONS_PER_PHASE = 40
 LIMITS = "depth=10,solve=20,table=16"

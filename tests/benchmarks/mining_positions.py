@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from glem.core.features.learning import load_learning
 from glem.core.game.game import load_game
-from glem.core.game.records import GameRecords, read_records
+from glem.core.game.records import GameRecords
+from glem.core.positions.reading import read_records
 from glem.core.positions.replay import replay
 
 SQUARES = np.arange(64)

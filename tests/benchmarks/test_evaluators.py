@@ -24,8 +24,8 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.evaluators import Evaluator, start, static_score, update
 from glem.core.features.learning import Learning
 from glem.core.game.game import legal_moves, play
-from glem.core.game.records import read_records
 from glem.core.patterns.patterns import PatternSet
+from glem.core.positions.reading import read_records
 from glem.core.positions.replay import replay
 from glem.plugins.othello.incremental import incremental_evaluator
 

@@ -13,13 +13,13 @@ import pytest
 from glem.core.features.learning import Learning
 from glem.core.fitting.least_squares import Terms, train
 from glem.core.game.game import Game
-from glem.core.game.records import read_records
 from glem.core.labelling.by_search import SearchLabelling, label_by_search
 from glem.core.labelling.training_games import GenerationSettings, generate
 from glem.core.patterns.patterns import PatternSet
 from glem.core.players.spec import parse_player
 from glem.core.positions.game_tree import GameTree
 from glem.core.positions.labels import positions_of_records
+from glem.core.positions.reading import read_records
 from glem.core.tournament.opening_plans import OpeningPlan
 
 

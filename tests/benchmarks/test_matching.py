@@ -20,7 +20,7 @@ from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.configurations.mining import mine
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.game.records import read_records
+from glem.core.positions.reading import read_records
 from glem.core.positions.replay import replay
 
 pytestmark = pytest.mark.shared

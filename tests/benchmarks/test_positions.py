@@ -10,10 +10,10 @@ import pytest
 
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.game.records import read_records
 from glem.core.positions.files import stream_positions, write_positions
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.positions import PositionSet
+from glem.core.positions.reading import read_records
 
 pytestmark = pytest.mark.shared
 

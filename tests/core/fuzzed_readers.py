@@ -20,9 +20,8 @@ from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import load_learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.files.packed import open_packed
-from glem.core.fitting import FitResult, PhaseWeights
-from glem.core.fitting.fitters import FileCheckpoint
-from glem.core.fitting.training_files import load_weights, save_weights
+from glem.core.fitting.fitters import FileCheckpoint, FitResult
+from glem.core.fitting.phases import PhaseWeights
 from glem.core.game.game import load_game
 from glem.core.grading.changes import read_candidates
 from glem.core.grading.experiments.power import _kept
@@ -228,7 +227,7 @@ def _work_readers(folder: Path) -> Iterator[Reader]:
     )
     result = FitResult("descent", True, "done", np.arange(3.0), np.arange(3.0), 2, 5, 10.0)
     ones = np.ones((2, 3))
-    save_weights(PhaseWeights(ones[:, 0], ones, ones, ones, ones, IDENTITY, (result, result)), folder / "w.npz")
+    PhaseWeights(ones[:, 0], ones, ones, ones, ones, IDENTITY, (result, result)).save(folder / "w.npz")
     yield Reader("fitted weights", ".npz", (folder / "w.npz").read_bytes(), _read_weights, arrays, right_arrays)
     results = ArchiveFormat("glem results", version=1, required=(), optional=None, packed=False)
     results.write(folder / "r.npz", {}, {"label": np.arange(4.0)})
@@ -293,7 +292,7 @@ def _read_tournament(path: Path) -> Any:
 
 
 def _read_weights(path: Path) -> Any:
-    found = load_weights(path, IDENTITY)
+    found = PhaseWeights.load(path, IDENTITY)
     return {name: getattr(found, name) for name in ("bias", "patterns", "configurations", "linear", "match_counts")}
 
 

@@ -20,8 +20,8 @@ import pytest
 from glem.core.cli import main
 from glem.core.features.learning import Learning
 from glem.core.game.game import load_game
-from glem.core.game.records import read_records
 from glem.core.players.engine import Engine
+from glem.core.positions.reading import read_records
 from tests.core.killed_commands import killed_in_the_end
 from tests.core.linear_evaluations import mobility_evaluation
 

@@ -11,9 +11,9 @@ from attrs import evolve
 from glem.core.cli import main
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.game.records import read_records
 from glem.core.positions.files import read_positions
 from glem.core.positions.labels import LabelCounts, Selection, label_records, positions_of_records
+from glem.core.positions.reading import read_records
 from glem.core.positions.selection.reading import SelectedPart, read_selected
 from glem.core.positions.selection.selection import SelectionRule
 from glem.games.othello.transcripts import write_transcripts

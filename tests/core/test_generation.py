@@ -17,10 +17,11 @@ from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.game.perft import perft
-from glem.core.game.records import GameRecords, read_records
+from glem.core.game.records import GameRecords
 from glem.core.labelling.training_games import ExploringSpec, Generated, GenerationSettings, generate
 from glem.core.players.spec import parse_player
 from glem.core.positions.labels import positions_of_records
+from glem.core.positions.reading import read_records
 from glem.core.tournament.games import GameTask, play_game
 from glem.core.tournament.opening_plans import OpeningPlan, all_openings, random_opening
 from glem.core.tournament.openings import Opening, canonical_position

@@ -14,7 +14,7 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import scaled_sigmoid
 from glem.core.evaluation.provenance import FITTED_FILES
 from glem.core.features.learning import Learning
-from glem.core.fitting import ConjugateGradient
+from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.least_squares import FitSettings
 from glem.core.game.game import Game
 from glem.core.labelling.by_search import Labeller, SearchLabelling

@@ -10,7 +10,7 @@ from attrs import evolve
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.game.records import GameRecords, ScoredPositions, read_records
+from glem.core.game.records import GameRecords, ScoredPositions
 from glem.core.positions.labels import (
     LABELS,
     LabelCounts,
@@ -22,6 +22,7 @@ from glem.core.positions.labels import (
     serious_error,
 )
 from glem.core.positions.positions import PositionSet
+from glem.core.positions.reading import read_records
 from tests.core.countdown_game import COUNTDOWN
 from tests.oracles import positions as oracle
 

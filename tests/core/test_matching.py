@@ -19,7 +19,7 @@ from glem.core.configurations.mining import mine
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.game.records import read_records
+from glem.core.positions.reading import read_records
 from glem.core.positions.replay import replay
 from tests.core.matching_examples import FEATURES, configuration_set, feature_values, thinned
 from tests.oracles.matching import active_rows, direct_specializations, lists_of, most_specific_rows

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.game.records import GameRecords, read_records
+from glem.core.game.records import GameRecords
 from glem.core.positions.game_tree import GameTree, label_changes, propagate
 from glem.core.positions.labels import positions_of_records
+from glem.core.positions.reading import read_records
 from tests.oracles import game_tree as oracle
 
 

@@ -16,9 +16,9 @@ from glem.core.configurations.mining import mine
 from glem.core.errors import BadInputError, GlemError, PluginError, reading
 from glem.core.evaluation.links import IDENTITY
 from glem.core.files.archives import read_arrays
-from glem.core.fitting.training_files import load_weights
+from glem.core.fitting.phases import PhaseWeights
 from glem.core.game.game import Game
-from glem.core.game.records import read_records
+from glem.core.positions.reading import read_records
 from glem.core.tasks.journal import Journal
 from glem.core.tournament.tournament import read_games
 from tests.core.mutations import announced, archive_of
@@ -76,7 +76,7 @@ def _tournament(path: Path) -> Any:
 
 def _weights(path: Path) -> Any:
     path.write_bytes(b"PK")
-    return load_weights(path, IDENTITY)
+    return PhaseWeights.load(path, IDENTITY)
 
 
 _LIMITLESS = json.dumps({"format": "glem configurations 1", "incomplete": "", "position_count": 1}).replace(

@@ -9,12 +9,11 @@ import pytest
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
-from glem.core.game.solver import can_solve, solve_moves, solver_of
 from glem.core.labelling.by_search import Labeller
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.search.results import Limits
 from glem.core.search.solve_many import SolverSpec
-from glem.core.search.solver import SearchSolver
+from glem.core.search.solver import SearchSolver, can_solve, solve_moves, solver_of
 from tests.core.countdown_game import COUNTDOWN, FACTS, STONES, Position
 
 

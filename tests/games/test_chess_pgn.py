@@ -12,8 +12,9 @@ import pytest
 
 from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
-from glem.core.game.records import GameRecords, read_records
+from glem.core.game.records import GameRecords
 from glem.core.positions.labels import positions_of_records
+from glem.core.positions.reading import read_records
 from glem.core.positions.replay import ILLEGAL, outcomes
 from glem.games.chess import CHESS, pgn
 from glem.games.chess.boards import from_board

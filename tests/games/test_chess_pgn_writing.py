@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from glem.core.cli import main
-from glem.core.game.records import GameRecords, read_records
+from glem.core.game.records import GameRecords
 from glem.core.players.spec import MoveChoice
+from glem.core.positions.reading import read_records
 from glem.core.positions.writing import write_games
 from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening

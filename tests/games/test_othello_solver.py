@@ -16,7 +16,7 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.game.solver import solve_moves
+from glem.core.search.solver import solve_moves
 from glem.games.othello import OTHELLO
 from glem.games.othello.rules import Position
 from glem.games.othello.solver import EndgameSolver, Techniques

@@ -15,11 +15,10 @@ from docs.generate.interface_page import interface_parts
 from glem.core.conformance import check_game
 from glem.core.features.features import AtomicFeatures
 from glem.core.features.learning import Learning, Phases
-from glem.core.fitting import Fitter
-from glem.core.game.game import Game
+from glem.core.fitting.fitters import Fitter
+from glem.core.game.game import Game, PositionFormat, RecordFormat
 from glem.core.game.optional_operations import OPTIONAL_OPERATIONS
 from glem.core.game.protocols import Protocol
-from glem.core.game.records import PositionFormat, RecordFormat
 from glem.core.game.solver import Solver
 from tests.core.countdown_game import COUNTDOWN
 from tests.house.tree import modules

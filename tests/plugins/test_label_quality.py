@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from glem.core.game.game import Game
-from glem.core.game.records import GameRecords, read_records
+from glem.core.game.records import GameRecords
 from glem.core.positions.labels import positions_of_records
+from glem.core.positions.reading import read_records
 from glem.games.othello.rules import Position
 from glem.plugins.othello.self_play import exact_score
 

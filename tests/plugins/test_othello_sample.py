@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.game.records import read_records
 from glem.core.positions.labels import positions_of_records
+from glem.core.positions.reading import read_records
 from glem.core.positions.replay import FINISHED, outcomes
 from glem.games.othello.rules import Position, final_score, legal_moves, play
 from glem.plugins.othello.sample import SAMPLE_FILE, _command, sample_games

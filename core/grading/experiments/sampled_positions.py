@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
-from glem.core.game.records import read_records
+from glem.core.positions.reading import read_records
 from glem.core.positions.selection.record_selection import selected_from_records
 from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.positions.selection.selection import PAPER_RULE, SelectionRule

@@ -16,8 +16,9 @@ from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
+from glem.core.game.protocols import PositionScoring
 from glem.core.grading.grading import Prediction
-from glem.core.players.external import PositionScoring, external_players_of
+from glem.core.players.external import external_players_of
 from glem.core.players.spec import PlayerSpec
 from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers

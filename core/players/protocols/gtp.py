@@ -15,8 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-import glem
-from glem.core.errors import BadInputError, GlemError
+from glem.core.errors import BadInputError, GlemError, __version__
 from glem.core.game.drawing import draw_position
 from glem.core.game.protocols import Protocol
 from glem.core.players.protocols.conversation import Conversation, Interruption
@@ -77,7 +76,7 @@ class _Session:
         self._commands: dict[str, Callable[[Sequence[str]], str]] = {
             "protocol_version": lambda _: PROTOCOL_VERSION,
             "name": lambda _: "glem",
-            "version": lambda _: glem.__version__,
+            "version": lambda _: __version__,
             "known_command": self._known_command,
             "list_commands": lambda _: "\n".join(self._commands),
             "quit": lambda _: "",

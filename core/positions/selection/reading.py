@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
-from glem.core.game.record_columns import added_remarks
-from glem.core.game.records import GameRecords, read_records
+from glem.core.game.records import GameRecords, added_remarks
 from glem.core.positions.positions import PositionSet
+from glem.core.positions.reading import read_records
 from glem.core.positions.selection.record_selection import selected_from_records
 from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.positions.selection.selection import PositionChooser, SelectionCounts, SelectionRule

@@ -171,8 +171,8 @@ def selected_from_records(
     Parameters
     ----------
     game
-        Whose rules count; the moves are trusted to be legal, as those of :func:`~glem.core.game.records.read_records`
-        are.
+        Whose rules count; the moves are trusted to be legal, as those of
+        :func:`~glem.core.positions.reading.read_records` are.
     records
         G games.
     rule

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from glem.core.game.game import Game, load_game
-from glem.core.game.records import GameRecords, read_records
+from glem.core.game.records import GameRecords
+from glem.core.positions.reading import read_records
 from glem.core.positions.replay import FINISHED, replay
 from glem.core.positions.selection.reading import FileSummary, SelectedPart, read_selected
 from glem.core.positions.selection.record_selection import plies_of_games, selected_from_records

@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from glem.core.cli import command_group
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game, load_game
-from glem.core.game.records import read_records
 from glem.core.grading.collection import grade_collection
 from glem.core.grading.grading import GradingSettings
 from glem.core.grading.scorers.sources import source_of
 from glem.core.positions.files import write_positions
 from glem.core.positions.labels import positions_of_records
+from glem.core.positions.reading import read_records
 from glem.core.positions.selection.selection import SelectionRule
 from glem.core.positions.selection.written_positions import original_text, spreadsheet_text
 from tests.core.grading.random_games import write_random_games

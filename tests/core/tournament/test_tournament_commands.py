@@ -15,8 +15,8 @@ import pytest
 from glem.core.cli import main
 from glem.core.features.learning import Learning
 from glem.core.game.game import load_game
-from glem.core.game.records import read_records
 from glem.core.players.spec import MoveChoice
+from glem.core.positions.reading import read_records
 from glem.core.positions.writing import write_games
 from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening
