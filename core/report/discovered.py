@@ -15,7 +15,7 @@ from glem.core.errors import __version__
 from glem.core.features.features import AtomicFeatures, Relation, side_and_kind
 from glem.core.features.learning import Learning
 from glem.core.files.atomic import atomic_path
-from glem.core.fitting import FitResult
+from glem.core.fitting.fitters import FitResult
 from glem.core.fitting.least_squares import Training
 from glem.core.positions.positions import PositionSet
 from glem.core.report.data import Calibration, CellMap, DiscoveryReport, Item, LearningCurve, PhaseErrors, to_json
