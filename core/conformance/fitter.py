@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glem.core.conformance.evaluation import random_evaluation
 from glem.core.conformance.known_problem import ABSENT, KnownProblem
-from glem.core.conformance.playouts import columns_of, sample_of
+from glem.core.conformance.playouts import sample_of
 from glem.core.conformance.report import BrokenPromise, ConformanceReport, Examination, examine
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import IDENTITY, LOGISTIC
@@ -412,7 +412,7 @@ def _check_game(fitter: Fitter, learning: Learning, games: int, seed: int, exami
     promise = f"on positions of {game.title}, the error falls, and weights without a match stay 0"
     with examination.check("game", promise) as check:
         wanted = random_evaluation(learning, seed)
-        columns = columns_of(game, sample.positions)
+        columns = sample.columns()
         design = Design.build(
             [(learning.features.values(columns), learning.phases.of(columns))],
             phase_count=len(learning.phases),
