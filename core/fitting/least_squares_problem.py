@@ -19,7 +19,7 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.links import IDENTITY, Link
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.packed.design import Design, Segment
-from glem.core.fitting.packed.passes import (
+from glem.core.fitting.packed.least_squares_passes import (
     LinkTerms,
     add_gradient,
     curvature_along,

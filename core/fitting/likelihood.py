@@ -10,7 +10,6 @@ from attrs import define, evolve
 from numpy.typing import NDArray
 
 from glem.core.configurations.configurations import ConfigurationSet
-from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
@@ -18,7 +17,8 @@ from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning
 from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.likelihood_problem import LikelihoodProblem, LikelihoodWeights, PartWeights, phase_basis
-from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows, LikelihoodTerms
+from glem.core.fitting.packed.blocks import LinearTerms, Packing, active_configurations
+from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows
 from glem.core.fitting.quasi_newton import Minimum, minimize
 from glem.core.fitting.standard_errors import LikelihoodErrors, likelihood_errors
 from glem.core.patterns.patterns import PatternSet
@@ -214,9 +214,8 @@ def fit_likelihood(
     drawn = _Widened(prior.drawishness, tuple(drawishness), None, None)
     rows = LikelihoodRows.build(
         _chunks(parts, prior, chosen.window, held_out, seed),
-        phase_count=len(learning.phases),
-        value=basic.terms(),
-        draw=drawn.terms(),
+        value=basic.packing(),
+        draw=drawn.packing(),
         folder=work / "rows" if on_disk and work is not None else None,
         jobs=jobs,
         progress=progress,
@@ -319,16 +318,15 @@ class _Widened:
         own = self.evaluation.configurations
         return self.more_configurations if own is None else own
 
-    def terms(self) -> LikelihoodTerms:
-        configurations = self.configurations
-        if configurations is None or not len(configurations):
-            return LikelihoodTerms(self.patterns, linear=self.linear)
-        matcher, most_specific = ConfigurationMatcher(configurations), self.evaluation.most_specific
-        return LikelihoodTerms(
+    def packing(self) -> Packing:
+        own, most_specific = self.configurations, self.evaluation.most_specific
+        return Packing(
+            len(self.evaluation.learning.phases),
             self.patterns,
-            lambda values: matcher.active(values, most_specific=most_specific),
-            len(configurations),
-            self.linear,
+            active_configurations(own, most_specific=most_specific) if own else None,
+            len(own) if own else 0,
+            LinearTerms(self.linear),
+            by_phase=False,
         )
 
     def prior(self) -> NDArray[np.float64]:
@@ -351,7 +349,7 @@ class _Widened:
             free[:] = False
             free[-1] = BIAS in names
             wanted = {self.evaluation.learning.features.index(name) for name in names if name != BIAS}
-            start = self.terms().linear_start
+            start = prior.shape[1] - 1 - len(self.linear)
             for place, feature in enumerate(self.linear):
                 free[start + place] = feature in wanted
         return PartWeights(prior, basis, free)

@@ -19,8 +19,8 @@ from glem.core.evaluation.result_distribution import log_correctness, result_dis
 from glem.core.grading.drawishness import (
     DrawishnessRows,
     DrawishnessSettings,
-    _Likelihood,
     crossed_drawishness,
+    drawishness_problem,
     fit_drawishness,
     tuned_drawishness,
 )
@@ -53,39 +53,34 @@ def odds(alpha: Floats) -> Floats:
     return found
 
 
-def test_what_is_maximized_is_that_of_the_oracle() -> None:
+@pytest.mark.parametrize("floor", [1e-12, 0.2])
+def test_what_is_maximized_is_that_of_the_oracle(floor: float) -> None:
     rows, _ = played(40, positions=2)
-    settings = DrawishnessSettings(l2=3.0)
-    likelihood = _Likelihood(rows, settings)
-    point = np.random.default_rng(5).normal(0, 0.3, 1 + len(likelihood.units))
-    scale, weights = math.exp(point[0]), point[1:] * likelihood.units
+    problem = drawishness_problem(rows, DrawishnessSettings(l2=3.0, floor=floor))
+    parameters = np.random.default_rng(5).normal(0, 0.3, problem.parameter_count)
+    weights = problem.weights_of(parameters)
+    begin = problem.draw.prior[0, -1]
+    level, slope = parameters[:-1].reshape(2, -1)
     total = 0.0
     for row in range(len(rows)):
         time = (-1.0, 0.0, 1.0)[rows.phase[row]]
-        features = rows.features[row].astype(float).tolist()
-        terms = [1.0, time, *features, *(time * feature for feature in features)]
-        alpha = 1 / (1 + math.exp(-sum(weight * term for weight, term in zip(weights, terms, strict=True))))
+        terms = [*rows.features[row].astype(float).tolist(), 1.0]
+        own = begin + sum((a + b * time) * term for a, b, term in zip(level, slope, terms, strict=True))
+        alpha = 1 / (1 + math.exp(-own))
         # Two positions of each game, of which each counts half.
-        total += 0.5 * oracle.mean_log_likelihood([rows.value[row]], [rows.result[row]], scale, alpha)
+        log = oracle.mean_log_likelihood([rows.value[row]], [rows.result[row]], weights.scale, alpha)
+        total += 0.5 * max(log, math.log(floor))
     nonzero = [column[column != 0].astype(float) for column in rows.features.T]
-    sizes = [math.sqrt(np.mean(column**2)) if len(column) else 0.0 for column in nonzero]
-    penalty = 1.5 * sum((size * weight) ** 2 for size, weight in zip(sizes * 2, weights[2:].tolist(), strict=True))
-    # Of a feature that never occurs the weight is 0 and the search is held at its start.
-    unused = sum(0.5 * step**2 for step, unit in zip(point[1:], likelihood.units, strict=True) if unit == 0)
-    loss, _ = likelihood.loss(point)
-    assert loss == pytest.approx((penalty - total) / 40 + unused, rel=1e-9)
-
-
-def test_slopes_are_the_derivatives() -> None:
-    rows, _ = played(60, positions=2)
-    likelihood = _Likelihood(rows, DrawishnessSettings())
-    point = np.random.default_rng(6).normal(0, 0.3, 1 + len(likelihood.units))
-    _, slopes = likelihood.loss(point)
-    for place in range(len(point)):
-        step = np.zeros(len(point))
+    # A feature that never occurs has size 1, so that its weight stays 0.
+    sizes = [*(math.sqrt(np.mean(column**2)) if len(column) else 1.0 for column in nonzero), 0.0]
+    penalty = 1.5 * sum((size * one) ** 2 for size, one in zip(sizes * 2, parameters[:-1].tolist(), strict=True))
+    found = problem.at(parameters)
+    assert found.value == pytest.approx((penalty - total) / 40, rel=1e-9)
+    for place in range(len(parameters)):
+        step = np.zeros(len(parameters))
         step[place] = 1e-6
-        rise = (likelihood.loss(point + step)[0] - likelihood.loss(point - step)[0]) / 2e-6
-        assert slopes[place] == pytest.approx(rise, abs=1e-6)
+        rise = (problem.at(parameters + step).value - problem.at(parameters - step).value) / 2e-6
+        assert found.gradient[place] == pytest.approx(rise, abs=1e-6)
 
 
 def test_the_truth_is_found() -> None:
@@ -95,7 +90,7 @@ def test_the_truth_is_found() -> None:
     assert fit.games == 10_000
     assert fit.scale == pytest.approx(1.2, rel=0.1)
     unseen, alpha = played(2_000, seed=1)
-    found = fit.log_odds(unseen)
+    found = unseen.log_odds(fit.weights)
     assert np.corrcoef(found, odds(alpha))[0, 1] > 0.97
     assert np.median(np.abs(found - odds(alpha))) < 0.3
 
@@ -184,7 +179,7 @@ def test_what_cannot_be_fitted_is_refused() -> None:
     with pytest.raises(BadInputError, match="two parts"):
         DrawishnessSettings(parts=1)
     with pytest.raises(BadInputError, match="penalty"):
-        DrawishnessSettings(l2=-1.0)
+        fit_drawishness(rows, DrawishnessSettings(l2=-1.0))
 
 
 # ------------------------------------------------------------------------------------------------ the command
