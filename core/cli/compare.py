@@ -22,9 +22,9 @@ Examples:
 def command(first: str, second: str, as_json: bool) -> None:
     """Compare the weights of two evaluation files of one game."""
     from glem.core.evaluation.files import compare_evaluations
-    from glem.core.evaluation.linear import LinearEvaluation
+    from glem.core.evaluation.named import load_value
 
-    comparison = compare_evaluations(LinearEvaluation.load(first), LinearEvaluation.load(second))
+    comparison = compare_evaluations(load_value(first), load_value(second))
     if as_json:
         print_json(
             {

@@ -80,10 +80,10 @@ def _features(game: Game, _evaluation: str) -> None:
 
 def _search(game: Game, evaluation: str) -> None:
     from glem.core.evaluation.integers.recomputing import evaluator_of
-    from glem.core.players.player_data import load_player_evaluation
+    from glem.core.evaluation.named import load_value
     from glem.core.search.searcher import Searcher, SearchSettings
 
-    evaluator = evaluator_of(load_player_evaluation(game, evaluation))
+    evaluator = evaluator_of(load_value(evaluation, game))
     Searcher(game, evaluator, SearchSettings(table_mb=0)).translate_leaves()
     _features(game, evaluation)
 

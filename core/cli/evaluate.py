@@ -43,7 +43,7 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
     import numpy as np
 
     from glem.core.errors import BadInputError
-    from glem.core.evaluation.linear import LinearEvaluation
+    from glem.core.evaluation.named import load_value
     from glem.core.files.atomic import atomic_path
     from glem.core.fitting.assessment import ErrorSums
     from glem.core.game.optional_operations import plies_left_of
@@ -52,7 +52,7 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
     if output is not None and len(models) > 1:
         raise BadInputError("-o takes the values of one model; name one")
     check_outputs(output)
-    evaluations = {model: LinearEvaluation.load(model) for model in models}
+    evaluations = {model: load_value(model) for model in models}
     games = {evaluation.learning.game.name for evaluation in evaluations.values()}
     if len(games) > 1:
         raise BadInputError(f"the models evaluate different games: {', '.join(sorted(games))}")

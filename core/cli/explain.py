@@ -45,15 +45,14 @@ def _board(learning: Learning, position: Any) -> list[str]:
 
 def _evaluation(model: str, game_name: str | None) -> LinearEvaluation | ResultEvaluation:
     from glem.core.errors import BadInputError
-    from glem.core.evaluation.with_drawishness import load_any_evaluation
+    from glem.core.evaluation.named import load_evaluation
     from glem.core.game.game import load_game
-    from glem.core.players.player_data import load_any_player_evaluation
 
     if game_name is not None:
-        return load_any_player_evaluation(load_game(game_name), model)
+        return load_evaluation(model, load_game(game_name))
     if not Path(model).exists():
         raise BadInputError(f"{model}: no such file; for an evaluation that comes with a game, name it by --game")
-    return load_any_evaluation(model)
+    return load_evaluation(model)
 
 
 # A position may begin with a hyphen, which is no option.

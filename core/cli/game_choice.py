@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from glem.core.errors import BadInputError, GlemError
-from glem.core.evaluation.files import load_evaluation
+from glem.core.evaluation.named import load_evaluation
 from glem.core.files.packed import bare_suffix, open_bounded
 from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, PositionFormat, RecordFormat, game_names, load_game

@@ -180,9 +180,10 @@ def command(
     if written is not None and write_positions is not None:
         written.write(write_positions)
     if report is not None:
-        from glem.core.report.grading_page import write_grading_report
+        from glem.core.report.page import write_page
+        from glem.core.report.pages.grading import render_grading
 
-        write_grading_report(found, report, game_title=game.title)
+        write_page(render_grading(found, game_title=game.title), report)
     if as_json:
         print_json(_as_json(found))
         return

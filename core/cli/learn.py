@@ -122,10 +122,10 @@ def command(
 
     from glem.core.discovery.game_positions import read_game_positions
     from glem.core.errors import BadInputError
+    from glem.core.evaluation.named import load_evaluation
     from glem.core.files.names import distinct_names
     from glem.core.game.game import load_game
     from glem.core.grading.trials import LearningRule, deciding_games, learn
-    from glem.core.players.player_data import load_any_player_evaluation
     from glem.core.positions.selection.game_keys import keys_digest
     from glem.core.positions.selection.reading import reading_remarks
     from glem.core.positions.selection.selection import SelectionRule
@@ -139,7 +139,7 @@ def command(
     )
     learning_rule = LearningRule(level, any_increase, resamples=resamples, seed=seed)
     check_outputs(log, output, folders=() if log is None else [f"{log}.accepted"])
-    first = load_any_player_evaluation(game, baseline)
+    first = load_evaluation(baseline, game)
     tried = [_file_candidate(game, text) for text in candidates]
     found = _changes(changes, first, tried, is_tuned=bool(tuning) or split is not None) if changes is not None else ()
     progress = display_progress(quiet=as_json)
@@ -209,11 +209,11 @@ def command(
 
 
 def _file_candidate(game: Game, text: str) -> Candidate:
+    from glem.core.evaluation.named import load_evaluation
     from glem.core.files.digests import file_digest
     from glem.core.grading.trials import Candidate
-    from glem.core.players.player_data import load_any_player_evaluation
 
-    loaded = load_any_player_evaluation(game, text)
+    loaded = load_evaluation(text, game)
     digest = file_digest(text) if Path(text).is_file() else ""
     return Candidate(Path(text).stem, text, lambda _: loaded, digest)
 

@@ -79,7 +79,8 @@ def opponent_of(
         Both ways are mixed, or the description has no sense.
     """
     from glem.core.errors import BadInputError
-    from glem.core.players.spec import DEFAULT_EVALUATION, parse_player
+    from glem.core.evaluation.named import DEFAULT_EVALUATION
+    from glem.core.players.spec import parse_player
 
     if player_text is None:
         usual = _SOLVE_FROM if game.make_solver is not None else 0
@@ -131,7 +132,8 @@ def player_of(
     BadInputError
         The game's own evaluation is asked for, and there is none.
     """
-    from glem.core.players.spec import DEFAULT_EVALUATION, PlayerSpec
+    from glem.core.evaluation.named import DEFAULT_EVALUATION
+    from glem.core.players.spec import PlayerSpec
     from glem.core.search.results import Limits
 
     if evaluation == DEFAULT_EVALUATION:
@@ -157,19 +159,17 @@ def named_evaluation(name: str, positions: str) -> LinearEvaluation:
         There is no such evaluation.
     """
     from glem.core.errors import BadInputError
-    from glem.core.evaluation.linear import LinearEvaluation
-    from glem.core.players.player_data import load_player_evaluation
-    from glem.core.players.spec import DEFAULT_EVALUATION
+    from glem.core.evaluation.named import DEFAULT_EVALUATION, load_value
     from glem.core.positions.files import stream_positions
 
     if name != DEFAULT_EVALUATION and Path(name).is_file():
-        return LinearEvaluation.load(name)
+        return load_value(name)
     first = next(iter(stream_positions(positions, chunk=1)), None)
     if first is None:
         raise BadInputError(f"{positions} holds no positions")
     if name == DEFAULT_EVALUATION:
         _check_default(first.game)
-    return load_player_evaluation(first.game, name)
+    return load_value(name, first.game)
 
 
 def _check_default(game: Game) -> None:

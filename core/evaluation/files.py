@@ -54,7 +54,10 @@ _FORMAT = ArchiveFormat(
     required=EVALUATION_ARRAYS,
     optional=OPTIONAL_EVALUATION_ARRAYS,
     largest=4 << 30,
-    foreign={"match_counts": "holds configurations without weights, no evaluation"},
+    foreign={
+        "match_counts": "holds configurations without weights, no evaluation",
+        "value_bias": "is an evaluation with a drawishness",
+    },
 )
 
 
@@ -113,19 +116,14 @@ def _check_learning(path: Path, header: dict[str, Any], learning: Learning) -> N
 
 
 def load_evaluation(path: str | os.PathLike[str]) -> LinearEvaluation:
-    """Read an evaluation file; of one with a drawishness (:mod:`glem.core.evaluation.with_drawishness`), its value.
+    """Read an evaluation file, one without a drawishness.
 
     Raises
     ------
     BadInputError
         The file is missing, damaged, no evaluation, or made for other features or phases.
     """
-    # Imported late: it needs this module.
-    from glem.core.evaluation.with_drawishness import ResultEvaluation, has_drawishness
-
     source = Path(path)
-    if has_drawishness(source):
-        return ResultEvaluation.load(source).value
     return restored_evaluation(source, *_FORMAT.read(source))
 
 

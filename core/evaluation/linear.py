@@ -324,9 +324,9 @@ class LinearEvaluation:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> LinearEvaluation:
-        """Read a file that :meth:`save` wrote, or the value of one that has a drawishness as well.
+        """Read a file that :meth:`save` wrote; :class:`BadInputError` when it is anything else.
 
-        :class:`BadInputError` when it is anything else.
+        :func:`glem.core.evaluation.named.load_value` also reads the value of one with a drawishness.
         """
         loaded: LinearEvaluation = _file_format().load_evaluation(path)
         return loaded

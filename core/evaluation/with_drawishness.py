@@ -25,7 +25,6 @@ from glem.core.evaluation.files import (
     EVALUATION_ARRAYS,
     OPTIONAL_EVALUATION_ARRAYS,
     evaluation_parts,
-    load_evaluation,
     restored_evaluation,
 )
 from glem.core.evaluation.linear import LinearEvaluation
@@ -36,7 +35,7 @@ from glem.core.files.archives import ArchiveFormat
 from glem.core.game.game import Game
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["ResultEvaluation", "has_drawishness", "load_any_evaluation", "value_part"]
+__all__ = ["ResultEvaluation", "has_drawishness", "value_part"]
 
 _VALUE, _DRAWISHNESS = "value_", "drawishness_"
 _PARTS = (_VALUE, _DRAWISHNESS)
@@ -208,17 +207,6 @@ class ResultEvaluation:
         with reading(source, "glem result evaluation"):
             provenance = {str(name): str(text) for name, text in header["provenance"].items()}
             return cls(value, drawishness, float(header["scale"]), provenance)
-
-
-def load_any_evaluation(path: str | os.PathLike[str]) -> LinearEvaluation | ResultEvaluation:
-    """Read an evaluation file of either kind, with a drawishness of its own or without.
-
-    Raises
-    ------
-    BadInputError
-        The file is missing, damaged, no evaluation, or made for other features or phases.
-    """
-    return ResultEvaluation.load(path) if has_drawishness(path) else load_evaluation(path)
 
 
 def value_part(evaluation: LinearEvaluation | ResultEvaluation) -> LinearEvaluation:

@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.result_distribution import log_correctness
-from glem.core.evaluation.with_drawishness import ResultEvaluation, load_any_evaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.grading.comparison import compare
 from glem.core.grading.correctness import LEAST_CORRECTNESS, grade_of
 from glem.core.grading.grading import Prediction
@@ -406,7 +407,7 @@ class _Trials:
             latest = verdict if verdict.accepted else latest
         if latest is None:
             return best
-        evaluation = load_any_evaluation(self._accepted_path(latest.number))
+        evaluation = load_evaluation(self._accepted_path(latest.number))
         run.baseline, run.evaluation, run.grade = latest.name, evaluation, latest.grade
         return _Graded(latest.name, evaluation, self)
 

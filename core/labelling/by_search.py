@@ -29,11 +29,12 @@ from glem.core.compiling.operations import position_at, store_position
 from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.named import load_value
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
 from glem.core.game.solver import Solver
 from glem.core.labelling.sampled import PositionSampler
-from glem.core.players.player_data import load_player_evaluation, load_player_probcut
+from glem.core.players.player_data import load_player_probcut
 from glem.core.players.spec import SEARCH, PlayerSpec
 from glem.core.positions.labels import serious_error
 from glem.core.positions.positions import PositionSet
@@ -97,7 +98,7 @@ class Labeller:
 
     def __init__(self, game: Game, spec: PlayerSpec) -> None:
         spec.check_data(game)
-        evaluation = load_player_evaluation(game, spec.evaluation)
+        evaluation = load_value(spec.evaluation, game)
         if evaluation.link == LOGISTIC:
             raise BadInputError(f"{spec.evaluation} predicts winning chances; labels by search need scores")
         probcut = load_player_probcut(game, spec)

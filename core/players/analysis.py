@@ -14,9 +14,9 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.named import load_value
 from glem.core.game.game import Game
 from glem.core.game.solver import Solver
-from glem.core.players.player_data import load_player_evaluation
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.probcut_choice import chosen_probcut
 from glem.core.search.results import Bound, Limits, Line, SearchResult
@@ -126,7 +126,7 @@ class Analyst:
         if spec.kind != "search":
             raise BadInputError(f"player {spec.name!r} is {spec.kind} and does not search, so it cannot analyse")
         self._game = game
-        self._evaluation = load_player_evaluation(game, spec.evaluation)
+        self._evaluation = load_value(spec.evaluation, game)
         self._evaluator = evaluator_of(self._evaluation)
         probcut = chosen_probcut(game, probcut=spec.probcut, evaluation=spec.evaluation, selective=spec.selective)
         settings = SearchSettings(table_mb=spec.table_mb, probcut=probcut)

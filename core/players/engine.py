@@ -350,10 +350,10 @@ class Engine:
             return f"{choice.score:+.0f} exactly"
         if self._spec.kind != "search":
             return f"{choice.score:+.2f}"
+        from glem.core.evaluation.named import load_value
         from glem.core.players.analysis import value_text
-        from glem.core.players.player_data import load_player_evaluation
 
-        return value_text(load_player_evaluation(self.game, self._spec.evaluation), choice.score)
+        return value_text(load_value(self._spec.evaluation, self.game), choice.score)
 
     def analyse(
         self,

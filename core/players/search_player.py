@@ -10,9 +10,10 @@ from typing import Any
 import attrs
 
 from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.named import load_value
 from glem.core.game.game import Game
 from glem.core.game.solver import Solution, Solver
-from glem.core.players.player_data import load_player_evaluation, load_player_probcut
+from glem.core.players.player_data import load_player_probcut
 from glem.core.players.simple_players import legal_moves_of
 from glem.core.players.spec import MoveChoice, PlayerSpec
 from glem.core.search.results import Bound, Clock, Limits
@@ -43,7 +44,7 @@ class SearchPlayer:
         self.name = spec.name
         self._spec = spec
         self._game = game
-        evaluator = evaluator_of(load_player_evaluation(game, spec.evaluation))
+        evaluator = evaluator_of(load_value(spec.evaluation, game))
         settings = SearchSettings(table_mb=spec.table_mb, probcut=load_player_probcut(game, spec))
         self._searcher = Searcher(game, evaluator, settings)
         self._solver: Solver | None = None

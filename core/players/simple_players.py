@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from glem.core.compiling.operations import store_position
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY
+from glem.core.evaluation.named import load_value
 from glem.core.game.game import Game
-from glem.core.players.player_data import load_player_evaluation
 from glem.core.players.spec import MOBILITY, MoveChoice, PlayerSpec
 from glem.core.search.results import Clock
 
@@ -76,9 +76,7 @@ class GreedyPlayer:
         self._game = game
         self._seed = spec.seed
         self._number = 0
-        self._evaluation = (
-            None if spec.evaluation == MOBILITY else load_player_evaluation(game, spec.evaluation).as_played()
-        )
+        self._evaluation = None if spec.evaluation == MOBILITY else load_value(spec.evaluation, game).as_played()
         # Compile, or load, all machine code before a clock runs.
         self.choose(game.initial_position, (), None)
 

@@ -28,19 +28,14 @@ import attrs
 from attrs import define, field
 
 from glem.core.errors import BadInputError, reading
+from glem.core.evaluation.named import DEFAULT_EVALUATION
 from glem.core.game.game import Game
 from glem.core.game.whole_numbers import whole_number
 from glem.core.players.external import external_players_of, split_program
 from glem.core.search.results import Clock, Limits
 from glem.core.search.solver import can_solve
 
-__all__ = ["DEFAULT_EVALUATION", "MOBILITY", "NO_EVALUATION", "MoveChoice", "Player", "PlayerSpec", "parse_player"]
-
-DEFAULT_EVALUATION = "default"
-"""Stands for the evaluation that a game's plugin ships."""
-
-NO_EVALUATION = "none"
-"""Stands for an evaluation that calls all positions even: the player sees only how games end."""
+__all__ = ["MOBILITY", "MoveChoice", "Player", "PlayerSpec", "parse_player"]
 
 MOBILITY = "mobility"
 """Stands, with a greedy player, for the opponent's number of moves, negated: an evaluation that every game has."""

@@ -56,9 +56,9 @@ class SolverSpec:
         if self.evaluation is not None:
             # Imported late: an evaluation brings the plugin, and that its features.
             from glem.core.evaluation.integers.recomputing import evaluator_of
-            from glem.core.players.player_data import load_player_evaluation
+            from glem.core.evaluation.named import load_value
 
-            evaluator = evaluator_of(load_player_evaluation(game, self.evaluation))
+            evaluator = evaluator_of(load_value(self.evaluation, game))
         options: dict[str, Any] = {} if self.convention is None else {"convention": self.convention}
         try:
             return solver_of(game, evaluator, self.table_mb, **options)

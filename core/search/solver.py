@@ -11,8 +11,8 @@ import time
 from typing import Any
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation.blank import blank_evaluation
 from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.named import blank_evaluation
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import Game
 from glem.core.game.solver import Solution, Solver

@@ -439,10 +439,10 @@ class _Preparation:
     def _look_at_evaluation(self) -> None:
         # Imported late: it loads what learning needs.
         from glem.core.evaluation.links import LOGISTIC
+        from glem.core.evaluation.named import load_evaluation
         from glem.core.evaluation.with_drawishness import ResultEvaluation
-        from glem.core.players.player_data import load_any_player_evaluation
 
-        found = load_any_player_evaluation(self._engine.game, self.spec.evaluation)
+        found = load_evaluation(self.spec.evaluation, self._engine.game)
         if isinstance(found, ResultEvaluation):
             self.log_odds, self.results = True, found
             # The first prediction compiles.

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from glem.core.configurations.mining import generate_configurations, label_significance, label_statistics
-from glem.core.players.player_data import load_player_evaluation
+from glem.core.evaluation.named import load_value
 from glem.core.positions.files import read_positions
 from glem.games.chess import CHESS as GAME
 from glem.plugins.chess import CHESS
@@ -44,7 +44,7 @@ def _without_absences(values: Any, minimum: int) -> Any:
 def _unexplained(positions: Any, labels: Any) -> Any:
     """Expected score less that of the evaluation, its scale fitted."""
     won = (labels + 1) / 2
-    chance = np.clip(load_player_evaluation(GAME, "default").predict(positions).astype(float), 1e-6, 1 - 1e-6)
+    chance = np.clip(load_value("default", GAME).predict(positions).astype(float), 1e-6, 1 - 1e-6)
     odds = np.log(chance / (1 - chance))
 
     def loss(factor: float) -> float:

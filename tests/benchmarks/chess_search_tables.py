@@ -38,9 +38,9 @@ def evaluator_named(name: str | None) -> Evaluator:
     if name is None:
         return MATERIAL_AND_SQUARES
     from glem.core.evaluation.integers.recomputing import evaluator_of
-    from glem.core.players.player_data import load_player_evaluation
+    from glem.core.evaluation.named import load_value
 
-    return evaluator_of(load_player_evaluation(CHESS, name))
+    return evaluator_of(load_value(name, CHESS))
 
 
 def lines_of(path: Path) -> list[tuple[chess.Board, dict[str, Any]]]:

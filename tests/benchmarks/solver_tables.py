@@ -20,9 +20,9 @@ import numpy as np
 
 from glem.core.compiling.operations import position_at
 from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.named import load_value
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import load_game
-from glem.core.players.player_data import load_player_evaluation
 from glem.core.positions.reading import read_scored_positions
 from glem.core.search.solver import solve_moves
 from glem.games.othello.obf import read_obf
@@ -191,7 +191,7 @@ def main() -> None:
     arguments = parser.parse_args()
     evaluator = None
     if arguments.evaluation != "none":
-        evaluator = evaluator_of(load_player_evaluation(load_game("othello"), arguments.evaluation))
+        evaluator = evaluator_of(load_value(arguments.evaluation, load_game("othello")))
     if arguments.table == "problems":
         each_problem(arguments.folder, evaluator, arguments.first, arguments.last)
     else:

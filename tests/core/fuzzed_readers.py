@@ -14,9 +14,7 @@ import numpy as np
 from attrs import define
 
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
-from glem.core.configurations.mining.checkpoint import MiningCheckpoint
-from glem.core.configurations.mining.mined import Part
-from glem.core.errors import BadInputError
+from glem.core.configurations.mining.generation import _PART
 from glem.core.evaluation.links import IDENTITY
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import load_learning
@@ -242,21 +240,15 @@ def _work_readers(folder: Path) -> Iterator[Reader]:
         right_arrays,
     )
     settings = {"minimum": 3, "sizes": [1, 2], "data": "x"}
-    search = folder / "search"
-    MiningCheckpoint(search, settings, ()).store(
-        0, Part(np.arange(3, dtype=np.uint16), np.ones(3, np.uint8), np.ones(3, np.uint32))
-    )
+    part = {"relation": np.arange(3, dtype=np.uint16), "depth": np.ones(3, np.uint8), "matches": np.ones(3, np.uint32)}
+    _PART.write(folder / "part.npz", {}, part)
     yield Reader(
-        "mining part", ".npz", (search / "part-00000.npz").read_bytes(), _read_part(settings), arrays, right_arrays
-    )
-    header = (search / "run.json").read_bytes()
-    yield Reader(
-        "run.json",
-        ".json",
-        header,
-        _read_run(settings),
-        mutations.json_changed,
-        lambda content, found: json.loads(content) == json.loads(header),
+        "mining part",
+        ".npz",
+        (folder / "part.npz").read_bytes(),
+        lambda path: _PART.read(path)[1],
+        arrays,
+        right_arrays,
     )
     (folder / "claimed").mkdir()
     claim_folder(folder / "claimed", settings)
@@ -310,22 +302,6 @@ def _beside(path: Path, name: str) -> Path:
     folder.mkdir(exist_ok=True)
     (folder / name).write_bytes(path.read_bytes())
     return folder
-
-
-def _read_part(settings: Any) -> Callable[[Path], Any]:
-    def read(path: Path) -> Any:
-        part = MiningCheckpoint(_beside(path, "part-00000.npz").with_name("parts"), settings, ())
-        part.folder = path.with_name(f"{path.name}.work")
-        found = part.load(0)
-        if found is None:
-            raise BadInputError(f"{path}: searched again")
-        return {name: getattr(found, name) for name in ("relation", "depth", "matches")}
-
-    return read
-
-
-def _read_run(settings: Any) -> Callable[[Path], Any]:
-    return lambda path: MiningCheckpoint(_beside(path, "run.json"), settings, ())
 
 
 def _read_mark(settings: Any) -> Callable[[Path], Any]:

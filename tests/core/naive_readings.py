@@ -20,7 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from glem.core.evaluation.linear import LinearEvaluation
-from glem.core.evaluation.with_drawishness import ResultEvaluation, load_any_evaluation
+from glem.core.evaluation.named import load_evaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.files.packed import open_bounded
 from glem.core.game.game import load_game
 from glem.core.grading.scorers.score_files import ScoreFileScorer
@@ -253,7 +254,7 @@ def _linear(evaluation: LinearEvaluation, prefix: str = "") -> dict[str, Any]:
 
 
 def read_evaluation(path: Path) -> Any:
-    found = load_any_evaluation(path)
+    found = load_evaluation(path)
     if isinstance(found, ResultEvaluation):
         return {**_linear(found.value, "value_"), **_linear(found.drawishness, "drawishness_")}
     return _linear(found)

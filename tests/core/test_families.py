@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from glem.core.cli import command_group
 from glem.core.cli.game_choice import choose_game
 from glem.core.errors import BadInputError, PluginError
-from glem.core.evaluation.files import load_evaluation
 from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.named import load_evaluation
 from glem.core.features.learning import Learning, has_learning, load_learning
 from glem.core.game.families import LEARNING_FAMILIES_GROUP, check_named_by_file, family_names, family_of, load_member
 from glem.core.game.game import Game, load_game

@@ -7,8 +7,8 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from glem.core.cli import command_group
+from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.provenance import FITTED_FILES, fitted_among, fitted_files_text
-from glem.core.evaluation.with_drawishness import load_any_evaluation
 from glem.core.features.learning import Learning
 from glem.core.positions.files import write_positions
 from glem.core.positions.positions import PositionSet
@@ -46,7 +46,7 @@ def test_grades_tell_when_an_evaluation_was_fitted_to_the_same_file(othello_lear
         return result.output
 
     run("fit", games, "-o", fitted, "--patterns", "none", "--iterations", "2")
-    assert load_any_evaluation(fitted).provenance[FITTED_FILES].endswith(" games.parquet")
+    assert load_evaluation(fitted).provenance[FITTED_FILES].endswith(" games.parquet")
     grade = ("--evaluation", fitted, "--resamples", "100", "--skip-moves", "0", "--skip-end", "0")
     assert "fitted was fitted to games.parquet" in run("grade", "othello", games, more, *grade)
     assert "was fitted to" not in run("grade", "othello", more, *grade)

@@ -13,7 +13,8 @@ from glem.core.cli import command_group
 from glem.core.discovery.game_positions import read_game_positions
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import LOGISTIC
-from glem.core.evaluation.with_drawishness import ResultEvaluation, load_any_evaluation
+from glem.core.evaluation.named import load_evaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning
 from glem.core.fitting.likelihood import (
     LikelihoodSettings,
@@ -166,7 +167,7 @@ def test_the_command_fits_and_writes(file: Path, tmp_path: Path) -> None:
     printed = CliRunner().invoke(command_group, [*common, "--iterations", "30"])
     assert printed.exit_code == 0, printed.output
     assert "wrote" in printed.output
-    evaluation = load_any_evaluation(output)
+    evaluation = load_evaluation(output)
     assert isinstance(evaluation, ResultEvaluation)
     assert evaluation.provenance["prior"] == "none"
     more = ["--prior", str(output), "--value-phases", "one", "--on-disk", "--json", "-o", str(second)]
@@ -182,7 +183,7 @@ def test_the_command_fits_and_writes(file: Path, tmp_path: Path) -> None:
     narrower = ["--hold", "value", "--window", "2", "--settle", "--validation", "0"]
     held = CliRunner().invoke(command_group, [*common, "--prior", str(second), *narrower, "-o", str(third)])
     assert held.exit_code == 0, held.output
-    after = load_any_evaluation(third)
+    after = load_evaluation(third)
     assert isinstance(after, ResultEvaluation)
     ratio = after.value.linear_weights.sum() / evaluation.value.linear_weights.sum()
     np.testing.assert_allclose(

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
-from glem.core.configurations.mining.checkpoint import MiningCheckpoint
+from glem.core.configurations.mining import mine
 from glem.core.errors import BadInputError, GlemError, PluginError, reading
 from glem.core.evaluation.links import IDENTITY
 from glem.core.files.archives import read_arrays
@@ -62,8 +62,8 @@ def _configurations(header: bytes) -> Callable[[Path], Any]:
 def _run_of(text: str) -> Callable[[Path], Any]:
     def read(path: Path) -> Any:
         path.mkdir()
-        (path / "run.json").write_text(text)
-        return MiningCheckpoint(path, {"a": 1}, ())
+        (path / "work.json").write_text(text)
+        return mine(np.zeros((4, 2), np.int16), minimum_matches=1, checkpoint=path)
 
     return read
 

@@ -10,8 +10,8 @@ import pytest
 
 from glem.core.conformance import check_game
 from glem.core.errors import BadInputError
-from glem.core.evaluation.blank import blank_evaluation
 from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.named import blank_evaluation
 from glem.core.game.game import Game, load_game
 from glem.core.game.perft import perft
 from glem.core.search.results import Limits

@@ -16,14 +16,13 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of, search_unit
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC
+from glem.core.evaluation.named import load_evaluation, load_value
 from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
 from glem.core.game.game import Game
 from glem.core.game.solver import Solver
 from glem.core.grading.grading import Prediction
 from glem.core.grading.scorers.external_scorer import ExternalScorer
 from glem.core.players.player_data import (
-    load_any_player_evaluation,
-    load_player_evaluation,
     load_player_probcut,
 )
 from glem.core.players.spec import EXTERNAL, SEARCH, PlayerSpec, parse_player
@@ -125,7 +124,7 @@ class SearchScorer:
         self.name = spec.name
         self._game = game
         self._spec = spec.resolved(game)
-        evaluation = load_any_player_evaluation(game, spec.evaluation)
+        evaluation = load_evaluation(spec.evaluation, game)
         self.provenance = evaluation.provenance
         self._unit = search_unit(value_part(evaluation))
         self._drawishness = evaluation.drawishness if isinstance(evaluation, ResultEvaluation) else None
@@ -177,7 +176,7 @@ def _search_values(task: _SearchTask) -> tuple[NDArray[np.float64], float]:
     """Values, and the seconds that the searches took."""
     game, spec = task.game, task.spec
     spec.check_data(game)
-    evaluation = load_player_evaluation(game, spec.evaluation)
+    evaluation = load_value(spec.evaluation, game)
     evaluator = evaluator_of(evaluation)
     searcher = Searcher(
         game, evaluator, SearchSettings(table_mb=_table_mb(spec), probcut=load_player_probcut(game, spec))
@@ -245,4 +244,4 @@ def scorer_of(
         return SearchScorer(game, spec, workers=workers)
     if spec.solve_from or spec.result_from:
         raise BadInputError(f"{text!r} solves positions but has no limit for those before: add depth= or nodes=")
-    return StaticScorer(spec.name, load_any_player_evaluation(game, spec.evaluation), jobs=jobs)
+    return StaticScorer(spec.name, load_evaluation(spec.evaluation, game), jobs=jobs)

@@ -15,8 +15,9 @@ from click.testing import CliRunner, Result
 from glem.core.cli import command_group
 from glem.core.discovery.game_positions import read_game_positions
 from glem.core.errors import BadInputError
+from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.provenance import FITTED_FILES
-from glem.core.evaluation.with_drawishness import ResultEvaluation, load_any_evaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning
 from glem.core.files.digests import file_digest
 from glem.core.fitting.likelihood import prior_of
@@ -303,12 +304,12 @@ def test_the_command_learns_and_writes(
     assert found["verdicts"][0]["verdict"] == "accepted"
     assert found["tuning_games"] > 500
     assert found["tuning_digest"] != found["deciding_digest"]
-    assert isinstance(load_any_evaluation(output), ResultEvaluation)
+    assert isinstance(load_evaluation(output), ResultEvaluation)
     fitting = tmp_path / "fitting.txt"
     fitting.write_text("fit mobility bias\n")
     fitted = run(file, "--baseline", start, "--changes", fitting, "--split", 0.5, "-o", tmp_path / "fitted.npz")
     assert "1 of 1 accepted" in fitted.output
-    provenance = load_any_evaluation(tmp_path / "fitted.npz").provenance
+    provenance = load_evaluation(tmp_path / "fitted.npz").provenance
     assert provenance["changed by learn"] == "fit mobility bias"
     assert provenance[FITTED_FILES].split() == [file_digest(file), file.name]
     again = run(file, *options, "--split", 0.5, "--log", log)
