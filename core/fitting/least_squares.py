@@ -253,16 +253,12 @@ def _joined(fit: _Fit, counts: NDArray[np.int64]) -> PhaseWeights:
     known = np.flatnonzero(counts)
     fitted = {int(number): fit.one_phase(int(number)) for number in known}
     nearest = [min(fitted, key=lambda number: (abs(number - phase), -number)) for phase in range(len(counts))]
-    rows = [(phase, fitted[number], number) for phase, number in enumerate(nearest)]
-    return PhaseWeights(
-        bias=np.array([weights.bias[number] for _, weights, number in rows]),
-        patterns=np.array([weights.patterns[number] for _, weights, number in rows]),
-        configurations=np.array([weights.configurations[number] for _, weights, number in rows]),
-        linear=np.array([weights.linear[number] for _, weights, number in rows]),
-        match_counts=np.array([weights.match_counts[phase] for phase, weights, _ in rows]),
-        link=fit.settings.link,
-        results=tuple(weights.results[phase] for phase, weights, _ in rows),
-    )
+    own = [fitted[number] for number in nearest]
+    kinds = ("bias", "patterns", "configurations", "linear")
+    arrays: Any = {kind: np.array([getattr(fitted[number], kind)[number] for number in nearest]) for kind in kinds}
+    match_counts = np.array([weights.match_counts[phase] for phase, weights in enumerate(own)])
+    results = tuple(weights.results[phase] for phase, weights in enumerate(own))
+    return PhaseWeights(**arrays, match_counts=match_counts, link=fit.settings.link, results=results)
 
 
 def _evaluation(

@@ -320,10 +320,9 @@ def _with_feature(
         )
     if features.index(name) in part.linear:
         raise BadInputError(f"{candidate.place}: {name} is in the evaluation already; use set, scale or shift")
-    column = np.zeros((len(part.learning.phases), 1), np.float32)
-    column[phases] = change.number
-    weights = np.concatenate([part.linear_weights, column], axis=1)
-    return evolve(part, linear=(*part.linear, features.index(name)), linear_weights=weights)
+    added = widened(part, (name,))
+    added.linear_weights[phases, -1] = change.number
+    return added
 
 
 def _matching(

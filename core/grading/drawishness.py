@@ -42,11 +42,10 @@ __all__ = [
     "DrawishnessRows",
     "DrawishnessSettings",
     "FeaturedDrawishness",
-    "crossed_drawishness",
     "drawishness_problem",
     "drawishness_values",
+    "featured_drawishness",
     "fit_drawishness",
-    "tuned_drawishness",
 ]
 
 Floats = NDArray[np.float64]
@@ -276,50 +275,11 @@ def _levelled(rows: DrawishnessRows, log_odds: Floats, settings: DrawishnessSett
     return np.asarray(found.alpha(log_odds), np.float64)
 
 
-def crossed_drawishness(
-    name: str, features: Sequence[str], rows: DrawishnessRows, settings: DrawishnessSettings | None = None
-) -> FeaturedDrawishness:
-    """Find the drawishness of the graded positions, those of a part of the games from a fit to the other parts.
-
-    Parameters
-    ----------
-    name
-        Of the evaluation, for people.
-    features
-        Names of the D features.
-    rows
-        The N graded positions.
-    settings
-        How to fit and to divide the games.
-
-    Raises
-    ------
-    BadInputError
-        A part leaves nothing to fit to.
-    """
-    chosen = DrawishnessSettings() if settings is None else settings
-    hashed = scatter(rows.game_key, chosen.seed) >> np.uint64(32)
-    part = (hashed * np.uint64(chosen.parts) >> np.uint64(32)).astype(np.int64)
-    log_odds = np.zeros(len(rows))
-    fits = []
-    for number in range(chosen.parts):
-        mine = part == number
-        if not mine.any():
-            continue
-        fits.append(fit_drawishness(rows.select(~mine), chosen))
-        log_odds[mine] = rows.select(mine).log_odds(fits[-1].weights)
-    remark = (
-        f"{name}: drawishness from {counted(len(features), 'feature')}, of each of {chosen.parts} parts of the games "
-        "from a fit to the others"
-    )
-    return _featured(name, features, rows, fits, log_odds, chosen, remark)
-
-
-def tuned_drawishness(
+def featured_drawishness(
     name: str,
     features: Sequence[str],
     rows: DrawishnessRows,
-    tuning: DrawishnessRows,
+    tuning: DrawishnessRows | None = None,
     settings: DrawishnessSettings | None = None,
 ) -> FeaturedDrawishness:
     """Find the drawishness of the graded positions from a fit to other games.
@@ -333,9 +293,10 @@ def tuned_drawishness(
     rows
         The N graded positions.
     tuning
-        Positions to fit to; games that are graded as well are left out.
+        Positions to fit to; games that are graded as well are left out. Without them, the graded games are divided into
+        parts, and the positions of each take what is fitted to the others.
     settings
-        How to fit.
+        How to fit and to divide the games.
 
     Raises
     ------
@@ -343,29 +304,27 @@ def tuned_drawishness(
         Nothing is left to fit to.
     """
     chosen = DrawishnessSettings() if settings is None else settings
-    is_graded = np.isin(tuning.game_key, rows.game_key)
-    fit = fit_drawishness(tuning.select(~is_graded), chosen)
-    remark = (
-        f"{name}: drawishness from {counted(len(features), 'feature')}, fitted to {counted(fit.games, 'tuning game')}"
-    )
-    if is_graded.any():
-        remark += f"; {len(np.unique(tuning.game_key[is_graded])):,} that are graded too were left out"
-    return _featured(name, features, rows, [fit], rows.log_odds(fit.weights), chosen, remark)
-
-
-def _featured(
-    name: str,
-    features: Sequence[str],
-    rows: DrawishnessRows,
-    fits: Sequence[DrawishnessFit],
-    log_odds: Floats,
-    settings: DrawishnessSettings,
-    remark: str,
-) -> FeaturedDrawishness:
+    remark = f"{name}: drawishness from {counted(len(features), 'feature')}, "
+    if tuning is not None:
+        is_graded = np.isin(tuning.game_key, rows.game_key)
+        fits = [fit_drawishness(tuning.select(~is_graded), chosen)]
+        log_odds = rows.log_odds(fits[0].weights)
+        remark += f"fitted to {counted(fits[0].games, 'tuning game')}"
+        if is_graded.any():
+            remark += f"; {len(np.unique(tuning.game_key[is_graded])):,} that are graded too were left out"
+    else:
+        hashed = scatter(rows.game_key, chosen.seed) >> np.uint64(32)
+        part = (hashed * np.uint64(chosen.parts) >> np.uint64(32)).astype(np.int64)
+        log_odds, fits = np.zeros(len(rows)), []
+        for number in np.unique(part):
+            mine = part == number
+            fits.append(fit_drawishness(rows.select(~mine), chosen))
+            log_odds[mine] = rows.select(mine).log_odds(fits[-1].weights)
+        remark += f"of each of {chosen.parts} parts of the games from a fit to the others"
     if not all(fit.converged for fit in fits):
         remark += " (the optimizer stopped early)"
     table = _table(name, features, rows, np.mean([fit.weights for fit in fits], axis=0))
-    return FeaturedDrawishness(_levelled(rows, log_odds, settings), remark, table)
+    return FeaturedDrawishness(_levelled(rows, log_odds, chosen), remark, table)
 
 
 def _table(name: str, features: Sequence[str], rows: DrawishnessRows, weights: Floats) -> ScorerTable:

@@ -19,10 +19,9 @@ from glem.core.evaluation.result_distribution import log_correctness, result_dis
 from glem.core.grading.drawishness import (
     DrawishnessRows,
     DrawishnessSettings,
-    crossed_drawishness,
     drawishness_problem,
+    featured_drawishness,
     fit_drawishness,
-    tuned_drawishness,
 )
 from glem.core.grading.scale import fit_scale
 from tests.oracles import grading as oracle
@@ -99,10 +98,10 @@ def test_the_truth_is_found() -> None:
 def test_it_grades_higher_than_a_constant_where_it_matters(how: str) -> None:
     rows, _ = played(1_500)
     if how == "crossed":
-        found = crossed_drawishness("mine", NAMES, rows)
+        found = featured_drawishness("mine", NAMES, rows)
         assert "5 parts" in found.remark
     else:
-        found = tuned_drawishness("mine", NAMES, rows, played(1_500, seed=1)[0])
+        found = featured_drawishness("mine", NAMES, rows, played(1_500, seed=1)[0])
         assert "fitted to 1,500 tuning games" in found.remark
     constant = fit_scale(rows.value, rows.result)
     featured = fit_scale(rows.value, rows.result, drawishness=found.alpha)
@@ -115,7 +114,7 @@ def test_it_grades_higher_than_a_constant_where_it_matters(how: str) -> None:
 def test_values_in_another_unit_have_the_same_drawishness() -> None:
     rows, _ = played(400)
     found, other = (
-        crossed_drawishness("mine", NAMES, evolve(rows, value=rows.value * unit)).alpha for unit in (1.0, 100.0)
+        featured_drawishness("mine", NAMES, evolve(rows, value=rows.value * unit)).alpha for unit in (1.0, 100.0)
     )
     np.testing.assert_allclose(found, other, atol=2e-3)
 
@@ -123,7 +122,7 @@ def test_values_in_another_unit_have_the_same_drawishness() -> None:
 def test_games_without_features_that_matter_have_nearly_the_constant() -> None:
     rows, _ = played(2_000)
     shuffled = evolve(rows, features=np.random.default_rng(3).permutation(rows.features), phase=rows.phase * 0)
-    alpha = crossed_drawishness("mine", NAMES, shuffled).alpha
+    alpha = featured_drawishness("mine", NAMES, shuffled).alpha
     constant = fit_scale(rows.value, rows.result).drawishness
     assert constant is not None
     np.testing.assert_allclose(alpha, constant, atol=0.12)
@@ -132,11 +131,11 @@ def test_games_without_features_that_matter_have_nearly_the_constant() -> None:
 def test_no_game_decides_its_own_drawishness() -> None:
     """But for the level, which is that of all games."""
     rows, _ = played(300, positions=2)
-    before = odds(crossed_drawishness("mine", NAMES, rows).alpha)
+    before = odds(featured_drawishness("mine", NAMES, rows).alpha)
     mine = rows.game_key == rows.game_key[0]
     assert mine.sum() == 2
     changed = evolve(rows, result=np.where(mine, -1, rows.result).astype(np.int8))
-    after = odds(crossed_drawishness("mine", NAMES, changed).alpha)
+    after = odds(featured_drawishness("mine", NAMES, changed).alpha)
     difference = after - before
     own = difference[mine]
     np.testing.assert_allclose(own, own[0], atol=1e-5)
@@ -153,8 +152,8 @@ def test_tuning_games_that_are_graded_are_left_out() -> None:
 
     columns = {name: joined(name) for name in ("features", "phase", "value", "result", "game_key")}
     both = evolve(tuning, **columns)
-    found = tuned_drawishness("mine", NAMES, rows, both)
-    np.testing.assert_array_equal(found.alpha, tuned_drawishness("mine", NAMES, rows, tuning).alpha)
+    found = featured_drawishness("mine", NAMES, rows, both)
+    np.testing.assert_array_equal(found.alpha, featured_drawishness("mine", NAMES, rows, tuning).alpha)
     assert "500 that are graded too were left out" in found.remark
 
 
@@ -165,7 +164,7 @@ def test_values_that_are_missing_or_infinite_are_not_fitted() -> None:
     value[1::3] = np.inf
     fit = fit_drawishness(evolve(rows, value=value))
     assert fit.games == 200
-    assert np.isfinite(crossed_drawishness("mine", NAMES, evolve(rows, value=value)).alpha).all()
+    assert np.isfinite(featured_drawishness("mine", NAMES, evolve(rows, value=value)).alpha).all()
 
 
 def test_what_cannot_be_fitted_is_refused() -> None:
