@@ -14,7 +14,7 @@ import numpy as np
 
 from glem.core.features.features import AtomicFeatures
 from glem.games.chess import CHESS
-from glem.games.chess.position import Position
+from glem.games.chess.rules.position import Position
 from glem.plugins.chess.drawishness import DRAWISHNESS, write_drawishness
 from glem.plugins.chess.placement import PLACEMENT, write_placement
 from glem.plugins.chess.relations import ATTACKS, SQUARES, write_attacks, write_squares

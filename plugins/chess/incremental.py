@@ -19,7 +19,7 @@ from glem.core.evaluation.integers.recomputing import score_limit, search_unit
 from glem.core.evaluation.linear import LinearEvaluation, PlayWeights
 from glem.core.evaluation.links import IDENTITY, LOGISTIC
 from glem.core.features.evaluators import Evaluator
-from glem.games.chess.position import Position
+from glem.games.chess.rules.position import Position
 from glem.plugins.chess.phases import PHASE_COUNT, phase_of
 from glem.plugins.chess.placement import PLACEMENT, PLACES
 from glem.plugins.chess.sides import boards_of

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from glem.core.compiling.kernels import inlined, kept, popcount, trailing_zeros
-from glem.games.chess.attacks import (
+from glem.games.chess.rules.attacks import (
     between,
     bishop_attacks,
     king_attacks,
@@ -24,7 +24,7 @@ from glem.games.chess.attacks import (
     pawn_attacks,
     rook_attacks,
 )
-from glem.games.chess.position import Position, occupied_squares, own_squares
+from glem.games.chess.rules.position import Position, occupied_squares, own_squares
 
 __all__ = [
     "LEGAL",

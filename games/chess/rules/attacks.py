@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from glem.core.compiling.kernels import HAS_FAST_PEXT, compiled, inlined, leading_zeros, overload_of, pext
-from glem.games.chess.tables import (
+from glem.games.chess.rules.tables import (
     BETWEEN,
     BISHOP_LINES,
     BISHOP_WAYS,

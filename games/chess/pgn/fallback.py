@@ -18,7 +18,7 @@ import chess.pgn
 from attrs import define
 
 from glem.games.chess.board_moves import move_number
-from glem.games.chess.pgn_results import usual_result
+from glem.games.chess.pgn.results import usual_result
 
 __all__ = ["PlainText", "plain_text"]
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from glem.core.compiling.kernels import inlined, mix
-from glem.games.chess.exchanges import keeps_material, value_on
-from glem.games.chess.generation import MOST_CLOCK, TACTICAL, count_moves_on_board, in_check, write_moves
-from glem.games.chess.playing import final_score, insufficient_material
-from glem.games.chess.position import Position
+from glem.games.chess.rules.exchanges import keeps_material, value_on
+from glem.games.chess.rules.generation import MOST_CLOCK, TACTICAL, count_moves_on_board, in_check, write_moves
+from glem.games.chess.rules.playing import final_score, insufficient_material
+from glem.games.chess.rules.position import Position
 
 __all__ = [
     "SEARCH_FUNCTIONS",

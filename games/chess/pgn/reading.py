@@ -1,9 +1,9 @@
 """Games in Portable Game Notation, read by a compiled pass over the bytes of the file.
 
 S. J. Edwards, "Standard: Portable Game Notation Specification and Implementation Guide", 1994. The module
-:mod:`~glem.games.chess.pgn_games` says how the text is understood; positions in ``FEN`` tags are read by python-chess,
+:mod:`~glem.games.chess.pgn.games` says how the text is understood; positions in ``FEN`` tags are read by python-chess,
 each different one once, and so are games with moves that are spelt otherwise than the standard has it
-(:mod:`~glem.games.chess.pgn_fallback`).
+(:mod:`~glem.games.chess.pgn.fallback`).
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from glem.core.files.packed import MAX_BYTES, BoundedFile, open_bounded
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
 from glem.core.positions.validation import BadRecords
-from glem.games.chess import pgn_games
-from glem.games.chess.pgn_fallback import plain_text
-from glem.games.chess.pgn_games import (
+from glem.games.chess.pgn.fallback import plain_text
+from glem.games.chess.pgn.games import (
     AT,
     COLUMNS,
     LAST_MOVE,
@@ -37,9 +36,10 @@ from glem.games.chess.pgn_games import (
     STATUS,
     read_games,
 )
-from glem.games.chess.pgn_results import UNKNOWN_RESULT, score_of_result
-from glem.games.chess.pgn_starts import StartingPositions
-from glem.games.chess.pgn_tags import FEN, TAGS
+from glem.games.chess.pgn.reading import games as pgn_games
+from glem.games.chess.pgn.results import UNKNOWN_RESULT, score_of_result
+from glem.games.chess.pgn.starts import StartingPositions
+from glem.games.chess.pgn.tags import FEN, TAGS
 
 __all__ = ["read_pgn", "recognizes"]
 
@@ -148,7 +148,7 @@ def read_pgn(
         drawn. Columns: ``number`` int64, ``white_rating`` and ``black_rating`` int16 (-1 unknown), ``date`` int32 (as
         19760827, unknown parts 0; -1 unknown), ``event``, ``site``, ``white``, ``black``, ``eco`` and ``time_control``
         int32 into names. Columns of moves: ``comment_score`` float32 as written (nan for none, infinite for mates),
-        ``comment_mate`` int16 (moves to it, else 0), ``comment_kind`` uint8 (see :mod:`~glem.games.chess.pgn_comments`)
+        ``comment_mate`` int16 (moves to it, else 0), ``comment_kind`` uint8 (see :mod:`~glem.games.chess.pgn.comments`)
         and ``book`` bool.
 
     Raises

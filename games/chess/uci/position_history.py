@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import chess
 
 from glem.games.chess.boards import to_board
-from glem.games.chess.position import Position
+from glem.games.chess.rules.position import Position
 
 __all__ = ["PositionHistory", "board_of"]
 

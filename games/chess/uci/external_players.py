@@ -21,7 +21,7 @@ from glem.core.game.game import ExternalPlayers
 if TYPE_CHECKING:
     from glem.core.game.game import Game
     from glem.core.players.spec import PlayerSpec
-    from glem.games.chess.uci_player import UciPlayer, UciScoring
+    from glem.games.chess.uci.player import UciPlayer, UciScoring
 
 __all__ = ["UCI_PLAYERS"]
 
@@ -32,7 +32,7 @@ _HASH_CHUNK = 1 << 20
 
 
 def _digest(_game: Game, spec: PlayerSpec) -> str:
-    from glem.games.chess.uci_player import engine_settings
+    from glem.games.chess.uci.player import engine_settings
 
     program = Path(engine_settings(spec).command[0]).resolve()
     found = program.stat()
@@ -53,13 +53,13 @@ def _file_digest(path: str, _modified: int, _size: int) -> str:
 
 
 def _make_player(_game: Game, spec: PlayerSpec) -> UciPlayer:
-    from glem.games.chess.uci_player import UciPlayer
+    from glem.games.chess.uci.player import UciPlayer
 
     return UciPlayer(spec)
 
 
 def _make_scoring(_game: Game, spec: PlayerSpec) -> UciScoring:
-    from glem.games.chess.uci_player import UciScoring
+    from glem.games.chess.uci.player import UciScoring
 
     return UciScoring(spec)
 

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import trailing_zeros
 from glem.core.compiling.operations import position_at
-from glem.games.chess.generation import MOST_CLOCK
-from glem.games.chess.pgn_comments import NO_SCORE, read_comment
-from glem.games.chess.pgn_moves import ILLEGAL_MOVE, castling_move, leaves_king_in_check, pieces_meant
-from glem.games.chess.pgn_results import UNKNOWN_RESULT, result_text
-from glem.games.chess.pgn_tags import FEN, NO_VALUE, RESULT, TAG_VALUES, is_tag, read_tag
-from glem.games.chess.playing import play
+from glem.games.chess.pgn.comments import NO_SCORE, read_comment
+from glem.games.chess.pgn.moves import ILLEGAL_MOVE, castling_move, leaves_king_in_check, pieces_meant
+from glem.games.chess.pgn.results import UNKNOWN_RESULT, result_text
+from glem.games.chess.pgn.tags import FEN, NO_VALUE, RESULT, TAG_VALUES, is_tag, read_tag
+from glem.games.chess.rules.generation import MOST_CLOCK
+from glem.games.chess.rules.playing import play
 
 __all__ = [
     "AFTER_THE_END",

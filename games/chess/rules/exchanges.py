@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from glem.core.compiling.kernels import inlined
-from glem.games.chess.attacks import bishop_attacks, king_attacks, knight_attacks, pawn_attacks, rook_attacks
-from glem.games.chess.position import Position, occupied_squares, own_squares
+from glem.games.chess.rules.attacks import bishop_attacks, king_attacks, knight_attacks, pawn_attacks, rook_attacks
+from glem.games.chess.rules.position import Position, occupied_squares, own_squares
 
 __all__ = ["PIECE_VALUES", "keeps_material", "value_on"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
-from glem.games.chess.attacks import pawn_attacks
-from glem.games.chess.generation import MOST_CLOCK, count_moves, count_moves_on_board, en_passant_pawns, in_check
-from glem.games.chess.position import (
+from glem.games.chess.rules.attacks import pawn_attacks
+from glem.games.chess.rules.generation import MOST_CLOCK, count_moves, count_moves_on_board, en_passant_pawns, in_check
+from glem.games.chess.rules.position import (
     Position,
     byte_swap,
     occupied_squares,
@@ -15,7 +15,7 @@ from glem.games.chess.position import (
     piece_key,
     position_key,
 )
-from glem.games.chess.tables import CASTLING_KEYS, EN_PASSANT_KEYS, TURN_KEY, table_word
+from glem.games.chess.rules.tables import CASTLING_KEYS, EN_PASSANT_KEYS, TURN_KEY, table_word
 
 __all__ = ["final_score", "hash_key", "insufficient_material", "is_over", "play", "transform", "transform_move"]
 

@@ -16,15 +16,15 @@ from glem.core.game.protocols import ExternalScore, PlayerFailureError
 from glem.core.players.player import MoveChoice
 from glem.core.players.spec import split_program
 from glem.games.chess.board_moves import move_number
-from glem.games.chess.external_engine import (
+from glem.games.chess.rules.position import Position
+from glem.games.chess.uci.external_engine import (
     EngineAnswer,
     EngineFailureError,
     EngineStartError,
     UciEngine,
     engine_command,
 )
-from glem.games.chess.position import Position
-from glem.games.chess.position_history import PositionHistory, board_of
+from glem.games.chess.uci.position_history import PositionHistory, board_of
 
 if TYPE_CHECKING:
     from glem.core.players.spec import PlayerSpec

@@ -18,7 +18,7 @@ from glem.core.search.results import Bound, Clock, Limits
 from glem.games.chess.board_moves import numbered_move
 from glem.games.chess.boards import from_board
 from glem.games.chess.notation import parse_position
-from glem.games.chess.position import Position
+from glem.games.chess.rules.position import Position
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
