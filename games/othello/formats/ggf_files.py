@@ -1,4 +1,4 @@
-"""Files of games in the Generic Game Format (:mod:`~glem.games.othello.ggf`), one or more a line, as GGS keeps them."""
+"""Files of games in the Generic Game Format (:mod:`~glem.games.othello.formats.ggf`), one or more a line, as GGS keeps them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from glem.core.game.records import CHUNK_SIZE, GameRecords
 from glem.core.positions.replay import outcomes
 from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello import rules
-from glem.games.othello.ggf import game_of, parse_move_item, tags_of
+from glem.games.othello.formats.ggf import game_of, parse_move_item, tags_of
+from glem.games.othello.formats.score_conventions import Convention, likely_convention, stored_scores
 from glem.games.othello.notation import format_position, format_square
-from glem.games.othello.score_conventions import Convention, likely_convention, stored_scores
 
 __all__ = ["read_ggf", "recognizes", "write_ggf"]
 
@@ -84,7 +84,7 @@ def read_ggf(
 
     A game is bad when it is no game of Othello on 64 squares, has an illegal move or one of the wrong side, or a result
     that a finished game's moves contradict. Arguments and errors are those of
-    :func:`glem.games.othello.transcripts.read_transcripts`.
+    :func:`glem.games.othello.formats.transcripts.read_transcripts`.
 
     Yields
     ------

@@ -1,7 +1,7 @@
 """Transcripts like ``f5d6c3``, one game a line, with or without a score, and tables (CSV) that have such a column.
 
 A line is the moves, then perhaps blanks or a comma and the score from black's view. Passes are left out, or written
-``--``, ``pa`` or ``ps``. Empty lines are skipped. What the score means (:mod:`~glem.games.othello.score_conventions`)
+``--``, ``pa`` or ``ps``. Empty lines are skipped. What the score means (:mod:`~glem.games.othello.formats.score_conventions`)
 is told from the games themselves unless it is given.
 """
 
@@ -22,10 +22,18 @@ from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
 from glem.core.positions.replay import FINISHED, Outcomes, outcomes
 from glem.core.positions.validation import BadRecords, validated
-from glem.games.othello.move_text import BLANK, GOOD, NO_MOVES, NOT_A_MOVE, REST, MoveLines, move_lines
+from glem.games.othello.formats.move_text import BLANK, GOOD, NO_MOVES, NOT_A_MOVE, REST, MoveLines, move_lines
+from glem.games.othello.formats.score_conventions import Convention, likely_convention, stored_scores
+from glem.games.othello.formats.text_fields import (
+    BAD,
+    TableBlock,
+    excerpt,
+    is_table,
+    numbers,
+    only_blanks,
+    table_blocks,
+)
 from glem.games.othello.notation import format_square
-from glem.games.othello.score_conventions import Convention, likely_convention, stored_scores
-from glem.games.othello.text_fields import BAD, TableBlock, excerpt, is_table, numbers, only_blanks, table_blocks
 
 __all__ = [
     "check_starts",

@@ -22,7 +22,7 @@ from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, ScoredPositions
 from glem.core.positions.validation import BadRecords
-from glem.games.othello.text_fields import (
+from glem.games.othello.formats.text_fields import (
     ABSENT,
     BAD,
     excerpt,

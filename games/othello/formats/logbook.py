@@ -17,8 +17,8 @@ from glem.core.errors import BadInputError
 from glem.core.files.packed import MAX_BYTES, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
-from glem.games.othello.move_text import BLANK, colored_lines
-from glem.games.othello.transcripts import checked_lines
+from glem.games.othello.formats.move_text import BLANK, colored_lines
+from glem.games.othello.formats.transcripts import checked_lines
 
 __all__ = ["read_logbook", "recognizes"]
 
@@ -42,7 +42,7 @@ def read_logbook(
 
     A line is bad when it is not of this form, has an illegal move or one of the wrong side, or a score that a
     finished game's moves contradict. Arguments, columns and errors are those of
-    :func:`glem.games.othello.transcripts.read_transcripts`.
+    :func:`glem.games.othello.formats.transcripts.read_transcripts`.
     """
     source = Path(path)
     found = False

@@ -31,8 +31,8 @@ from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
 from glem.core.positions.replay import outcomes
 from glem.core.positions.validation import BadRecords, validated
-from glem.games.othello.score_conventions import stored_scores
-from glem.games.othello.transcripts import check_starts
+from glem.games.othello.formats.score_conventions import stored_scores
+from glem.games.othello.formats.transcripts import check_starts
 
 __all__ = ["WthorNames", "read_names", "read_wthor", "recognizes", "write_wthor"]
 
