@@ -11,7 +11,7 @@ import pytest
 
 from glem.games.chess.boards import from_board
 from glem.games.chess.rules.playing import transform
-from glem.plugins.chess.features import FEATURES
+from glem.plugins.chess.features.features import FEATURES
 from glem.plugins.chess.phases import PHASES, phase_of
 from tests.oracles.chess_features import features_of
 

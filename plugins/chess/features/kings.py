@@ -9,7 +9,7 @@ import numpy as np
 from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
 from glem.core.features.features import AtomicFeature
 from glem.games.chess.rules.attacks import bishop_attacks, knight_attacks, rook_attacks
-from glem.plugins.chess.sides import FILE_A, RANK_1, Side, beside, has, king_zone, south_fill
+from glem.plugins.chess.features.sides import FILE_A, RANK_1, Side, beside, has, king_zone, south_fill
 
 __all__ = ["KING_TERMS", "add_king_terms"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
 from glem.core.features.features import AtomicFeature
 from glem.games.chess.rules.attacks import king_attacks
-from glem.plugins.chess.sides import Side, king_zone, piece_attacks
+from glem.plugins.chess.features.sides import Side, king_zone, piece_attacks
 
 __all__ = ["MOBILITY_TERMS", "side_with_mobility"]
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from glem.core.compiling.kernels import inlined, popcount
 from glem.core.features.features import AtomicFeature
-from glem.plugins.chess.material import DARK_SQUARES
-from glem.plugins.chess.sides import RANK_1, Side, file_fill, has, pawn_attacks, south_fill
+from glem.plugins.chess.features.material import DARK_SQUARES
+from glem.plugins.chess.features.sides import RANK_1, Side, file_fill, has, pawn_attacks, south_fill
 
 __all__ = ["PIECE_TERMS", "add_piece_terms"]
 

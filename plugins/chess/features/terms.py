@@ -12,12 +12,12 @@ import numpy as np
 from glem.core.compiling.kernels import kept, popcount
 from glem.core.features.features import AtomicFeature
 from glem.games.chess.rules.position import byte_swap
-from glem.plugins.chess.kings import KING_TERMS, add_king_terms
-from glem.plugins.chess.material import MATERIAL_TERMS, add_material_terms
-from glem.plugins.chess.mobility import MOBILITY_TERMS, side_with_mobility
-from glem.plugins.chess.pawns import PAWN_TERMS, add_pawn_terms
-from glem.plugins.chess.pieces import PIECE_TERMS, add_piece_terms
-from glem.plugins.chess.sides import (
+from glem.plugins.chess.features.kings import KING_TERMS, add_king_terms
+from glem.plugins.chess.features.material import MATERIAL_TERMS, add_material_terms
+from glem.plugins.chess.features.mobility import MOBILITY_TERMS, side_with_mobility
+from glem.plugins.chess.features.pawns import PAWN_TERMS, add_pawn_terms
+from glem.plugins.chess.features.pieces import PIECE_TERMS, add_piece_terms
+from glem.plugins.chess.features.sides import (
     Boards,
     Side,
     has,

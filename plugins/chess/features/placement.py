@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import trailing_zeros
 from glem.core.features.features import AtomicFeature
-from glem.plugins.chess.sides import Boards
+from glem.plugins.chess.features.sides import Boards
 
 __all__ = ["KINDS", "PLACEMENT", "PLACES", "square_name", "write_placement"]
 

@@ -15,11 +15,11 @@ import numpy as np
 from glem.core.features.features import AtomicFeatures
 from glem.games.chess import CHESS
 from glem.games.chess.rules.position import Position
-from glem.plugins.chess.drawishness import DRAWISHNESS, write_drawishness
-from glem.plugins.chess.placement import PLACEMENT, write_placement
-from glem.plugins.chess.relations import ATTACKS, SQUARES, write_attacks, write_squares
-from glem.plugins.chess.sides import boards_of
-from glem.plugins.chess.terms import TERMS, write_terms_and_sides
+from glem.plugins.chess.features.drawishness import DRAWISHNESS, write_drawishness
+from glem.plugins.chess.features.placement import PLACEMENT, write_placement
+from glem.plugins.chess.features.relations import ATTACKS, SQUARES, write_attacks, write_squares
+from glem.plugins.chess.features.sides import boards_of
+from glem.plugins.chess.features.terms import TERMS, write_terms_and_sides
 
 __all__ = ["FEATURES", "write_values"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from glem.core.compiling.kernels import popcount, trailing_zeros
 from glem.core.features.features import AtomicFeature
 from glem.games.chess.rules.position import byte_swap
-from glem.plugins.chess.material import DARK_SQUARES, opposite_bishops
-from glem.plugins.chess.pawns import passed_pawns
-from glem.plugins.chess.sides import RANK_1, Boards, file_fill, has
+from glem.plugins.chess.features.material import DARK_SQUARES, opposite_bishops
+from glem.plugins.chess.features.pawns import passed_pawns
+from glem.plugins.chess.features.sides import RANK_1, Boards, file_fill, has
 
 __all__ = ["DRAWISHNESS", "write_drawishness"]
 

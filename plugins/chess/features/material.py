@@ -8,7 +8,7 @@ import numpy as np
 
 from glem.core.compiling.kernels import inlined, popcount
 from glem.core.features.features import AtomicFeature
-from glem.plugins.chess.sides import Side, has
+from glem.plugins.chess.features.sides import Side, has
 
 __all__ = ["DARK_SQUARES", "MATERIAL_TERMS", "add_material_terms", "opposite_bishops"]
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from glem.core.features.features import AtomicFeature
-from glem.plugins.chess.placement import KINDS, square_name
-from glem.plugins.chess.sides import Boards, Side, has
+from glem.plugins.chess.features.placement import KINDS, square_name
+from glem.plugins.chess.features.sides import Boards, Side, has
 
 __all__ = ["ATTACKS", "SQUARES", "write_attacks", "write_squares"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
 from glem.core.features.features import AtomicFeature
-from glem.plugins.chess.sides import (
+from glem.plugins.chess.features.sides import (
     FILE_A,
     RANK_1,
     Side,
