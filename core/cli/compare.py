@@ -21,7 +21,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(first: str, second: str, as_json: bool) -> None:
     """Compare the weights of two evaluation files of one game."""
-    from glem.core.evaluation.files import compare_evaluations
+    from glem.core.evaluation.comparing import compare_evaluations
     from glem.core.evaluation.named import load_value
 
     comparison = compare_evaluations(load_value(first), load_value(second))

@@ -151,14 +151,12 @@ def command(
     from glem.core.configurations.configurations import ConfigurationSet
     from glem.core.discovery.game_positions import read_game_positions
     from glem.core.errors import BadInputError
-    from glem.core.evaluation.named import NO_EVALUATION
+    from glem.core.evaluation.named import NO_EVALUATION, load_evaluation
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.features.learning import load_learning
     from glem.core.files.names import distinct_names
     from glem.core.fitting.likelihood import LikelihoodSettings, fit_likelihood, prior_of, without_knowledge
     from glem.core.patterns.patterns import PatternSet
-    from glem.core.players.player_data import load_any_player_evaluation
-    from glem.core.players.spec import NO_EVALUATION
     from glem.core.positions.selection.reading import reading_remarks
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tasks.run_folder import run_folder
@@ -181,7 +179,7 @@ def command(
         window=window,
     )
     progress = display_progress(quiet=as_json)
-    begin = without_knowledge(learning) if prior == NO_EVALUATION else prior_of(load_any_player_evaluation(game, prior))
+    begin = without_knowledge(learning) if prior == NO_EVALUATION else prior_of(load_evaluation(prior, game))
     summaries: list[FileSummary] = []
     provenance = {
         "fitted to": f"results of the games in {', '.join(distinct_names(files))}"[:2000],

@@ -84,8 +84,13 @@ _LINKING_FITS = {(0, minor) for minor in range(63, 69)}
 LINKS = os.environ.get("GLEM_LINKING") != "0" and numba.version_info.short in _LINKING_FITS
 """Whether kernels are linked as whole programs in this process."""
 
+_dispatcher: type[KernelDispatcher] = KernelDispatcher
+_overload_options: dict[str, Any] = {"forceinline": True}
 if LINKS:
     from glem.core.compiling.linking import OVERLOAD_OPTIONS, LinkingDispatcher
+
+    _dispatcher = LinkingDispatcher
+    _overload_options |= OVERLOAD_OPTIONS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -133,8 +138,7 @@ def _jit(function: Callable[..., Any], *, inline: bool) -> Any:
         return function
     # error_model="numpy": a division by zero gives inf or nan as in numpy, without a branch per division.
     options = {"nopython": True, "nogil": True, "error_model": "numpy", "forceinline": inline, "boundscheck": None}
-    dispatcher = LinkingDispatcher if LINKS else KernelDispatcher
-    return explain_failures(dispatcher(function, options, _kept_in))
+    return explain_failures(_dispatcher(function, options, _kept_in))
 
 
 @contextlib.contextmanager
@@ -276,8 +280,7 @@ def overload_of(stub: Callable[..., Any]) -> Callable[[F], F]:
     """Give a plain function its compiled form: :func:`numba.extending.overload` for annotated code."""
 
     def register(maker: F) -> F:
-        options = {"forceinline": True, **(OVERLOAD_OPTIONS if LINKS else {})}
-        numba_overload(primitive(stub), jit_options=options)(unannotated(maker))
+        numba_overload(primitive(stub), jit_options=_overload_options)(unannotated(maker))
         return maker
 
     return register

@@ -15,8 +15,7 @@ from glem.core.positions.selection.game_keys import game_keys_of
 from glem.core.positions.selection.reading import FileSummary, read_selected, why_nothing_is_left
 from glem.core.positions.selection.selected import GamePositions
 from glem.core.positions.selection.selection import SelectionRule
-from glem.core.search.quiet import quiet_positions
-from glem.core.search.settled import settled_positions
+from glem.core.search.quiet import quiet_positions, settled_positions
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["read_game_positions"]
@@ -47,7 +46,7 @@ def read_game_positions(
         Only quiet ones of these (:mod:`glem.core.search.quiet`).
     settle
         In place of each of them that to which quiescence with this evaluation leads from it
-        (:mod:`glem.core.search.settled`).
+        (:mod:`glem.core.search.quiet`).
     skip_bad
         Leave bad game records out instead of raising.
     observe

@@ -256,7 +256,7 @@ class Game:
     protocols
         Name to text protocol by which other programs play the game (:mod:`glem.core.game.protocols`).
     external_players
-        Name to protocol by which programs of others are players (:mod:`glem.core.players.external`): the text of such
+        Name to protocol by which programs of others are players (:class:`ExternalPlayers`): the text of such
         a player is ``name:program``, then limits and options.
     facts
         Further facts about the game for its page in the documentation.

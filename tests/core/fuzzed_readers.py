@@ -28,8 +28,7 @@ from glem.core.grading.experiments.power import _kept
 from glem.core.grading.experiments.strength import read_ratings
 from glem.core.grading.trials import Verdict
 from glem.core.positions.writing import write_games
-from glem.core.search.probcut import ProbCut
-from glem.core.search.selectivity import CHECKS
+from glem.core.search.probcut import CHECKS, ProbCut
 from glem.core.tasks.chunked_work import claim_folder
 from glem.core.tasks.journal import Journal, read_journal
 from glem.core.tournament.tournament import read_games, run_tournament
