@@ -19,7 +19,8 @@ from glem.core.evaluation.links import IDENTITY, LOGISTIC
 from glem.core.features.learning import Learning
 from glem.core.fitting.fitters import FitResult, Fitter
 from glem.core.fitting.least_squares_problem import LeastSquares
-from glem.core.fitting.packed.design import Design, LinearTerms
+from glem.core.fitting.packed.blocks import LinearTerms
+from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import fit_phases
 from glem.core.tasks.progress import SILENT, Progress
 

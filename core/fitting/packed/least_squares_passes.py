@@ -10,13 +10,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
 
 __all__ = [
     "LinkTerms",
-    "Rows",
     "add_gradient",
     "curvature_along",
     "errors_along",
@@ -27,31 +25,6 @@ __all__ = [
 
 _BLOCK = 4096
 _LANES = 16
-
-
-class Rows(NamedTuple):
-    """One block of a design as the kernels see it.
-
-    Parameters
-    ----------
-    indices, offsets
-        uint16 [C, n] and int64 [C]: column c stands in row k for entry ``offsets[c] + indices[c, k]`` of a spread
-        vector (:class:`~glem.core.fitting.packed.columns.Columns`).
-    row_starts, configurations
-        int64 [n + 1] and int32 [nnz]: active configurations by row; ``row_starts`` has one entry where there are none.
-    linear
-        float32 [L, n].
-    configuration_start, linear_start
-        Where these parts begin in a spread vector, whose last entry is the bias.
-    """
-
-    indices: NDArray[np.uint16]
-    offsets: NDArray[np.int64]
-    row_starts: NDArray[np.int64]
-    configurations: NDArray[np.int32]
-    linear: NDArray[np.float32]
-    configuration_start: np.int64
-    linear_start: np.int64
 
 
 class LinkTerms(NamedTuple):
@@ -65,7 +38,7 @@ class LinkTerms(NamedTuple):
 @kernel(inline=True)
 def _predict_block(design: Any, weights: Any, start: Any, rows: Any, sums: Any) -> None:
     indices, offsets, row_starts = design.indices, design.offsets, design.row_starts
-    configurations, linear, linear_start = design.configurations, design.linear, design.linear_start
+    ids, linear, linear_start = design.ids, design.linear, design.linear_start
     bias = weights[weights.shape[0] - 1]
     for row in range(rows):
         sums[row] = bias
@@ -91,7 +64,7 @@ def _predict_block(design: Any, weights: Any, start: Any, rows: Any, sums: Any) 
         for row in range(rows):
             total = np.float32(0)
             for place in range(row_starts[start + row], row_starts[start + row + 1]):
-                total += own[np.uint32(configurations[place])]
+                total += own[np.uint32(ids[place])]
             sums[row] += total
     for term in range(linear.shape[0]):
         weight = weights[linear_start + term]
@@ -103,7 +76,7 @@ def _predict_block(design: Any, weights: Any, start: Any, rows: Any, sums: Any) 
 @kernel(inline=True)
 def _scatter_block(design: Any, gradient: Any, start: Any, rows: Any, residuals: Any) -> None:
     indices, offsets, row_starts = design.indices, design.offsets, design.row_starts
-    configurations, linear, linear_start = design.configurations, design.linear, design.linear_start
+    ids, linear, linear_start = design.ids, design.linear, design.linear_start
     columns = indices.shape[0]
     column = 0
     while column + 4 <= columns:
@@ -128,7 +101,7 @@ def _scatter_block(design: Any, gradient: Any, start: Any, rows: Any, residuals:
         for row in range(rows):
             residual = residuals[row]
             for place in range(row_starts[start + row], row_starts[start + row + 1]):
-                own[np.uint32(configurations[place])] += residual
+                own[np.uint32(ids[place])] += residual
     for term in range(linear.shape[0]):
         values = linear[term, start : start + rows]
         total = 0.0
@@ -200,7 +173,7 @@ def pass_over(
     Parameters
     ----------
     design
-        A block of rows, :class:`Rows`.
+        A block of rows, :class:`~glem.core.fitting.packed.blocks.Rows`.
     weights
         float32 spread vector.
     labels, row_weights, held_weights
