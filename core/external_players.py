@@ -96,18 +96,21 @@ class ExternalPlayers:
     Parameters
     ----------
     name
-        Of the protocol, as players' texts begin; lower case.
+        Name of the protocol, lower case: the first word of a player's text, before the colon.
     description
-        One sentence for people: what programs, and which further options a player's text may have.
+        One sentence for people: which programs, and which further options a player's text may have.
     digest
         ``(game, spec) -> str``: of the program that a player's description names, so that unfinished work is not
         continued with another one. Raises :class:`~glem.core.errors.BadInputError` where there is no such program or
-        an option has no sense.
+        an option makes no sense.
     make_player
-        ``(game, spec) -> Player``: starts the program. It raises :class:`PlayerFailureError` from its ``choose`` where
-        the program does not give a legal move: the game is then lost for it.
+        ``(game, spec) -> Player``: starts the program, once in each worker. Its ``choose`` gives a legal move or
+        raises :class:`PlayerFailureError`, by which it loses the game, in a bounded time whatever the program does.
+        ``close`` ends the program, and so does the end of this process, however it ends
+        (:mod:`glem.core.process_guard`).
     make_scoring
-        Optional ``(game, spec) -> PositionScoring``: the program as what gives scores that are graded.
+        Optional ``(game, spec) -> PositionScoring``: the program as what gives scores that are graded. A score does
+        not depend on what was scored before.
     """
 
     name: str

@@ -315,13 +315,16 @@ class RecordFormat:
     description
         One sentence for people.
     suffixes
-        File name suffixes in lower case, with the dot and without that of a packing.
+        File name suffixes in lower case, with the dot and without that of a packing; may be empty.
     read
-        The reader.
+        The reader: replays every game. A bad record raises :class:`~glem.core.errors.BadInputError` with file and
+        record, or is counted with ``skip_bad``.
     recognizes
-        Whether the first bytes of an unpacked file look like this format; decides where suffixes do not.
+        Whether the first 4,096 bytes of an unpacked file look like this format and none of the game's others; decides
+        where suffixes do not.
     write
-        The writer (:mod:`glem.core.record_writing`); None where the format is only read.
+        The writer (:mod:`glem.core.record_writing`); None where the format is only read. It raises
+        :class:`~glem.core.errors.BadInputError` where the format has no room for a game.
     """
 
     name: str
