@@ -1,4 +1,4 @@
-"""Errors that glem raises on purpose; all derive from :class:`GlemError`."""
+"""The version, and the errors that glem raises on purpose; all derive from :class:`GlemError`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-__all__ = ["BadInputError", "ConformanceError", "GlemError", "PluginError", "reading"]
+__all__ = ["BadInputError", "ConformanceError", "GlemError", "PluginError", "__version__", "reading"]
+
+__version__ = "0.1.0"
 
 _LONGEST_REASON = 200
 

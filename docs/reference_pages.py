@@ -24,7 +24,7 @@ from sphinx.application import Sphinx
 import glem.core
 import glem.games
 import glem.plugins
-from glem.core.game_facts import FactTable, GameFacts, game_facts
+from glem.core.conformance.facts import FactTable, GameFacts, game_facts
 
 __all__ = ["setup"]
 

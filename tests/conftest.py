@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from glem.core import progress
-from glem.core.game import Game, load_game
-from glem.core.learning import Learning, load_learning
+from glem.core.features.learning import Learning, load_learning
+from glem.core.game.game import Game, load_game
+from glem.core.tasks import progress
 
 # A machine that is busy, or compiles, makes no example wrong.
 settings.register_profile("glem", deadline=None, suppress_health_check=[HealthCheck.too_slow])

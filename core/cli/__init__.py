@@ -11,12 +11,11 @@ from typing import Any, NoReturn
 
 import click
 
-import glem
-from glem.core.cache_folder import CacheFolderWarning
 from glem.core.cli.display import add_verbosity, tell
 from glem.core.cli.printable import printable_output
-from glem.core.errors import GlemError
-from glem.core.plain_rules import PlainRulesWarning
+from glem.core.compiling.cache_folder import CacheFolderWarning
+from glem.core.compiling.plain_python import PlainRulesWarning
+from glem.core.errors import GlemError, __version__
 
 __all__ = ["command_group", "main"]
 
@@ -73,12 +72,12 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(glem.__version__, package_name="glem", message="%(prog)s %(version)s")
+@click.version_option(__version__, package_name="glem", message="%(prog)s %(version)s")
 @click.option("--trust", multiple=True, metavar="GAME", help="Let files be of this game, a member of a family.")
 def command_group(trust: tuple[str, ...]) -> None:
     """Learn evaluation functions for board games from positions and game records."""
     if trust:
-        from glem.core.game import load_game
+        from glem.core.game.game import load_game
 
         for name in trust:
             load_game(name)

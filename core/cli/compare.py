@@ -15,10 +15,10 @@ __all__ = ["command"]
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(first: str, second: str, as_json: bool) -> None:
     """Compare the weights of two evaluation files of one game."""
-    from glem.core.evaluation import LinearEvaluation
-    from glem.core.evaluation_files import compare_evaluations
+    from glem.core.evaluation.files import compare_evaluations
+    from glem.core.evaluation.named import load_value
 
-    comparison = compare_evaluations(LinearEvaluation.load(first), LinearEvaluation.load(second))
+    comparison = compare_evaluations(load_value(first), load_value(second))
     if as_json:
         print_json(
             {

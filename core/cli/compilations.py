@@ -8,7 +8,7 @@ from typing import Any
 
 from numba.core.event import Listener
 
-from glem.core.linked_compilation import KernelDispatcher
+from glem.core.compiling.linking import KernelDispatcher
 
 __all__ = ["Compilations"]
 

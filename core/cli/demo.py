@@ -18,8 +18,8 @@ __all__ = ["command"]
 def _chosen_learning(name: str | None) -> Any:
     """Find the named game's learning, or that of the first installed game that brings a sample, or of the first."""
     from glem.core.errors import BadInputError
-    from glem.core.game import game_names
-    from glem.core.learning import learning_names, load_learning
+    from glem.core.features.learning import learning_names, load_learning
+    from glem.core.game.game import game_names
 
     if name is not None:
         return load_learning(name)
@@ -51,11 +51,11 @@ def command(output: str, game_name: str | None, seed: int, jobs: int, as_json: b
 
     The same as `glem discover` on that sample with --sample 60000 --maximum-size 3 --keep 1500 --iterations 25 --l2 4.
     """
-    from glem.core.candidates import MiningPlan
-    from glem.core.discovery import DiscoverySettings, discover
+    from glem.core.discovery.candidates import MiningPlan
+    from glem.core.discovery.discovery import DiscoverySettings, discover
     from glem.core.fitting import ConjugateGradient
-    from glem.core.self_play import sample_positions
-    from glem.core.training import FitSettings
+    from glem.core.fitting.least_squares import FitSettings
+    from glem.core.labelling.first_games import sample_positions
 
     started = time.monotonic()
     learning = _chosen_learning(game_name)

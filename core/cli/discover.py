@@ -122,18 +122,18 @@ def command(
 
     Interrupted or killed, the same command continues.
     """
-    from glem.core.candidates import MiningPlan
-    from glem.core.discovery import RESULTS, DiscoverySettings, discover
-    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
+    from glem.core.discovery.candidates import MiningPlan
+    from glem.core.discovery.discovery import RESULTS, DiscoverySettings, discover
+    from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
+    from glem.core.features.learning import load_learning
     from glem.core.fitting import ConjugateGradient
-    from glem.core.learning import load_learning
-    from glem.core.positions import PositionSet
-    from glem.core.training import FitSettings
+    from glem.core.fitting.least_squares import FitSettings
+    from glem.core.positions.files import read_positions
 
     started = time.monotonic()
     folder = Path(output)
     check_outputs(*(folder / name for name in RESULTS if folder.is_dir()), folders=[folder / "work"])
-    scored = PositionSet.read(positions)
+    scored = read_positions(positions)
     settings = DiscoverySettings(
         mining=MiningPlan(
             groups=tuple(groups.split(",")) if groups else (),

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from glem.core.cli.printable import printable, raw
-from glem.core.progress import SILENT, Progress, Task, line_progress
+from glem.core.tasks.progress import SILENT, Progress, Task, line_progress
 
 __all__ = ["add_verbosity", "display_progress", "is_quiet", "old_quiet", "print_json", "print_table", "tell"]
 
@@ -89,7 +89,7 @@ def _telling_more() -> Iterator[None]:
     from numba.core.event import install_listener
 
     from glem.core.cli.compilations import Compilations
-    from glem.core.kernels import cache_folder
+    from glem.core.compiling.kernels import cache_folder
 
     log, handler = logging.getLogger("glem"), logging.StreamHandler()
     handler.setFormatter(logging.Formatter("glem: %(message)s"))

@@ -31,12 +31,12 @@ def command(game_name: str, protocol_name: str, **player: Any) -> None:
     import os
     import sys
 
-    from glem.core.compiling_ahead import SEARCH, compile_ahead
-    from glem.core.engine import Engine
+    from glem.core.cli.compiling_ahead import SEARCH, compile_ahead
     from glem.core.errors import BadInputError
-    from glem.core.game import load_game
-    from glem.core.protocols.conversation import DescriptorLines
-    from glem.core.protocols.gtp import GTP
+    from glem.core.game.game import load_game
+    from glem.core.players.engine import Engine
+    from glem.core.players.protocols.conversation import DescriptorLines
+    from glem.core.players.protocols.gtp import GTP
     from glem.core.search.results import Clock, Limits
 
     game = load_game(game_name)

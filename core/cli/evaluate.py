@@ -12,7 +12,7 @@ from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
-    from glem.core.assessment import ErrorSums
+    from glem.core.fitting.assessment import ErrorSums
 
 __all__ = ["command"]
 
@@ -36,18 +36,17 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
 
     import numpy as np
 
-    from glem.core.assessment import ErrorSums
     from glem.core.errors import BadInputError
-    from glem.core.evaluation import LinearEvaluation
-    from glem.core.files import atomic_path
-    from glem.core.position_files import read_header
-    from glem.core.positions import PositionSet
-    from glem.core.search.choices import plies_left_of
+    from glem.core.evaluation.named import load_value
+    from glem.core.files.atomic import atomic_path
+    from glem.core.fitting.assessment import ErrorSums
+    from glem.core.game.optional_operations import plies_left_of
+    from glem.core.positions.files import read_header, stream_positions
 
     if output is not None and len(models) > 1:
         raise BadInputError("-o takes the values of one model; name one")
     check_outputs(output)
-    evaluations = {model: LinearEvaluation.load(model) for model in models}
+    evaluations = {model: load_value(model) for model in models}
     games = {evaluation.learning.game.name for evaluation in evaluations.values()}
     if len(games) > 1:
         raise BadInputError(f"the models evaluate different games: {', '.join(sorted(games))}")
@@ -69,7 +68,7 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
             header = {"descr": "<f4", "fortran_order": False, "shape": (count,)}
             np.lib.format.write_array_header_1_0(file, header)
         task = stack.enter_context(display_progress()("evaluate", count))
-        for chunk in PositionSet.stream(positions, game=game):
+        for chunk in stream_positions(positions, game=game):
             label = first.labels_of(chunk.label)
             phase = learning.phases.of(chunk.positions)
             moves = plies_left_of(game, chunk.positions) if by_moves else phase

@@ -23,7 +23,7 @@ _CONNECT_SECONDS = 10
 
 
 class WhereToRun(TypedDict, total=False):
-    """Named arguments of :func:`glem.core.tasks.run_tasks`."""
+    """Named arguments of :func:`glem.core.tasks.tasks.run_tasks`."""
 
     executor: Executor
     workers: int

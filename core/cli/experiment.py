@@ -11,12 +11,12 @@ import click
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
 from glem.core.cli.outputs import check_outputs
-from glem.core.counts import counted
+from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.experiments.lines import LineFit
-    from glem.core.experiments.power import PowerCurve, PowerExperiment
-    from glem.core.experiments.strength import StrengthExperiment
+    from glem.core.grading.experiments.lines import LineFit
+    from glem.core.grading.experiments.power import PowerCurve, PowerExperiment
+    from glem.core.grading.experiments.strength import StrengthExperiment
 
 __all__ = ["command"]
 
@@ -98,13 +98,13 @@ def power(
     All evaluations judge the same positions. A straight line is fitted to the grades over the logarithm of the limit;
     each step to the next greater limit is tested on the same positions.
     """
-    from glem.core.chunked_work import Workers
-    from glem.core.experiments.power import check_limits, measure_power
-    from glem.core.experiments.sampled_positions import sample_positions
-    from glem.core.game import load_game
+    from glem.core.game.game import load_game
+    from glem.core.grading.experiments.power import check_limits, measure_power
+    from glem.core.grading.experiments.sampled_positions import sample_positions
     from glem.core.grading.grading import GradingSettings
-    from glem.core.grading.scorers import Scorer, scorer_of
-    from glem.core.grading.selection import RANDOM, SelectionRule
+    from glem.core.grading.scorers.scorers import Scorer, scorer_of
+    from glem.core.positions.selection.selection import RANDOM, SelectionRule
+    from glem.core.tasks.chunked_work import Workers
 
     game = load_game(game_name)
     kind, sizes = _limits(limits)
@@ -166,8 +166,8 @@ def players(
     as_json: bool,
 ) -> None:
     """Grade the players of GAMES by the scores in their comments, beside their ratings (Ban 2012, figure 2)."""
-    from glem.core.experiments.strength import strength_of_players
-    from glem.core.game import load_game
+    from glem.core.game.game import load_game
+    from glem.core.grading.experiments.strength import strength_of_players
 
     game = load_game(game_name)
     check_outputs(report)
@@ -212,13 +212,13 @@ def strength(
     as_json: bool,
 ) -> None:
     """Grade evaluations of GAME on the same positions, beside their ratings from a tournament (Ban 2012, figure 2)."""
-    from glem.core.chunked_work import Workers
-    from glem.core.experiments.strength import read_ratings, strength_of_evaluations
-    from glem.core.game import load_game
+    from glem.core.game.game import load_game
     from glem.core.grading.collection import grade_collection
+    from glem.core.grading.experiments.strength import read_ratings, strength_of_evaluations
     from glem.core.grading.grading import GradingSettings
-    from glem.core.grading.scorers import scorer_of
-    from glem.core.grading.selection import SelectionRule
+    from glem.core.grading.scorers.scorers import scorer_of
+    from glem.core.positions.selection.selection import SelectionRule
+    from glem.core.tasks.chunked_work import Workers
 
     game = load_game(game_name)
     check_outputs(report)
@@ -281,7 +281,7 @@ def _show_strength(found: StrengthExperiment, report: str | None, title: str, as
 
 def _limits(text: str) -> tuple[str, list[float]]:
     from glem.core.errors import BadInputError
-    from glem.core.experiments.power import LIMIT_KINDS
+    from glem.core.grading.experiments.power import LIMIT_KINDS
 
     kind, equals, numbers = text.partition("=")
     try:

@@ -10,9 +10,9 @@ import click
 from glem.core.cli.display import print_json, print_table
 
 if TYPE_CHECKING:
-    from glem.core.evaluation import LinearEvaluation
-    from glem.core.learning import Learning
-    from glem.core.result_evaluation import ResultEvaluation
+    from glem.core.evaluation.linear import LinearEvaluation
+    from glem.core.evaluation.with_drawishness import ResultEvaluation
+    from glem.core.features.learning import Learning
 
 __all__ = ["command"]
 
@@ -21,7 +21,7 @@ _GLYPHS = {"own": "●", "opponent": "○", "empty": "·"}
 
 def _board(learning: Learning, position: Any) -> list[str]:
     """Lines of text that draw a position: the first letter of each cell's value, discs for the usual names."""
-    from glem.core.drawing import draw_position
+    from glem.core.game.drawing import draw_position
 
     layout = learning.game.layout
     if layout is None:
@@ -45,15 +45,14 @@ def _board(learning: Learning, position: Any) -> list[str]:
 
 def _evaluation(model: str, game_name: str | None) -> LinearEvaluation | ResultEvaluation:
     from glem.core.errors import BadInputError
-    from glem.core.game import load_game
-    from glem.core.result_evaluation import load_any_evaluation
-    from glem.core.tournament.player_data import load_any_player_evaluation
+    from glem.core.evaluation.named import load_evaluation
+    from glem.core.game.game import load_game
 
     if game_name is not None:
-        return load_any_player_evaluation(load_game(game_name), model)
+        return load_evaluation(model, load_game(game_name))
     if not Path(model).exists():
         raise BadInputError(f"{model}: no such file; for an evaluation that comes with a game, name it by --game")
-    return load_any_evaluation(model)
+    return load_evaluation(model)
 
 
 # A position may begin with a hyphen, which is no option.
@@ -72,7 +71,7 @@ def command(model: str, position: str, game_name: str | None, top: int, as_json:
     import numpy as np
 
     from glem.core.errors import BadInputError
-    from glem.core.result_evaluation import ResultEvaluation, value_part
+    from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
 
     chosen = _evaluation(model, game_name)
     evaluation = value_part(chosen)

@@ -168,20 +168,21 @@ def command(
     import numpy as np
     from attrs import evolve
 
-    from glem.core.configurations import ConfigurationSet
+    from glem.core.configurations.configurations import ConfigurationSet
     from glem.core.errors import BadInputError
-    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
+    from glem.core.evaluation.links import link_of, result_labels
+    from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
+    from glem.core.features.learning import load_learning
     from glem.core.fitting import ConjugateGradient, CountRules, GradientDescent
-    from glem.core.fitting.links import link_of, result_labels
-    from glem.core.learning import load_learning
-    from glem.core.patterns import PatternSet
-    from glem.core.positions import PositionSet
-    from glem.core.run_folder import run_folder
-    from glem.core.training import FitSettings, Terms, train
+    from glem.core.fitting.least_squares import FitSettings, Terms, train
+    from glem.core.patterns.patterns import PatternSet
+    from glem.core.positions.files import read_positions
+    from glem.core.positions.positions import PositionSet
+    from glem.core.tasks.run_folder import run_folder
 
     if method == "likelihood":
         from glem.core.cli.likelihood_fit import fit_results
-        from glem.core.likelihood_training import LikelihoodSettings
+        from glem.core.fitting.likelihood_training import LikelihoodSettings
 
         if all_active or baseline is not None or link != "identity" or count_rules:
             raise BadInputError("--all-active, --baseline, --link and --count-rules are for least squares")
@@ -218,7 +219,7 @@ def command(
     work = Path(f"{output}.work")
     check_outputs(output, folders=[work])
     progress = display_progress()
-    scored = PositionSet.concatenate([PositionSet.read(file) for file in files])
+    scored = PositionSet.concatenate([read_positions(file) for file in files])
     penalty = 25.0 if l2 is None else l2
     learning = load_learning(scored.game.name)
     if baseline is not None:

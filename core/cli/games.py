@@ -10,7 +10,7 @@ import click
 from glem.core.cli.display import print_json, print_table
 
 if TYPE_CHECKING:
-    from glem.core.game_facts import FactTable
+    from glem.core.conformance.facts import FactTable
 
 __all__ = ["command"]
 
@@ -26,7 +26,7 @@ def command(game_name: str | None, as_json: bool) -> None:
     if game_name is not None:
         _print_facts(game_name, as_json=as_json)
         return
-    from glem.core.families import family_names
+    from glem.core.game.families import family_names
 
     listing, unreadable = _list_games()
     if as_json:
@@ -51,9 +51,9 @@ def command(game_name: str | None, as_json: bool) -> None:
 def _list_games() -> tuple[list[dict[str, Any]], dict[str, str]]:
     """Describe every installed game, and every distribution that cannot be read."""
     from glem.core.errors import GlemError
-    from glem.core.game import game_names, load_game
-    from glem.core.learning import learning_names, load_learning
-    from glem.core.registry import unreadable_distributions
+    from glem.core.features.learning import learning_names, load_learning
+    from glem.core.game.game import game_names, load_game
+    from glem.core.game.registry import unreadable_distributions
 
     listing: list[dict[str, Any]] = []
     learners = learning_names()
@@ -93,7 +93,7 @@ def _row(entry: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _print_facts(name: str, *, as_json: bool) -> None:
-    from glem.core.game_facts import game_facts
+    from glem.core.conformance.facts import game_facts
 
     facts = game_facts(name)
     if as_json:

@@ -8,7 +8,7 @@ import click
 
 from glem.core.cli.display import display_progress, print_json
 from glem.core.cli.executors import executor_options, opened_executor
-from glem.core.counts import counted
+from glem.core.tasks.counts import counted
 
 __all__ = ["command"]
 
@@ -68,11 +68,11 @@ def command(
     The games depend on the options alone, not on the number of workers. Interrupted or killed, the same command
     continues; with a greater number of games or positions it adds to what is there.
     """
-    from glem.core.game import load_game
-    from glem.core.generation import GenerationSettings, generate
-    from glem.core.opening_plans import OpeningPlan
+    from glem.core.game.game import load_game
+    from glem.core.labelling.training_games import GenerationSettings, generate
+    from glem.core.players.spec import parse_player
     from glem.core.search.results import Limits
-    from glem.core.tournament.players import parse_player
+    from glem.core.tournament.opening_plans import OpeningPlan
 
     settings = GenerationSettings(
         players=tuple(parse_player(text, limits=Limits(depth=4)) for text in players or ("default",)),

@@ -13,7 +13,7 @@ import click
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
 from glem.core.cli.outputs import check_outputs
-from glem.core.counts import counted, interval_text
+from glem.core.tasks.counts import counted, interval_text
 
 if TYPE_CHECKING:
     from glem.core.grading.collection import CollectionGrading
@@ -133,15 +133,15 @@ def command(
     the probabilities that the evaluation gave to what happened; 1/3 is that of knowing nothing. Every two evaluations
     are compared on the same positions, recalibrated to the games alike; the grades as given stand beside.
     """
-    from glem.core.chunked_work import Workers
-    from glem.core.compiling_ahead import FEATURES, compile_ahead
-    from glem.core.game import load_game
+    from glem.core.cli.compiling_ahead import FEATURES, compile_ahead
+    from glem.core.game.game import load_game
     from glem.core.grading.collection import grade_collection
     from glem.core.grading.grading import GradingSettings
-    from glem.core.grading.scorers import StaticScorer
-    from glem.core.grading.selection import SelectionRule
-    from glem.core.grading.sources import source_of
-    from glem.core.grading.written_positions import PositionTable
+    from glem.core.grading.scorers.scorers import StaticScorer
+    from glem.core.grading.scorers.sources import source_of
+    from glem.core.positions.selection.selection import SelectionRule
+    from glem.core.positions.selection.written_positions import PositionTable
+    from glem.core.tasks.chunked_work import Workers
 
     game = load_game(game_name)
     rule, tuning_rule = (

@@ -75,21 +75,22 @@ def command(
     """
     import attrs
 
-    from glem.core.chunked_work import Workers
     from glem.core.errors import BadInputError
-    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
+    from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.fitting import ConjugateGradient
-    from glem.core.generations import ImproveSettings, improve
-    from glem.core.positions import PositionSet
-    from glem.core.run_folder import run_folder
-    from glem.core.training import FitSettings
+    from glem.core.fitting.least_squares import FitSettings
+    from glem.core.labelling.improving import ImproveSettings, improve
+    from glem.core.positions.files import read_positions
+    from glem.core.positions.positions import PositionSet
+    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.run_folder import run_folder
 
     work = Path(f"{output}.work")
     check_outputs(output, folders=[work])
     if "evaluation=" in labeller or not labeller.split(",")[0].count("="):
         raise BadInputError(f"--by {labeller!r} must not name an evaluation: the newest one labels")
     first = named_evaluation(evaluation, positions[0])
-    sets = [PositionSet.read(file, first.learning.game) for file in positions]
+    sets = [read_positions(file, first.learning.game) for file in positions]
     given = PositionSet.concatenate([attrs.evolve(part, label_kind="given") for part in sets]).merge_duplicates()
     settings = ImproveSettings(
         search_labelling(labeller, seed=seed, **added),

@@ -11,11 +11,13 @@ from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
 from glem.core.cli.outputs import check_outputs
 from glem.core.cli.search_labels import labelling_options, search_labelling
-from glem.core.counts import counted
+from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.game import Game
-    from glem.core.positions import PositionSet
+    from glem.core.game.game import Game
+    from glem.core.positions.files import read_positions
+    from glem.core.positions.labels import positions_of_records
+    from glem.core.positions.positions import PositionSet
 
 __all__ = ["command"]
 
@@ -68,11 +70,11 @@ def command(
     Equal positions are labelled once. Interrupted or killed, the same command continues; what is done so far lies
     beside the output in a folder that ends in .work.
     """
-    from glem.core.chunked_work import Workers
-    from glem.core.files import temporary_folder
-    from glem.core.position_files import PositionWriter, merge_file
-    from glem.core.run_folder import run_folder
-    from glem.core.search_labels import SearchCounts, label_by_search
+    from glem.core.files.atomic import temporary_folder
+    from glem.core.labelling.by_search import SearchCounts, label_by_search
+    from glem.core.positions.files import PositionWriter, merge_file
+    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.run_folder import run_folder
 
     work = Path(f"{output}.work")
     check_outputs(output, folders=[work])
@@ -117,24 +119,24 @@ def _given_positions(
     """Distinct positions of Parquet files and game records."""
     import attrs
 
+    from glem.core.cli.game_choice import choose_game
     from glem.core.cli.positions import ply_range
     from glem.core.errors import BadInputError
-    from glem.core.game_choice import choose_game
-    from glem.core.labelling import Selection
-    from glem.core.positions import PositionSet
-    from glem.core.records import read_all_records
+    from glem.core.positions.labels import Selection
+    from glem.core.positions.positions import PositionSet
+    from glem.core.positions.reading import read_all_records
 
     scored = [file for file in files if Path(file).suffix == ".parquet"]
     if scored and len(scored) < len(files):
         raise BadInputError(f"{scored[0]} holds positions, other files hold games; label them one after the other")
     if scored:
-        sets = [PositionSet.read(file) for file in scored]
+        sets = [read_positions(file) for file in scored]
         given = PositionSet.concatenate([attrs.evolve(part, label_kind="given") for part in sets])
         return given.game, given.merge_duplicates()
     game = choose_game(game_name, files=files, format=file_format)
     selection = Selection(plies=None if plies is None else ply_range(plies, "--plies"), per_game=per_game)
     records = read_all_records(game, files, format=file_format, skip_bad=skip_bad)
-    given = PositionSet.from_records(game, records, selection=selection, seed=seed)
+    given = positions_of_records(game, records, selection=selection, seed=seed)
     if len(given) == 0:
         raise BadInputError("the games have no positions to label: none is finished, or none has these plies")
     return game, given.merge_duplicates()

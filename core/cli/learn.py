@@ -11,18 +11,18 @@ import click
 
 from glem.core.cli.display import display_progress, old_quiet, print_json, print_table
 from glem.core.cli.outputs import check_outputs
-from glem.core.counts import counted, interval_text
+from glem.core.tasks.counts import counted, interval_text
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from glem.core.game import Game
-    from glem.core.game_positions import GamePositions
+    from glem.core.discovery.game_positions import GamePositions
+    from glem.core.evaluation.with_drawishness import ResultEvaluation
+    from glem.core.game.game import Game
     from glem.core.grading.changes import CandidateChange, Refit
-    from glem.core.grading.learning import Candidate, Evaluation, LearningRun, Verdict
-    from glem.core.grading.reading import FileSummary
-    from glem.core.result_evaluation import ResultEvaluation
+    from glem.core.grading.trials import Candidate, Evaluation, LearningRun, Verdict
+    from glem.core.positions.selection.reading import FileSummary
 
 __all__ = ["command"]
 
@@ -114,14 +114,14 @@ def command(
     """
     import numpy as np
 
+    from glem.core.discovery.game_positions import keys_digest, read_game_positions
     from glem.core.errors import BadInputError
-    from glem.core.file_names import distinct_names
-    from glem.core.game import load_game
-    from glem.core.game_positions import keys_digest, read_game_positions
-    from glem.core.grading.learning import DecidingGames, LearningRule, learn, share_of_games
-    from glem.core.grading.reading import reading_remarks
-    from glem.core.grading.selection import SelectionRule
-    from glem.core.tournament.player_data import load_any_player_evaluation
+    from glem.core.evaluation.named import load_evaluation
+    from glem.core.files.names import distinct_names
+    from glem.core.game.game import load_game
+    from glem.core.grading.trials import DecidingGames, LearningRule, learn, share_of_games
+    from glem.core.positions.selection.reading import reading_remarks
+    from glem.core.positions.selection.selection import SelectionRule
 
     if tuning and split is not None:
         raise BadInputError("--tuning names the tuning games, --split takes them from the files: give one of them")
@@ -132,7 +132,7 @@ def command(
     )
     learning_rule = LearningRule(level, any_increase, resamples=resamples, seed=seed)
     check_outputs(log, output, folders=() if log is None else [f"{log}.accepted"])
-    first = load_any_player_evaluation(game, baseline)
+    first = load_evaluation(baseline, game)
     tried = [_file_candidate(game, text) for text in candidates]
     found = _changes(changes, first, tried, is_tuned=bool(tuning) or split is not None) if changes is not None else ()
     progress = display_progress(quiet=as_json)
@@ -202,11 +202,11 @@ def command(
 
 
 def _file_candidate(game: Game, text: str) -> Candidate:
-    from glem.core.digests import file_digest
-    from glem.core.grading.learning import Candidate
-    from glem.core.tournament.player_data import load_any_player_evaluation
+    from glem.core.evaluation.named import load_evaluation
+    from glem.core.files.digests import file_digest
+    from glem.core.grading.trials import Candidate
 
-    loaded = load_any_player_evaluation(game, text)
+    loaded = load_evaluation(text, game)
     digest = file_digest(text) if Path(text).is_file() else ""
     return Candidate(Path(text).stem, text, lambda _: loaded, digest)
 
@@ -214,8 +214,8 @@ def _file_candidate(game: Game, text: str) -> Candidate:
 def _changes(path: str, first: Evaluation, files: list[Candidate], *, is_tuned: bool) -> tuple[CandidateChange, ...]:
     """Candidates of a file of changes, each of which can be made if it comes to that."""
     from glem.core.errors import BadInputError
+    from glem.core.fitting.likelihood_training import prior_of
     from glem.core.grading.changes import check_candidates, read_candidates
-    from glem.core.likelihood_training import prior_of
 
     found = read_candidates(path)
     for change in found:
@@ -228,10 +228,10 @@ def _changes(path: str, first: Evaluation, files: list[Candidate], *, is_tuned: 
 def _candidate(change: CandidateChange, refit: Refit | None, tuning: Sequence[str]) -> Candidate:
     import attrs
 
-    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
+    from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
+    from glem.core.fitting.likelihood_training import prior_of
     from glem.core.grading.changes import apply_changes
-    from glem.core.grading.learning import Candidate
-    from glem.core.likelihood_training import prior_of
+    from glem.core.grading.trials import Candidate
 
     # An evaluation without a drawishness gets one on the way; b is fitted in any case.
     def make(best: Evaluation) -> ResultEvaluation:
@@ -245,7 +245,7 @@ def _candidate(change: CandidateChange, refit: Refit | None, tuning: Sequence[st
 
 
 def _refit(parts: list[GamePositions], l2: float, jobs: int) -> Refit:
-    from glem.core.likelihood_training import BIAS, LikelihoodSettings, fit_likelihood
+    from glem.core.fitting.likelihood_training import BIAS, LikelihoodSettings, fit_likelihood
 
     def refit(
         evaluation: ResultEvaluation, names: tuple[str, ...], drawishness_names: tuple[str, ...]

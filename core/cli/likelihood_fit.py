@@ -10,11 +10,11 @@ import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.outputs import check_outputs
-from glem.core.counts import counted
+from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.grading.reading import FileSummary
-    from glem.core.likelihood_training import LikelihoodSettings, LikelihoodTraining
+    from glem.core.fitting.likelihood_training import LikelihoodSettings, LikelihoodTraining
+    from glem.core.positions.selection.reading import FileSummary
 
 __all__ = ["fit_results"]
 
@@ -78,19 +78,19 @@ def fit_results(
     as_json
         Print JSON.
     """
-    from glem.core.configurations import ConfigurationSet
+    from glem.core.cli.game_choice import choose_game
+    from glem.core.configurations.configurations import ConfigurationSet
+    from glem.core.discovery.game_positions import read_game_positions
     from glem.core.errors import BadInputError
-    from glem.core.file_names import distinct_names
-    from glem.core.fitted_files import FITTED_FILES, fitted_files_text
-    from glem.core.game_choice import choose_game
-    from glem.core.game_positions import read_game_positions
-    from glem.core.grading.reading import reading_remarks
-    from glem.core.grading.selection import SelectionRule
-    from glem.core.learning import load_learning
-    from glem.core.likelihood_training import fit_likelihood, load_prior
-    from glem.core.patterns import PatternSet
-    from glem.core.run_folder import run_folder
-    from glem.core.tournament.players import NO_EVALUATION
+    from glem.core.evaluation.named import NO_EVALUATION
+    from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
+    from glem.core.features.learning import load_learning
+    from glem.core.files.names import distinct_names
+    from glem.core.fitting.likelihood_training import fit_likelihood, load_prior
+    from glem.core.patterns.patterns import PatternSet
+    from glem.core.positions.selection.reading import reading_remarks
+    from glem.core.positions.selection.selection import SelectionRule
+    from glem.core.tasks.run_folder import run_folder
 
     work = Path(f"{output}.work")
     check_outputs(output, folders=[work])

@@ -25,7 +25,7 @@ def command(name: str, output: Path | None, title: str | None, as_json: bool) ->
     NAME is a lower-case identifier such as my_game. The package holds a small game that works, with rules, features and
     tests, to be replaced part by part. An existing folder must be empty.
     """
-    from glem.core.new_game import new_game
+    from glem.core.conformance.new_game import new_game
 
     folder = Path(name) if output is None else output
     files = new_game(name, folder, title=title)

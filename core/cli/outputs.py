@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from glem.core.errors import BadInputError
-from glem.core.files import check_writable
+from glem.core.files.atomic import check_writable
 
 __all__ = ["check_outputs"]
 

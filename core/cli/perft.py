@@ -26,8 +26,8 @@ def command(
     """
     import time
 
-    from glem.core.game import load_game
-    from glem.core.perft import perft
+    from glem.core.game.game import load_game
+    from glem.core.game.perft import perft
 
     game = load_game(game_name)
     position = game.initial_position if position_text is None else game.parse_position(position_text)

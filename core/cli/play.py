@@ -15,12 +15,12 @@ import click
 
 from glem.core.cli.outputs import check_outputs
 from glem.core.cli.thinking import opponent_of, opponent_options
-from glem.core.counts import counted
+from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.drawing import Drawing
-    from glem.core.engine import Engine
-    from glem.core.tournament.players import MoveChoice
+    from glem.core.game.drawing import Drawing
+    from glem.core.players.engine import Engine
+    from glem.core.players.spec import MoveChoice
     from glem.core.tournament.transcripts import Transcript
 
 __all__ = ["command"]
@@ -106,7 +106,7 @@ class _Table:
         return f"{symbol} ({name})" if symbol else name
 
     def _drawing(self, marked: tuple[int, ...] = ()) -> Drawing | None:
-        from glem.core.drawing import draw_position
+        from glem.core.game.drawing import draw_position
 
         engine = self._engine
         return draw_position(engine.game, engine.position, first_to_move=engine.first_to_move, marked=marked, mark="*")
@@ -187,8 +187,8 @@ class _Table:
         self._choices[engine.moves] = choice
 
     def _hint(self, rest: str) -> None:
-        from glem.core.analysis import depth_texts
         from glem.core.errors import BadInputError
+        from glem.core.players.analysis import depth_texts
 
         if rest and not (rest.isascii() and rest.isdecimal() and len(rest) < 4 and int(rest) > 0):
             raise BadInputError(f"hint takes a number of moves from 1 to 999, as in hint 3, got {rest[:20]!r}")
@@ -237,7 +237,7 @@ class _Table:
         import attrs
 
         from glem.core.errors import BadInputError
-        from glem.core.record_writing import write_games
+        from glem.core.positions.writing import write_games
         from glem.core.tournament.transcripts import records_of_transcripts
 
         check_outputs(path)
@@ -251,7 +251,7 @@ class _Table:
 
     def check_savable(self, path: Path) -> None:
         """Make sure that the format of a name has room for a game that begins like this one."""
-        from glem.core.record_writing import check_format_holds
+        from glem.core.positions.writing import check_format_holds
         from glem.core.tournament.transcripts import records_of_transcripts
 
         transcript = _transcript(self._engine, {}, first_is_yours=self._yours)
@@ -333,8 +333,8 @@ def command(
     lists them. "help" lists what you can write. Without a limit glem thinks for a second a move; Ctrl-C while it
     thinks makes it move at once.
     """
-    from glem.core.engine import Engine
-    from glem.core.game import load_game
+    from glem.core.game.game import load_game
+    from glem.core.players.engine import Engine
     from glem.core.search.results import Limits
 
     if isinstance(sys.stdin, io.TextIOWrapper):

@@ -12,13 +12,13 @@ import click
 
 from glem.core.cli.display import display_progress, print_json, tell
 from glem.core.cli.outputs import check_outputs
-from glem.core.counts import counted
+from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.game import Game
-    from glem.core.labelling import LabelCounts, Selection
-    from glem.core.positions import PositionSet
-    from glem.core.records import GameRecords
+    from glem.core.game.game import Game
+    from glem.core.game.records import GameRecords
+    from glem.core.positions.labels import LabelCounts, Selection
+    from glem.core.positions.positions import PositionSet
 
 __all__ = ["command", "ply_range"]
 
@@ -83,9 +83,9 @@ def command(
     as_json: bool,
 ) -> None:
     """Turn game records, or files of scored positions, into a set of scored positions (Parquet)."""
+    from glem.core.cli.game_choice import choose_game
     from glem.core.errors import BadInputError
-    from glem.core.game_choice import choose_game
-    from glem.core.labelling import LabelCounts, label_records
+    from glem.core.positions.labels import LabelCounts, label_records
 
     if unseen and split is None:
         raise BadInputError("--unseen needs --split")
@@ -102,7 +102,7 @@ def command(
         selection = _selection(game, plies, phases, errors, sample)
         names = frozenset(players)
         if minimum_games is not None:
-            from glem.core.labelling import frequent_players
+            from glem.core.positions.labels import frequent_players
 
             names |= frequent_players(_records(game, files, file_format, skip_bad, quiet=as_json), minimum_games)
         if players or minimum_games is not None:
@@ -118,7 +118,7 @@ def command(
 def ply_range(text: str, option: str) -> tuple[int, int]:
     """First and last of a range like 20-50 that an option was given."""
     from glem.core.errors import BadInputError
-    from glem.core.whole_numbers import whole_number
+    from glem.core.game.whole_numbers import whole_number
 
     first, dash, last = text.partition("-")
     least, greatest = whole_number(first.strip()), whole_number((last if dash else first).strip())
@@ -128,8 +128,8 @@ def ply_range(text: str, option: str) -> tuple[int, int]:
 
 
 def _selection(game: Game, plies: str | None, phases: str | None, errors: str | None, sample: int | None) -> Selection:
-    from glem.core.labelling import Selection
-    from glem.core.learning import load_learning
+    from glem.core.features.learning import load_learning
+    from glem.core.positions.labels import Selection
 
     chosen = None
     if phases is not None:
@@ -147,8 +147,8 @@ def _selection(game: Game, plies: str | None, phases: str | None, errors: str | 
 def _records(
     game: Game, files: Sequence[str], file_format: str | None, skip_bad: bool, *, quiet: bool
 ) -> Iterator[GameRecords]:
-    from glem.core.file_names import distinct_names
-    from glem.core.records import read_records
+    from glem.core.files.names import distinct_names
+    from glem.core.positions.reading import read_records
 
     with display_progress(quiet=quiet)("Reading games", len(files)) as task:
         for file, name in zip(files, distinct_names(files), strict=True):
@@ -160,9 +160,10 @@ def _records(
 def _scored_positions(
     game: Game, files: Sequence[str], file_format: str | None, skip_bad: bool, counts: LabelCounts, *, quiet: bool
 ) -> Iterator[PositionSet]:
-    from glem.core.file_names import distinct_names
-    from glem.core.labelling import label_scored_positions
-    from glem.core.records import ScoredPositions, read_scored_positions
+    from glem.core.files.names import distinct_names
+    from glem.core.game.records import ScoredPositions
+    from glem.core.positions.labels import label_scored_positions
+    from glem.core.positions.reading import read_scored_positions
 
     def counted(chunks: Iterator[ScoredPositions]) -> Iterator[ScoredPositions]:
         for chunk in chunks:
@@ -202,8 +203,8 @@ def _write(
 ) -> dict[Path, int]:
     """Write the parts to scratch files first, so that all targets appear together and only when all went well."""
     from glem.core.errors import BadInputError
-    from glem.core.files import temporary_folder
-    from glem.core.position_files import PositionWriter, keep_unseen, merge_file, read_header
+    from glem.core.files.atomic import temporary_folder
+    from glem.core.positions.files import PositionWriter, keep_unseen, merge_file, read_header
 
     with temporary_folder(targets[0]) as folder:
         scratch = [folder / f"{place}.parquet" for place in range(len(targets))]

@@ -55,10 +55,10 @@ def command(
     """
     from pathlib import Path
 
-    from glem.core.chunked_work import Workers
-    from glem.core.positions import PositionSet
-    from glem.core.run_folder import run_folder
+    from glem.core.positions.files import stream_positions
     from glem.core.search.probcut_fitting import ProbCutSample, fit_probcut
+    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.run_folder import run_folder
 
     folder = Path(f"{output}.work")
     check_outputs(output, folders=[folder])
@@ -67,7 +67,7 @@ def command(
     with run_folder(folder), opened_executor(workers, dask) as where:
         probcut = fit_probcut(
             evaluation,
-            PositionSet.stream(positions, game=evaluation.learning.game),
+            stream_positions(positions, game=evaluation.learning.game),
             sample,
             folder=folder,
             workers=Workers(**where),

@@ -12,14 +12,15 @@ import click
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
 from glem.core.cli.outputs import check_outputs
-from glem.core.counts import counted
+from glem.core.positions.files import write_positions
+from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from glem.core.propagation import GameTree, LabelChanges
-    from glem.core.relabelling import Correction
+    from glem.core.labelling.corrected import Correction
+    from glem.core.positions.game_tree import GameTree, LabelChanges
 
 __all__ = ["command"]
 
@@ -90,15 +91,15 @@ def command(
     import attrs
     import numpy as np
 
-    from glem.core.chunked_work import Workers
+    from glem.core.cli.game_choice import choose_game
     from glem.core.cli.positions import ply_range
     from glem.core.errors import BadInputError
-    from glem.core.game_choice import choose_game
-    from glem.core.propagation import GameTree
-    from glem.core.records import read_all_records
-    from glem.core.relabelling import RelabelSettings, relabel
-    from glem.core.run_folder import run_folder
-    from glem.core.tournament.players import parse_player
+    from glem.core.labelling.corrected import RelabelSettings, relabel
+    from glem.core.players.spec import parse_player
+    from glem.core.positions.game_tree import GameTree
+    from glem.core.positions.reading import read_all_records
+    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.run_folder import run_folder
 
     for name, number in (("--threshold", threshold), ("--loss", loss)):
         if number is not None and not math.isfinite(number):
@@ -137,7 +138,7 @@ def command(
                 )
             value = correction.after
         if output is not None:
-            tree.labelled(value, distinct=distinct).write(output)
+            write_positions(output, tree.labelled(value, distinct=distinct))
     _report(tree, against, value, correction, output, as_json=as_json)
 
 
@@ -145,9 +146,9 @@ def _changes(tree: GameTree, against: str, value: NDArray[np.float32]) -> list[L
     """Compare each position's new label with that of its own game; the last position of a finished game is no label."""
     import numpy as np
 
-    from glem.core.learning import load_learning
-    from glem.core.propagation import label_changes
-    from glem.core.replay import FINISHED
+    from glem.core.features.learning import load_learning
+    from glem.core.positions.game_tree import label_changes
+    from glem.core.positions.replay import FINISHED
 
     phases = load_learning(tree.game.name).phases
     played = tree.played

@@ -8,11 +8,11 @@ import click
 
 from glem.core.cli.display import print_json
 from glem.core.cli.thinking import player_of, thinking_options
-from glem.core.counts import counted
+from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.analysis import Analysis
-    from glem.core.engine import Engine
+    from glem.core.players.analysis import Analysis
+    from glem.core.players.engine import Engine
 
 __all__ = ["command"]
 
@@ -73,10 +73,10 @@ def command(
     move, in units of the evaluation. Where it ends inside an iteration, each line tells its depth: values of two depths
     do not compare.
     """
-    from glem.core.analysis import depth_texts
-    from glem.core.drawing import draw_position
-    from glem.core.engine import Engine
-    from glem.core.game import load_game
+    from glem.core.game.drawing import draw_position
+    from glem.core.game.game import load_game
+    from glem.core.players.analysis import depth_texts
+    from glem.core.players.engine import Engine
     from glem.core.search.results import Limits
 
     game = load_game(game_name)

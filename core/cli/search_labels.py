@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from glem.core.search_labels import SearchLabelling
+    from glem.core.labelling.by_search import SearchLabelling
 
 __all__ = ["labelling_options", "search_labelling"]
 
@@ -84,9 +84,9 @@ def search_labelling(
         The window is not finite, or the player is none that labels.
     """
     from glem.core.errors import BadInputError
+    from glem.core.labelling.by_search import SearchLabelling
+    from glem.core.players.spec import parse_player
     from glem.core.search.results import Limits
-    from glem.core.search_labels import SearchLabelling
-    from glem.core.tournament.players import parse_player
 
     if window is not None and not math.isfinite(window):
         raise BadInputError(f"--window must be a finite score, got {window}")

@@ -9,11 +9,11 @@ import click
 
 from glem.core.cli.display import display_progress, print_json
 from glem.core.cli.executors import executor_options, opened_executor
-from glem.core.counts import counted
+from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.game import Game
-    from glem.core.solving import Solution
+    from glem.core.game.game import Game
+    from glem.core.game.solver import Solution
 
 __all__ = ["command"]
 
@@ -24,9 +24,9 @@ def _positions(
     """Where each position comes from, the position, and its score there if it has one."""
     import math
 
+    from glem.core.compiling.operations import position_at
     from glem.core.errors import BadInputError
-    from glem.core.operations import position_at
-    from glem.core.records import read_scored_positions
+    from glem.core.positions.reading import read_scored_positions
 
     for text in texts:
         yield text, _parsed(game, text), None
@@ -134,8 +134,8 @@ def command(
     status is 1 if there is such a one, or with --check a position has another score in its file.
     """
     from glem.core.errors import BadInputError
-    from glem.core.exact_scores import SolverSpec, solve_positions
-    from glem.core.game import load_game
+    from glem.core.game.game import load_game
+    from glem.core.search.solve_many import SolverSpec, solve_positions
 
     game = load_game(game_name)
     if not files and not texts:
@@ -209,7 +209,7 @@ def _evaluation(game: Game, name: str) -> str | None:
     if name == "none":
         return None
     if name == "default":
-        from glem.core.learning import learning_names, load_learning
+        from glem.core.features.learning import learning_names, load_learning
 
         known = game.name in learning_names() and load_learning(game.name).default_evaluation is not None
         return name if known else None

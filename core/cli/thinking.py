@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from glem.core.evaluation import LinearEvaluation
-    from glem.core.game import Game
+    from glem.core.evaluation.linear import LinearEvaluation
+    from glem.core.game.game import Game
+    from glem.core.players.spec import PlayerSpec
     from glem.core.search.results import Limits
-    from glem.core.tournament.players import PlayerSpec
 
 __all__ = ["named_evaluation", "opponent_of", "opponent_options", "player_of", "thinking_options"]
 
@@ -79,7 +79,8 @@ def opponent_of(
         Both ways are mixed, or the description has no sense.
     """
     from glem.core.errors import BadInputError
-    from glem.core.tournament.players import DEFAULT_EVALUATION, parse_player
+    from glem.core.evaluation.named import DEFAULT_EVALUATION
+    from glem.core.players.spec import parse_player
 
     if player_text is None:
         usual = _SOLVE_FROM if game.make_solver is not None else 0
@@ -131,8 +132,9 @@ def player_of(
     BadInputError
         The game's own evaluation is asked for, and there is none.
     """
+    from glem.core.evaluation.named import DEFAULT_EVALUATION
+    from glem.core.players.spec import PlayerSpec
     from glem.core.search.results import Limits
-    from glem.core.tournament.players import DEFAULT_EVALUATION, PlayerSpec
 
     if evaluation == DEFAULT_EVALUATION:
         _check_default(game)
@@ -157,25 +159,23 @@ def named_evaluation(name: str, positions: str) -> LinearEvaluation:
         There is no such evaluation.
     """
     from glem.core.errors import BadInputError
-    from glem.core.evaluation import LinearEvaluation
-    from glem.core.positions import PositionSet
-    from glem.core.tournament.player_data import load_player_evaluation
-    from glem.core.tournament.players import DEFAULT_EVALUATION
+    from glem.core.evaluation.named import DEFAULT_EVALUATION, load_value
+    from glem.core.positions.files import stream_positions
 
     if name != DEFAULT_EVALUATION and Path(name).is_file():
-        return LinearEvaluation.load(name)
-    first = next(iter(PositionSet.stream(positions, chunk=1)), None)
+        return load_value(name)
+    first = next(iter(stream_positions(positions, chunk=1)), None)
     if first is None:
         raise BadInputError(f"{positions} holds no positions")
     if name == DEFAULT_EVALUATION:
         _check_default(first.game)
-    return load_player_evaluation(first.game, name)
+    return load_value(name, first.game)
 
 
 def _check_default(game: Game) -> None:
     """Say how to get an evaluation where none comes with the game."""
     from glem.core.errors import BadInputError
-    from glem.core.learning import learning_names, load_learning
+    from glem.core.features.learning import learning_names, load_learning
 
     if game.name not in learning_names():
         raise BadInputError(f"nothing is known of evaluating {game.title}: no installed plugin gives it features")

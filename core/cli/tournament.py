@@ -11,13 +11,13 @@ import click
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.executors import executor_options, opened_executor
 from glem.core.cli.outputs import check_outputs
-from glem.core.counts import counted
+from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.cli.executors import WhereToRun
-    from glem.core.game import Game
-    from glem.core.progress import Progress
+    from glem.core.game.game import Game
     from glem.core.search.results import Limits
+    from glem.core.tasks.progress import Progress
     from glem.core.tournament.openings import Opening
     from glem.core.tournament.sprt import Sprt
     from glem.core.tournament.tournament import TournamentResult
@@ -105,11 +105,11 @@ def play_tournament(
     **openings: Any,
 ) -> None:
     """Play a tournament as the options say and print what it has shown."""
-    from glem.core.game_choice import choose_game
-    from glem.core.record_writing import check_format_holds, format_to_write, write_games
+    from glem.core.cli.game_choice import choose_game
+    from glem.core.players.spec import parse_player
+    from glem.core.positions.writing import check_format_holds, format_to_write, write_games
     from glem.core.tournament.games import Adjudication
     from glem.core.tournament.openings import write_openings
-    from glem.core.tournament.players import parse_player
     from glem.core.tournament.tournament import Tournament, read_games, run_tournament
     from glem.core.tournament.transcripts import records_of_openings, records_of_transcripts, transcript_of
 
@@ -149,7 +149,7 @@ def _limits(text: str) -> Limits:
     import attrs
 
     from glem.core.errors import BadInputError
-    from glem.core.tournament.players import parse_player
+    from glem.core.players.spec import parse_player
 
     player = parse_player(f"default,{text}")
     if attrs.evolve(player, name="default") != parse_player("default", limits=player.limits):
@@ -184,9 +184,9 @@ def _openings(
     seed: int,
 ) -> list[Opening]:
     from glem.core.errors import BadInputError
+    from glem.core.players.spec import parse_player
     from glem.core.tournament.opening_choice import OpeningJudge, choose_openings
     from glem.core.tournament.openings import read_openings
-    from glem.core.tournament.players import parse_player
 
     if openings is not None:
         if judge is not None:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import compiled
+from glem.core.compiling.operations import Operations, position_at, store_position
 from glem.core.conformance.playouts import GUARD_ROWS, Sample, guarded_buffer, moves_in, place_of, same
 from glem.core.conformance.report import Examination, OpenCheck
-from glem.core.game import Game, count_moves, final_score, hash_key, is_over, legal_moves, play, transform
-from glem.core.kernels import compiled
-from glem.core.operations import Operations, position_at, store_position
-from glem.core.search.choices import (
+from glem.core.game.game import Game, count_moves, final_score, hash_key, is_over, legal_moves, play, transform
+from glem.core.game.optional_operations import (
     extension,
     is_drawn,
     move_hint,

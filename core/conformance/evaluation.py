@@ -11,20 +11,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.borrowing import Borrowed
+from glem.core.compiling.borrowed import Borrowed
+from glem.core.compiling.kernels import compiled
 from glem.core.conformance.playouts import Sample, columns_of, place_of, rows_of, sample_of
 from glem.core.conformance.report import BrokenPromise, ConformanceReport, Examination, OpenCheck, examine
 from glem.core.errors import PluginError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.fitting.links import LOGISTIC
-from glem.core.kernels import compiled
-from glem.core.learning import Learning, load_learning
-from glem.core.patterns import PatternSet
-from glem.core.progress import SILENT, Progress
-from glem.core.search.evaluation_evaluator import evaluator_of, recomputing_evaluator
-from glem.core.search.evaluators import Evaluator, start, static_score, update
+from glem.core.evaluation.integers.recomputing import evaluator_of, recomputing_evaluator
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import LOGISTIC
+from glem.core.features.evaluators import Evaluator, start, static_score, update
+from glem.core.features.learning import Learning, load_learning
+from glem.core.patterns.patterns import PatternSet
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["check_evaluation", "random_evaluation"]
 
@@ -98,9 +98,9 @@ def check_evaluation(
     """Examine an evaluation on the positions of random games.
 
     Its values must be the sums of what is active, equal for a position and its images, and survive a file; its forms in
-    the search (:attr:`Learning.make_evaluator <glem.core.learning.Learning.make_evaluator>` and the general ones) must
-    give the integer scores of :meth:`~glem.core.evaluation.LinearEvaluation.in_play` along games, and the plain and the
-    compiled search must agree.
+    the search (:attr:`Learning.make_evaluator <glem.core.features.learning.Learning.make_evaluator>` and the general
+    ones) must give the integer scores of :meth:`~glem.core.evaluation.linear.LinearEvaluation.in_play` along games, and
+    the plain and the compiled search must agree.
 
     Parameters
     ----------

@@ -14,6 +14,7 @@ from glem.core.conformance.known_problem import ABSENT, KnownProblem
 from glem.core.conformance.playouts import columns_of, sample_of
 from glem.core.conformance.report import BrokenPromise, ConformanceReport, Examination, examine
 from glem.core.errors import BadInputError
+from glem.core.features.learning import Learning
 from glem.core.fitting import (
     IDENTITY,
     LOGISTIC,
@@ -24,8 +25,7 @@ from glem.core.fitting import (
     LinearTerms,
     fit_phases,
 )
-from glem.core.learning import Learning
-from glem.core.progress import SILENT, Progress
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["check_fitter"]
 

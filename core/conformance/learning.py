@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from glem.core.compiling.kernels import compiled
+from glem.core.compiling.operations import position_at
 from glem.core.conformance.playouts import Sample, columns_of, place_of, rows_of, same, sample_of
 from glem.core.conformance.report import ConformanceReport, Examination, OpenCheck, examine
 from glem.core.errors import GlemError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.features import AtomicFeatures, write_values
-from glem.core.kernels import compiled
-from glem.core.learning import Learning, Phases
-from glem.core.operations import position_at
-from glem.core.patterns import PatternSet, images_of
-from glem.core.positions import PositionSet
-from glem.core.progress import SILENT, Progress
-from glem.core.result_evaluation import value_part
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.with_drawishness import value_part
+from glem.core.features.features import AtomicFeatures, write_values
+from glem.core.features.learning import Learning, Phases
+from glem.core.patterns.patterns import PatternSet, images_of
+from glem.core.positions.positions import PositionSet
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["check_features", "check_learning", "check_phases"]
 

@@ -9,7 +9,7 @@ from typing import Any
 from glem.core.conformance.playouts import Sample, check_position, place_of, rows_of, same
 from glem.core.conformance.report import BrokenPromise, Examination, OpenCheck
 from glem.core.errors import BadInputError
-from glem.core.game import Game, game_names
+from glem.core.game.game import Game, game_names
 
 __all__ = ["check_formats", "check_pickling", "check_text"]
 

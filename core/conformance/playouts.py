@@ -10,10 +10,10 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
+from glem.core.compiling.operations import store_position
 from glem.core.conformance.report import BrokenPromise, Examination, OpenCheck
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.operations import store_position
+from glem.core.game.game import Game
 
 __all__ = [
     "FIRST_PLIES",

@@ -10,11 +10,11 @@ from glem.core.conformance.learning import check_learning
 from glem.core.conformance.report import CheckResult, ConformanceReport
 from glem.core.conformance.rules import check_game
 from glem.core.errors import GlemError
-from glem.core.game import load_game
-from glem.core.learning import Learning, has_learning, load_learning
-from glem.core.progress import SILENT, Progress
-from glem.core.result_evaluation import value_part
-from glem.core.training import FitSettings
+from glem.core.evaluation.with_drawishness import value_part
+from glem.core.features.learning import Learning, has_learning, load_learning
+from glem.core.fitting.least_squares import FitSettings
+from glem.core.game.game import load_game
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["PARTS", "check_plugin"]
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
+from glem.core.compiling.plain_python import PlainRulesWarning
 from glem.core.errors import ConformanceError, GlemError
-from glem.core.plain_rules import PlainRulesWarning
-from glem.core.progress import SILENT, Progress
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["BrokenPromise", "CheckResult", "ConformanceReport", "Examination", "OpenCheck", "examine"]
 

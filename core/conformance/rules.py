@@ -28,9 +28,9 @@ from glem.core.conformance.playouts import (
 from glem.core.conformance.report import BrokenPromise, ConformanceReport, Examination, OpenCheck, examine
 from glem.core.conformance.searching import SEARCH_PLAY, SOLVER, check_search_functions, check_solver
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.interface import INTERFACE_VERSION, game_problems
-from glem.core.progress import SILENT, Progress
+from glem.core.game.declarations import INTERFACE_VERSION, game_problems
+from glem.core.game.game import Game
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["check_game"]
 

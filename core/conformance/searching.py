@@ -20,8 +20,8 @@ from glem.core.conformance.playouts import (
     same,
 )
 from glem.core.conformance.report import BrokenPromise, Examination, OpenCheck
-from glem.core.game import Game
-from glem.core.search.choices import OPTIONAL_OPERATIONS
+from glem.core.game.game import Game
+from glem.core.game.optional_operations import OPTIONAL_OPERATIONS
 
 __all__ = ["BRUTE_FORCE_NODES", "SEARCH_PLAY", "SOLVER", "check_search_functions", "check_solver"]
 
@@ -48,7 +48,7 @@ _NUMBERS = "the optional operations of the search keep to their ranges"
 
 
 def check_search_functions(game: Game, sample: Sample, seed: int, examination: Examination) -> None:
-    """Examine ``Game.search_functions`` in plain Python; see :mod:`glem.core.search.choices` for what they promise."""
+    """Examine in plain Python whether ``Game.search_functions`` keep what :mod:`.optional_operations` promises."""
     functions = game.search_functions
     if not functions:
         examination.skip("search functions", SEARCH_PLAY, "the game has none")

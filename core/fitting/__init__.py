@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from glem.core.fitting.links import IDENTITY, LOGISTIC, Link, link_of, result_labels, scaled_sigmoid
+from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, link_of, result_labels, scaled_sigmoid
 
 if TYPE_CHECKING:
     from glem.core.fitting.conjugate import ConjugateGradient

@@ -14,7 +14,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.patterns import MAX_TABLE_SIZE, PatternSet
+from glem.core.patterns.patterns import MAX_TABLE_SIZE, PatternSet
 
 __all__ = ["Column", "Columns", "Joint"]
 

@@ -7,10 +7,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.evaluation.links import IDENTITY
 from glem.core.fitting.fitters import Checkpoint, Fitter, Monitor
-from glem.core.fitting.links import IDENTITY
 from glem.core.fitting.problem import LeastSquares, inner
-from glem.core.progress import SILENT, Progress
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["ConjugateGradient"]
 

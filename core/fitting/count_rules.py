@@ -14,8 +14,8 @@ from attrs import define
 from numpy.typing import NDArray
 from scipy import sparse
 
+from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
-from glem.core.kernels import kernel
 
 __all__ = ["LINEAR", "MERGED", "OWN", "ZERO", "CountRules", "WeightPlan"]
 

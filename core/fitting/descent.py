@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.fitting.fitters import Checkpoint, Fitter, Monitor
 from glem.core.fitting.problem import LeastSquares, inner
-from glem.core.progress import SILENT, Progress
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["GradientDescent"]
 

@@ -19,14 +19,14 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
-from glem.core.features import AtomicFeatures
+from glem.core.features.features import AtomicFeatures
 from glem.core.fitting.columns import Columns
 from glem.core.fitting.passes import Rows, sum_weights
 from glem.core.fitting.threads import ordered_map
-from glem.core.kernels import kernel
-from glem.core.patterns import PatternSet, count_matches
-from glem.core.progress import SILENT, Progress
+from glem.core.patterns.patterns import PatternSet, count_matches
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["ActiveConfigurations", "Design", "DesignBlock", "Layout", "LinearTerms", "Segment"]
 
@@ -166,7 +166,7 @@ def _sort_rows(starts: Any, ids: Any, order: Any, sorted_starts: Any, sorted_ids
 def _count_configurations(
     row_starts: Any, configurations: Any, weights: Any, start: Any, stop: Any, matches: Any, squares: Any
 ) -> None:
-    """As :func:`glem.core.patterns.count_matches`, for configurations in CSR rows with ascending ids."""
+    """As :func:`glem.core.patterns.patterns.count_matches`, for configurations in CSR rows with ascending ids."""
     for row in range(start, stop):
         place = row_starts[row]
         weight = np.float64(weights[row])

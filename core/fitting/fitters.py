@@ -12,11 +12,11 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.archives import ArchiveFormat
-from glem.core.counts import counted
 from glem.core.errors import BadInputError
+from glem.core.files.archives import ArchiveFormat
 from glem.core.fitting.problem import Errors, LeastSquares
-from glem.core.progress import SILENT, Progress
+from glem.core.tasks.counts import counted
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["Checkpoint", "FileCheckpoint", "FitResult", "Fitter", "Monitor"]
 

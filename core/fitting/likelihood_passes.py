@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.kernels import kernel
+from glem.core.compiling.kernels import kernel
 
 __all__ = ["Items", "add_slopes", "information_rows", "log_likelihood", "pack_items", "slopes_of"]
 

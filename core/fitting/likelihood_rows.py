@@ -17,8 +17,8 @@ from glem.core.errors import BadInputError
 from glem.core.fitting.design import ActiveConfigurations
 from glem.core.fitting.likelihood_passes import Items, pack_items
 from glem.core.fitting.threads import ordered_map
-from glem.core.patterns import PatternSet
-from glem.core.progress import SILENT, Progress
+from glem.core.patterns.patterns import PatternSet
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["LikelihoodChunk", "LikelihoodRows", "LikelihoodTerms", "RowBlock"]
 

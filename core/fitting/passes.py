@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.kernels import kernel
+from glem.core.compiling.kernels import kernel
 
 __all__ = [
     "LinkTerms",

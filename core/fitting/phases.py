@@ -12,13 +12,13 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
+from glem.core.evaluation.links import IDENTITY, Link
 from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.count_rules import CountRules, WeightPlan
 from glem.core.fitting.design import Design
 from glem.core.fitting.fitters import FileCheckpoint, FitResult, Fitter
-from glem.core.fitting.links import IDENTITY, Link
 from glem.core.fitting.problem import LeastSquares, Source
-from glem.core.progress import SILENT, Progress
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["PhaseWeights", "fit_phases", "neighbours"]
 

@@ -17,8 +17,8 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
+from glem.core.evaluation.links import IDENTITY, Link
 from glem.core.fitting.design import Design, Segment
-from glem.core.fitting.links import IDENTITY, Link
 from glem.core.fitting.passes import (
     LinkTerms,
     add_gradient,

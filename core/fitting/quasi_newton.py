@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from glem.core.fitting.fitters import Checkpoint, Monitor
 from glem.core.fitting.problem import Errors, inner
-from glem.core.progress import SILENT, Progress
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["Minimum", "Point", "minimize"]
 

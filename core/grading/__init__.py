@@ -1,8 +1,13 @@
 """Grading evaluations by the results of games (Ban 2012, sections 3 and 4)."""
 
+from glem.core.evaluation.result_distribution import (
+    ResultDistribution,
+    expectation,
+    log_correctness,
+    result_distribution,
+)
 from glem.core.grading.comparison import Comparison, compare
 from glem.core.grading.correctness import LEAST_CORRECTNESS, Grade, grade_by_group, grade_of
-from glem.core.grading.distribution import ResultDistribution, expectation, log_correctness, result_distribution
 from glem.core.grading.grading import (
     EvaluationGrade,
     GradedPositions,
@@ -13,8 +18,8 @@ from glem.core.grading.grading import (
     grade_predictions,
 )
 from glem.core.grading.scale import ScaleFit, fit_scale
-from glem.core.grading.selected import SelectedPositions
-from glem.core.grading.selection import PAPER_RULE, SelectionRule
+from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.selection.selection import PAPER_RULE, SelectionRule
 
 __all__ = [
     "LEAST_CORRECTNESS",

@@ -30,11 +30,11 @@ from attrs import define, evolve
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
-from glem.core.evaluation import LinearEvaluation
-from glem.core.learning import Learning
-from glem.core.likelihood_training import BIAS
-from glem.core.result_evaluation import ResultEvaluation
-from glem.core.whole_numbers import whole_number
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.features.learning import Learning
+from glem.core.fitting.likelihood_training import BIAS
+from glem.core.game.whole_numbers import whole_number
 
 __all__ = [
     "CandidateChange",

@@ -17,11 +17,11 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.counts import counted
 from glem.core.errors import BadInputError, PluginError
-from glem.core.file_names import distinct_names
-from glem.core.fitted_files import fitted_among
-from glem.core.game import Game
+from glem.core.evaluation.provenance import fitted_among
+from glem.core.features.learning import Learning, load_learning
+from glem.core.files.names import distinct_names
+from glem.core.game.game import Game
 from glem.core.grading.drawishness import (
     DrawishnessRows,
     DrawishnessSettings,
@@ -30,7 +30,6 @@ from glem.core.grading.drawishness import (
     drawishness_values,
     tuned_drawishness,
 )
-from glem.core.grading.game_keys import game_keys_of
 from glem.core.grading.grading import (
     GradedPositions,
     Grading,
@@ -40,20 +39,21 @@ from glem.core.grading.grading import (
     grade_predictions,
 )
 from glem.core.grading.groupings import game_groupings, margin_grouping, rating_groupings, result_grouping
-from glem.core.grading.reading import (
+from glem.core.grading.scorers.scorer_tables import ScorerTable
+from glem.core.grading.scorers.scorers import Scorer
+from glem.core.positions.selection.game_keys import game_keys_of
+from glem.core.positions.selection.reading import (
     FileSummary,
     SelectedPart,
     read_selected,
     reading_remarks,
     why_nothing_is_left,
 )
-from glem.core.grading.scorer_tables import ScorerTable
-from glem.core.grading.scorers import Scorer
-from glem.core.grading.selected import SelectedPositions
-from glem.core.grading.selection import PAPER_RULE, SelectionCounts, SelectionRule
-from glem.core.learning import Learning, load_learning
-from glem.core.progress import SILENT, Progress
-from glem.core.read_ahead import read_ahead
+from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.selection.selection import PAPER_RULE, SelectionCounts, SelectionRule
+from glem.core.tasks.counts import counted
+from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.read_ahead import read_ahead
 
 __all__ = [
     "FEATURES",
@@ -104,7 +104,7 @@ class FittedScorer(Protocol):
     """A scorer whose evaluation tells where it comes from."""
 
     provenance: Mapping[str, str]
-    """Of the evaluation, with the files that it was fitted to (:mod:`glem.core.fitted_files`)."""
+    """Of the evaluation, with the files that it was fitted to (:mod:`glem.core.evaluation.provenance`)."""
 
 
 @define(frozen=True, eq=False)

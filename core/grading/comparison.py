@@ -19,10 +19,10 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.counts import counted
+from glem.core.compiling.kernels import kernel, mix
 from glem.core.errors import BadInputError
 from glem.core.grading.correctness import LEAST_CORRECTNESS, checked_games, floored, mean_by_game, student_quantile
-from glem.core.kernels import kernel, mix
+from glem.core.tasks.counts import counted
 
 __all__ = ["Comparison", "bootstrap_means", "compare", "holm_adjusted", "sign_flip_sums"]
 

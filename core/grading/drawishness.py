@@ -25,16 +25,16 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.counts import counted
-from glem.core.duplicates import scatter
 from glem.core.errors import BadInputError
+from glem.core.evaluation.result_distribution import FavouredOutcomes, blocks_of, favoured_outcomes, log_correctness
+from glem.core.features.learning import Learning
 from glem.core.fitting.likelihood import phase_basis
+from glem.core.game.equal_positions import scatter
 from glem.core.grading.correctness import LEAST_CORRECTNESS
-from glem.core.grading.distribution import FavouredOutcomes, blocks_of, favoured_outcomes, log_correctness
 from glem.core.grading.recalibration import MOST_LOG_ODDS, PARTS, Calibration, fit_calibration
 from glem.core.grading.scale import correctness_slopes, fit_scale
-from glem.core.grading.scorer_tables import ScorerTable
-from glem.core.learning import Learning
+from glem.core.grading.scorers.scorer_tables import ScorerTable
+from glem.core.tasks.counts import counted
 
 __all__ = [
     "DrawishnessFit",

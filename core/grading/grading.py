@@ -11,8 +11,9 @@ import numpy as np
 from attrs import define, evolve, field
 from numpy.typing import NDArray
 
-from glem.core.assessment import CalibrationBins, calibration_bins
 from glem.core.errors import BadInputError
+from glem.core.evaluation.result_distribution import blocks_of, expectation, log_correctness, result_distribution
+from glem.core.fitting.assessment import CalibrationBins, calibration_bins
 from glem.core.grading.comparison import Comparison, compare, holm_adjusted
 from glem.core.grading.correctness import (
     LEAST_CORRECTNESS,
@@ -23,7 +24,6 @@ from glem.core.grading.correctness import (
     grade_of,
     mean_by_game,
 )
-from glem.core.grading.distribution import blocks_of, expectation, log_correctness, result_distribution
 from glem.core.grading.notes import EQUAL, FREQUENCIES, notes_on
 from glem.core.grading.recalibration import Calibration, recalibrated
 from glem.core.grading.scale import ScaleFit, fit_scale

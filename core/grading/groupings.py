@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.game import Game
+from glem.core.game.game import Game
 from glem.core.grading.grading import Grouping
 
 __all__ = ["game_groupings", "margin_grouping", "numbers_grouping", "rating_groupings", "result_grouping"]

@@ -22,8 +22,8 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.evaluation.result_distribution import favoured_outcomes, log_correctness
 from glem.core.grading.correctness import LEAST_CORRECTNESS
-from glem.core.grading.distribution import favoured_outcomes, log_correctness
 from glem.core.grading.scale import correctness_slopes, fit_scale
 
 __all__ = [

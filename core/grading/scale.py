@@ -20,8 +20,8 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
+from glem.core.evaluation.result_distribution import FavouredOutcomes, blocks_of, favoured_outcomes, log_correctness
 from glem.core.grading.correctness import LEAST_CORRECTNESS, checked_games
-from glem.core.grading.distribution import FavouredOutcomes, blocks_of, favoured_outcomes, log_correctness
 
 __all__ = ["ScaleFit", "correctness_slopes", "fit_scale"]
 

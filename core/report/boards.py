@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from xml.etree.ElementTree import Element
 
-from glem.core.features import side_and_kind
-from glem.core.game import BoardLayout
+from glem.core.features.features import side_and_kind
+from glem.core.game.game import BoardLayout
 from glem.core.report.data import CellMap, Glyph, Item
 from glem.core.report.markup import element, signed
 

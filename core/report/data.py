@@ -9,7 +9,7 @@ from typing import Any, Literal
 from attrs import asdict, define, field
 
 from glem.core.errors import BadInputError
-from glem.core.game import BoardLayout
+from glem.core.game.game import BoardLayout
 
 __all__ = [
     "DEFAULT_GLYPHS",

@@ -7,9 +7,8 @@ import os
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
-from glem.core.assessment import CalibrationBins
-from glem.core.counts import counted
-from glem.core.files import atomic_path
+from glem.core.files.atomic import atomic_path
+from glem.core.fitting.assessment import CalibrationBins
 from glem.core.grading.collection import CollectionGrading
 from glem.core.grading.correctness import Grade
 from glem.core.grading.grading import EvaluationGrade
@@ -17,6 +16,7 @@ from glem.core.report.charts import calibration_chart, grade_chart, line_swatch,
 from glem.core.report.data import Calibration
 from glem.core.report.frame import both_sizes, details, paragraph, section, whole_page
 from glem.core.report.markup import Child, aligned, data_table, element, number, signed, whole
+from glem.core.tasks.counts import counted
 
 __all__ = ["render_grading", "write_grading_report"]
 

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from attrs import evolve
 
-from glem.core.files import atomic_path
+from glem.core.files.atomic import atomic_path
 from glem.core.report.boards import board_legend, draw_cell_map, glyphs_for, greatest_value, map_legend
 from glem.core.report.charts import calibration_chart, error_chart, learning_chart, line_swatch, model_styles
 from glem.core.report.data import DiscoveryReport, Item, PhaseErrors

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from xml.etree.ElementTree import Element
 
-from glem.core.counts import counted
-from glem.core.experiments.lines import LineFit
-from glem.core.experiments.power import PowerCurve, PowerExperiment, PowerPoint
-from glem.core.files import atomic_path
+from glem.core.files.atomic import atomic_path
+from glem.core.grading.experiments.lines import LineFit
+from glem.core.grading.experiments.power import PowerCurve, PowerExperiment, PowerPoint
 from glem.core.report.charts import line_swatch, power_chart, styles_of
 from glem.core.report.frame import both_sizes, paragraph, section, whole_page
 from glem.core.report.markup import data_table, element, number, signed, whole
+from glem.core.tasks.counts import counted
 
 __all__ = ["render_power", "write_power_report"]
 

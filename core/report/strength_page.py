@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from xml.etree.ElementTree import Element
 
-from glem.core.counts import counted, interval_text
-from glem.core.experiments.lines import Correlation
-from glem.core.experiments.strength import StrengthExperiment, StrengthPoint
-from glem.core.files import atomic_path
+from glem.core.files.atomic import atomic_path
+from glem.core.grading.experiments.lines import Correlation
+from glem.core.grading.experiments.strength import StrengthExperiment, StrengthPoint
 from glem.core.report.charts import strength_chart
 from glem.core.report.frame import both_sizes, paragraph, section, whole_page
 from glem.core.report.markup import data_table, element, number, signed, whole
+from glem.core.tasks.counts import counted, interval_text
 
 __all__ = ["correlation_text", "render_strength", "write_strength_report"]
 

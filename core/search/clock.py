@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from glem.core.kernels import overload_of
+from glem.core.compiling.kernels import overload_of
 
 __all__ = ["monotonic_nanoseconds"]
 

@@ -30,11 +30,12 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.borrowing import load_shared
-from glem.core.game import legal_moves, play
-from glem.core.kernels import compiled, kept, overload_of
-from glem.core.operations import has_operation
-from glem.core.search.choices import (
+from glem.core.compiling.borrowed import load_shared
+from glem.core.compiling.kernels import compiled, kept, overload_of
+from glem.core.compiling.operations import has_operation
+from glem.core.features.evaluators import search_phase, static_score, update
+from glem.core.game.game import legal_moves, play
+from glem.core.game.optional_operations import (
     extra_plies,
     hint,
     is_drawn_by_rule,
@@ -46,7 +47,6 @@ from glem.core.search.choices import (
     tactical_moves,
 )
 from glem.core.search.clock import monotonic_nanoseconds
-from glem.core.search.evaluators import search_phase, static_score, update
 from glem.core.search.repetitions import is_repetition
 from glem.core.search.selectivity import CHECKS
 from glem.core.search.state import (

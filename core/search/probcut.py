@@ -17,7 +17,7 @@ from attrs import define, evolve, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.search.evaluators import Evaluator
+from glem.core.features.evaluators import Evaluator
 from glem.core.search.selectivity import CHECKS, Selectivity
 
 __all__ = ["ProbCut"]

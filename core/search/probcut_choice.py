@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from glem.core.errors import BadInputError, PluginError
-from glem.core.game import Game
-from glem.core.learning import load_learning
+from glem.core.evaluation.named import DEFAULT_EVALUATION
+from glem.core.features.learning import load_learning
+from glem.core.game.game import Game
 from glem.core.search.probcut import ProbCut
 
 __all__ = ["DEFAULT_PROBCUT", "chosen_probcut"]
 
 DEFAULT_PROBCUT = "default"
-_DEFAULT_EVALUATION = "default"
 
 
 def chosen_probcut(game: Game, *, probcut: str, evaluation: str, selective: bool = True) -> ProbCut | None:
@@ -38,7 +38,7 @@ def chosen_probcut(game: Game, *, probcut: str, evaluation: str, selective: bool
     BadInputError
         The file is none of parameters or another game's, or the plugin ships none.
     """
-    if not selective or (probcut == "" and evaluation != _DEFAULT_EVALUATION):
+    if not selective or (probcut == "" and evaluation != DEFAULT_EVALUATION):
         return None
     if probcut not in ("", DEFAULT_PROBCUT):
         loaded = ProbCut.load(probcut)

@@ -1,4 +1,4 @@
-"""Files of Multi-ProbCut parameters: archives (:mod:`glem.core.archives`).
+"""Files of Multi-ProbCut parameters: archives (:mod:`glem.core.files.archives`).
 
 The header names the game, its phases and the unit, and holds the threshold and the provenance.
 """
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.archives import ArchiveFormat
 from glem.core.errors import BadInputError, reading
+from glem.core.files.archives import ArchiveFormat
 from glem.core.search.probcut import ProbCut
 
 __all__ = ["load_probcut", "save_probcut"]

@@ -13,19 +13,19 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.chunked_work import Arrays, ChunkedWork, Workers
-from glem.core.digests import arrays_digest
-from glem.core.duplicates import position_keys, scatter
+from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.operations import position_at
-from glem.core.positions import PositionSet
-from glem.core.progress import SILENT, Progress
-from glem.core.search.evaluation_evaluator import evaluator_of, search_unit
+from glem.core.evaluation.integers.recomputing import evaluator_of, search_unit
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.files.digests import arrays_digest
+from glem.core.game.equal_positions import position_keys, scatter
+from glem.core.positions.positions import PositionSet
 from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_regression import DEEPEST, LEAST_SEARCHED, regress_scores
 from glem.core.search.results import Limits, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings
+from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["ProbCutSample", "choose_positions", "fit_probcut", "sampled_scores", "search_scores"]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.game import hash_key
-from glem.core.kernels import compiled, overload_of
-from glem.core.operations import has_operation
-from glem.core.search.choices import earlier_plies
+from glem.core.compiling.kernels import compiled, overload_of
+from glem.core.compiling.operations import has_operation
+from glem.core.game.game import hash_key
+from glem.core.game.optional_operations import earlier_plies
 from glem.core.search.state import EARLIER
 
 __all__ = ["is_repetition"]

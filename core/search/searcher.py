@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import define
 
-from glem.core.borrowing import Borrowed
+from glem.core.compiling.borrowed import Borrowed
+from glem.core.compiling.kernels import compiled, is_made, translate
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.kernels import compiled, is_made, translate
+from glem.core.features.evaluators import Evaluator, start
+from glem.core.game.game import Game
 from glem.core.search.ending import StopRelay, longest_seconds, usual_seconds
-from glem.core.search.evaluators import Evaluator, start
 from glem.core.search.negascout import listed, negascout, score_by_table, settle, static_score_at
 from glem.core.search.results import Bound, Limits, Line, SearchResult
 from glem.core.search.selectivity import FULL_WIDTH
@@ -429,7 +429,7 @@ class Searcher:
             translate(listed, rules, self.borrowed, position, integer)
 
     def translate_leaves(self) -> None:
-        """Do a part of a compilation: the evaluation and quiescence; see :func:`~glem.core.kernels.translate`."""
+        """Do a part of a compilation: the evaluation and quiescence; see :func:`.kernels.translate`."""
         rules, evaluator, integer = self.game.search_rules, self.evaluator.operations, np.int64(0)
         position = self.game.initial_position
         translate(static_score_at, evaluator, self.borrowed, position, integer)

@@ -17,9 +17,9 @@ from numba.core import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from glem.core.borrowing import item_pointer
-from glem.core.kernels import overload_of
-from glem.core.vectors import aligned_words
+from glem.core.compiling.borrowed import item_pointer
+from glem.core.compiling.kernels import overload_of
+from glem.core.compiling.vectors import aligned_words
 
 __all__ = [
     "AGES",

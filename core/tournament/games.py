@@ -12,15 +12,15 @@ from typing import Any
 import attrs
 from attrs import define, field
 
-from glem.core.draws import Draw, drawn_by
 from glem.core.errors import GlemError, reading
-from glem.core.external_players import PlayerFailureError
-from glem.core.game import Game
+from glem.core.game.draws import Draw, drawn_by
+from glem.core.game.game import Game
+from glem.core.game.protocols import PlayerFailureError
+from glem.core.players.kept_players import kept_player, kept_solver
+from glem.core.players.simple_players import legal_moves_of
+from glem.core.players.spec import MoveChoice, PlayerSpec
 from glem.core.search.results import Clock
-from glem.core.tournament.kept_players import kept_player, kept_solver
 from glem.core.tournament.openings import Opening
-from glem.core.tournament.players import MoveChoice, PlayerSpec
-from glem.core.tournament.simple_players import legal_moves_of
 
 __all__ = ["DRAWN_ENDS", "Adjudication", "End", "GameTask", "PlayedGame", "play_game"]
 

@@ -17,15 +17,15 @@ import numpy as np
 from attrs import define
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.journal import Journal
-from glem.core.progress import SILENT, Progress
-from glem.core.tasks import run_tasks
-from glem.core.tournament.kept_players import kept_player
+from glem.core.game.game import Game
+from glem.core.players.kept_players import kept_player
+from glem.core.players.search_player import SearchPlayer
+from glem.core.players.simple_players import legal_moves_of
+from glem.core.players.spec import SEARCH, PlayerSpec
+from glem.core.tasks.journal import Journal
+from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.tasks import run_tasks
 from glem.core.tournament.openings import Opening, canonical_position
-from glem.core.tournament.players import SEARCH, PlayerSpec
-from glem.core.tournament.search_player import SearchPlayer
-from glem.core.tournament.simple_players import legal_moves_of
 
 __all__ = ["OpeningJudge", "choose_openings"]
 
@@ -100,7 +100,7 @@ def choose_openings(
     record
         Journal of the values, from which a killed choice goes on; None keeps none.
     executor, workers, make_executor, in_flight
-        Where openings are judged; see :func:`~glem.core.tasks.run_tasks`.
+        Where openings are judged; see :func:`~glem.core.tasks.tasks.run_tasks`.
     progress
         Display.
 

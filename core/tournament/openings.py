@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 from attrs import define
 
+from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError, reading
-from glem.core.files import atomic_path
-from glem.core.game import Game
-from glem.core.game_lines import GAME_LINES
-from glem.core.operations import position_at
-from glem.core.record_files import bare_suffix, line_blocks, open_bounded
-from glem.core.records import GameRecords, read_records, read_scored_positions, record_formats
-from glem.core.replay import FINISHED, Replay, replay
-from glem.core.tournament.simple_players import legal_moves_of
+from glem.core.files.atomic import atomic_path
+from glem.core.files.packed import bare_suffix, line_blocks, open_bounded
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
+from glem.core.players.simple_players import legal_moves_of
+from glem.core.positions.game_lines import GAME_LINES
+from glem.core.positions.reading import read_records, read_scored_positions, record_formats
+from glem.core.positions.replay import FINISHED, Replay, replay
 
 __all__ = ["LINES", "Opening", "canonical_position", "distinct_openings", "read_openings", "write_openings"]
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from glem.core.draws import drawn_by
-from glem.core.game import Game
-from glem.core.operations import position_at
-from glem.core.records import GameRecords
-from glem.core.replay import FINISHED, ILLEGAL, Replay, replay
+from glem.core.compiling.operations import position_at
+from glem.core.game.draws import drawn_by
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
+from glem.core.positions.replay import FINISHED, ILLEGAL, Replay, replay
 from glem.core.tournament.games import DRAWN_ENDS, End, PlayedGame
 
 __all__ = ["contradictions"]

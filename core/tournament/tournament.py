@@ -1,8 +1,8 @@
 """Tournaments: every player meets every other one from every opening, twice with colours reversed.
 
-The games go into a journal (:mod:`glem.core.journal`) as they end: a tournament that was killed goes on with the games
-that are missing. Games do not depend on each other, so that without time limits the result is the same whatever the
-number of workers. A sequential test judges the pairs in the order of the openings, whatever the order in which they
+The games go into a journal (:mod:`glem.core.tasks.journal`) as they end: a tournament that was killed goes on with the
+games that are missing. Games do not depend on each other, so that without time limits the result is the same whatever
+the number of workers. A sequential test judges the pairs in the order of the openings, whatever the order in which they
 were played, and its result counts no pair after the decisive one.
 """
 
@@ -19,17 +19,17 @@ import attrs
 from attrs import define, field
 
 from glem.core.errors import BadInputError, reading
-from glem.core.families import check_named_by_file
-from glem.core.game import Game, load_game
-from glem.core.journal import Journal, read_journal
-from glem.core.progress import SILENT, Progress
-from glem.core.solving import can_solve
-from glem.core.tasks import run_tasks
+from glem.core.game.families import check_named_by_file
+from glem.core.game.game import Game, load_game
+from glem.core.players.kept_players import close_programs
+from glem.core.players.spec import PlayerSpec
+from glem.core.search.solver import can_solve
+from glem.core.tasks.journal import Journal, read_journal
+from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.tasks import run_tasks
 from glem.core.tournament.elo import PairCounts
 from glem.core.tournament.games import Adjudication, GameTask, PlayedGame, play_game
-from glem.core.tournament.kept_players import close_programs
 from glem.core.tournament.openings import Opening
-from glem.core.tournament.players import PlayerSpec
 from glem.core.tournament.ratings import ratings_of
 from glem.core.tournament.replayed_games import contradictions
 from glem.core.tournament.sprt import Sprt, SprtState, Verdict
@@ -171,7 +171,7 @@ def run_tournament(
     record
         Journal of the games; where it holds games already, they are not played again. None keeps no record.
     executor, workers, make_executor, in_flight
-        Where the games are played; see :func:`~glem.core.tasks.run_tasks`.
+        Where the games are played; see :func:`~glem.core.tasks.tasks.run_tasks`.
     progress
         Display; shows the score.
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from glem.core.game import Game
-from glem.core.records import GameRecords
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
+from glem.core.players.spec import MoveChoice
 from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening
-from glem.core.tournament.players import MoveChoice
 
 __all__ = ["Transcript", "records_of_openings", "records_of_transcripts", "transcript_of"]
 
@@ -84,7 +84,7 @@ def records_of_openings(game: Game, openings: Iterable[Opening]) -> GameRecords:
 
 
 def records_of_transcripts(game: Game, transcripts: Sequence[Transcript]) -> GameRecords:
-    """Make records of games, with all that :class:`~glem.core.records.WriteRecords` tells of.
+    """Make records of games, with all that :class:`~glem.core.game.game.WriteRecords` tells of.
 
     Forced passes are left out. The theoretical score is the first exact one that a player, or whoever ended the game,
     knew.

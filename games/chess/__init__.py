@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import chess
 
-from glem.core.game import BoardLayout, Game
-from glem.core.records import RecordFormat
+from glem.core.game.game import BoardLayout, Game, RecordFormat
 from glem.games.chess import generation, notation, pgn, pgn_writing, playing, searching
 from glem.games.chess.external_players import UCI_PLAYERS
 from glem.games.chess.position import INITIAL_POSITION

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.kernels import HAS_FAST_PEXT, compiled, inlined, leading_zeros, overload_of, pext
+from glem.core.compiling.kernels import HAS_FAST_PEXT, compiled, inlined, leading_zeros, overload_of, pext
 from glem.games.chess.tables import (
     BETWEEN,
     BISHOP_LINES,

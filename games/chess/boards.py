@@ -5,7 +5,7 @@ from __future__ import annotations
 import chess
 import numpy as np
 
-from glem.core.whole_numbers import whole_number
+from glem.core.game.whole_numbers import whole_number
 from glem.games.chess.position import Position, position_key
 
 __all__ = ["board_of_fen", "from_board", "to_board"]

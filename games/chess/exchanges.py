@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from glem.core.kernels import inlined
+from glem.core.compiling.kernels import inlined
 from glem.games.chess.attacks import bishop_attacks, king_attacks, knight_attacks, pawn_attacks, rook_attacks
 from glem.games.chess.position import Position, occupied_squares, own_squares
 

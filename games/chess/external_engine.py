@@ -29,7 +29,7 @@ import chess.engine
 from attrs import define
 
 from glem.core.errors import BadInputError, GlemError
-from glem.core.process_guard import guard_group, kill_group, release_group
+from glem.core.tasks.guarded_programs import guard_group, kill_group, release_group
 
 __all__ = ["EngineAnswer", "EngineFailureError", "EngineStartError", "UciEngine", "engine_command"]
 

@@ -16,11 +16,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from glem.core.external_players import ExternalPlayers
+from glem.core.game.game import ExternalPlayers
 
 if TYPE_CHECKING:
-    from glem.core.game import Game
-    from glem.core.tournament.players import PlayerSpec
+    from glem.core.game.game import Game
+    from glem.core.players.spec import PlayerSpec
     from glem.games.chess.uci_player import UciPlayer, UciScoring
 
 __all__ = ["UCI_PLAYERS"]

@@ -17,12 +17,12 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import compiled
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.kernels import compiled
-from glem.core.record_files import MAX_BYTES, BoundedFile, open_bounded
-from glem.core.record_validation import BadRecords
-from glem.core.records import CHUNK_SIZE, GameRecords
+from glem.core.files.packed import MAX_BYTES, BoundedFile, open_bounded
+from glem.core.game.game import Game
+from glem.core.game.records import CHUNK_SIZE, GameRecords
+from glem.core.positions.validation import BadRecords
 from glem.games.chess import pgn_games
 from glem.games.chess.pgn_fallback import plain_text
 from glem.games.chess.pgn_games import (

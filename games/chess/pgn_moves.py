@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.kernels import inlined, leading_zeros, trailing_zeros
+from glem.core.compiling.kernels import inlined, leading_zeros, trailing_zeros
 from glem.games.chess.attacks import (
     between,
     bishop_attacks,

@@ -9,8 +9,8 @@ from typing import Any
 import chess
 import chess.pgn
 
-from glem.core.game import Game
-from glem.core.records import GameRecords
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
 from glem.games.chess.board_moves import numbered_move
 from glem.games.chess.boards import to_board
 
@@ -35,7 +35,7 @@ def write_pgn(game: Game, records: GameRecords, /) -> Iterator[bytes]:
     game
         Chess.
     records
-        The games; see :class:`~glem.core.records.WriteRecords`.
+        The games; see :class:`~glem.core.game.game.WriteRecords`.
     """
     for index in range(len(records)):
         board = to_board(game.initial_position if records.starts is None else records.start_of(index), chess960=True)

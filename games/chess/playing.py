@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from glem.core.kernels import inlined, popcount, trailing_zeros
+from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
 from glem.games.chess.attacks import pawn_attacks
 from glem.games.chess.generation import MOST_CLOCK, count_moves, count_moves_on_board, en_passant_pawns, in_check
 from glem.games.chess.position import (

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from glem.core.kernels import inlined, trailing_zeros
+from glem.core.compiling.kernels import inlined, trailing_zeros
 from glem.games.chess.tables import CASTLING_KEYS, EN_PASSANT_KEYS, PIECE_KEYS, TURN_KEY, table_word
 
 __all__ = ["INITIAL_POSITION", "Position", "byte_swap", "occupied_squares", "own_squares", "piece_key", "position_key"]

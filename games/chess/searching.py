@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.kernels import inlined, mix
+from glem.core.compiling.kernels import inlined, mix
 from glem.games.chess.exchanges import keeps_material, value_on
 from glem.games.chess.generation import MOST_CLOCK, TACTICAL, count_moves_on_board, in_check, write_moves
 from glem.games.chess.playing import final_score, insufficient_material

@@ -16,7 +16,7 @@ from numba.core import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from glem.core.kernels import mix, overload_of
+from glem.core.compiling.kernels import mix, overload_of
 
 __all__ = [
     "BETWEEN",

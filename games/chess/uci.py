@@ -18,20 +18,19 @@ import attrs
 import chess
 import numpy as np
 
-import glem
-from glem.core.errors import BadInputError, GlemError
-from glem.core.protocols import Protocol
-from glem.core.protocols.conversation import Conversation, Interruption
+from glem.core.errors import BadInputError, GlemError, __version__
+from glem.core.game.protocols import Protocol
+from glem.core.game.whole_numbers import whole_number
+from glem.core.players.protocols.conversation import Conversation, Interruption
 from glem.core.search.results import Limits
-from glem.core.whole_numbers import whole_number
 from glem.games.chess.board_moves import move_number, numbered_move
 from glem.games.chess.uci_commands import Go, Line, info_lines, limits_of, parse_go, perft_lines, variation_texts
 
 if TYPE_CHECKING:
-    from glem.core.analysis import AnalysedLine, Analysis
-    from glem.core.engine import Engine
-    from glem.core.result_evaluation import ResultEvaluation
-    from glem.core.tournament.players import PlayerSpec
+    from glem.core.evaluation.with_drawishness import ResultEvaluation
+    from glem.core.players.analysis import AnalysedLine, Analysis
+    from glem.core.players.engine import Engine
+    from glem.core.players.spec import PlayerSpec
 
 __all__ = ["UCI", "serve_uci"]
 
@@ -156,7 +155,7 @@ class _Session:
     def _uci(self, _words: list[str]) -> None:
         spec = self._spec
         self._write(
-            f"id name glem {glem.__version__}",
+            f"id name glem {__version__}",
             "id author the authors of glem",
             f"option name Hash type spin default {spec.table_mb} min 1 max {_MOST_TABLE_MB}",
             "option name Clear Hash type button",
@@ -439,11 +438,11 @@ class _Preparation:
 
     def _look_at_evaluation(self) -> None:
         # Imported late: it loads what learning needs.
-        from glem.core.fitting.links import LOGISTIC
-        from glem.core.result_evaluation import ResultEvaluation
-        from glem.core.tournament.player_data import load_any_player_evaluation
+        from glem.core.evaluation.links import LOGISTIC
+        from glem.core.evaluation.named import load_evaluation
+        from glem.core.evaluation.with_drawishness import ResultEvaluation
 
-        found = load_any_player_evaluation(self._engine.game, self.spec.evaluation)
+        found = load_evaluation(self.spec.evaluation, self._engine.game)
         if isinstance(found, ResultEvaluation):
             self.log_odds, self.results = True, found
             # The first prediction compiles.
@@ -469,7 +468,7 @@ def _seconds_of(limits: Limits) -> float:
 
 def _thousandths(results: ResultEvaluation, line: Line, found: AnalysedLine) -> tuple[int, int, int]:
     """Win, draw and loss of a line, by its value and by the drawishness of the position before it."""
-    from glem.core.grading.distribution import result_distribution
+    from glem.core.evaluation.result_distribution import result_distribution
 
     if found.plies_to_end is not None:
         return (_THOUSAND, 0, 0) if found.value > 0 else (0, 0, _THOUSAND)

@@ -12,17 +12,17 @@ import chess
 from attrs import define
 
 from glem.core.errors import BadInputError
-from glem.core.perft import perft
+from glem.core.game.perft import perft
+from glem.core.game.whole_numbers import whole_number
 from glem.core.search.results import Bound, Clock, Limits
-from glem.core.whole_numbers import whole_number
 from glem.games.chess.board_moves import numbered_move
 from glem.games.chess.boards import from_board
 from glem.games.chess.notation import parse_position
 from glem.games.chess.position import Position
 
 if TYPE_CHECKING:
-    from glem.core.analysis import AnalysedLine, Analysis
-    from glem.core.game import Game
+    from glem.core.game.game import Game
+    from glem.core.players.analysis import AnalysedLine, Analysis
 
 __all__ = ["Go", "Line", "centipawns", "info_lines", "limits_of", "parse_go", "perft_lines"]
 

@@ -12,8 +12,9 @@ import chess.engine
 from attrs import define
 
 from glem.core.errors import BadInputError
-from glem.core.external_players import ExternalScore, PlayerFailureError, split_program
-from glem.core.tournament.players import MoveChoice
+from glem.core.game.protocols import ExternalScore, PlayerFailureError
+from glem.core.players.external import split_program
+from glem.core.players.spec import MoveChoice
 from glem.games.chess.board_moves import move_number
 from glem.games.chess.external_engine import (
     EngineAnswer,
@@ -26,8 +27,8 @@ from glem.games.chess.position import Position
 from glem.games.chess.position_history import PositionHistory, board_of
 
 if TYPE_CHECKING:
+    from glem.core.players.spec import PlayerSpec
     from glem.core.search.results import Clock, Limits
-    from glem.core.tournament.players import PlayerSpec
 
 __all__ = ["EngineSettings", "UciPlayer", "UciScoring", "engine_settings"]
 

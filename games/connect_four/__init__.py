@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from glem.core.compiling.kernels import inlined, mix, popcount, trailing_zeros
 from glem.core.errors import BadInputError
-from glem.core.game import BoardLayout, Game
-from glem.core.kernels import inlined, mix, popcount, trailing_zeros
+from glem.core.game.game import BoardLayout, Game
 
 __all__ = ["CONNECT_FOUR", "DIRECTIONS", "Position", "lines_of_four", "playable_cells"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError, GlemError
-from glem.core.kernels import mix
 from glem.games.open_spiel.positions import ActionPacking
 
 __all__ = ["PASS", "OpenSpielRules"]
@@ -23,7 +23,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 
 class OpenSpielRules:
-    """The functions of :class:`~glem.core.game.Game`, for a game of OpenSpiel.
+    """The functions of :class:`~glem.core.game.game.Game`, for a game of OpenSpiel.
 
     A position is the sequence of actions that led to it. Players alternate in glem: where OpenSpiel lets one of them
     act again, the other passes, which is his only legal move then. The states behind the positions met last are kept.

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from glem.core.errors import BadInputError, GlemError
-from glem.core.game import BoardLayout, Game
+from glem.core.game.game import BoardLayout, Game
 from glem.games.open_spiel.positions import ActionPacking
 from glem.games.open_spiel.rules import OpenSpielRules
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from glem.core.game import BoardLayout, Game
-from glem.core.records import PositionFormat, RecordFormat
+from glem.core.game.game import BoardLayout, Game, PositionFormat, RecordFormat
 from glem.games.othello import (
     ggf_files,
     logbook,

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import compiled
 from glem.core.errors import BadInputError
-from glem.core.kernels import compiled
 from glem.games.othello.rules import Position, mobility
 
 __all__ = ["mobility_of"]

@@ -12,11 +12,11 @@ import numpy as np
 from attrs import define, field
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.record_files import MAX_BYTES, LineBlock, line_blocks
-from glem.core.record_validation import BadRecords, validated
-from glem.core.records import CHUNK_SIZE, GameRecords
-from glem.core.replay import outcomes
+from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
+from glem.core.game.game import Game
+from glem.core.game.records import CHUNK_SIZE, GameRecords
+from glem.core.positions.replay import outcomes
+from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello import rules
 from glem.games.othello.ggf import game_of, parse_move_item, tags_of
 from glem.games.othello.notation import format_position, format_square
@@ -158,7 +158,7 @@ def write_ggf(game: Game, records: GameRecords, /) -> Iterator[bytes]:
     game
         Othello.
     records
-        The games; see :class:`~glem.core.records.WriteRecords`.
+        The games; see :class:`~glem.core.game.game.WriteRecords`.
     """
     reached = outcomes(game, records)
     for index in range(len(records)):

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.record_files import MAX_BYTES, line_blocks
-from glem.core.records import CHUNK_SIZE, GameRecords
+from glem.core.files.packed import MAX_BYTES, line_blocks
+from glem.core.game.game import Game
+from glem.core.game.records import CHUNK_SIZE, GameRecords
 from glem.games.othello.move_text import BLANK, colored_lines
 from glem.games.othello.transcripts import checked_lines
 

@@ -8,9 +8,9 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.kernels import kernel
-from glem.core.text_fields import number_at, skip_blanks
+from glem.core.compiling.kernels import kernel
 from glem.games.othello.rules import PASS
+from glem.games.othello.text_fields import number_at, skip_blanks
 
 __all__ = ["BLANK", "GOOD", "NOT_A_MOVE", "NO_MOVES", "REST", "MoveLines", "colored_lines", "move_lines"]
 

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING
 import attrs
 
 from glem.core.errors import BadInputError, GlemError
-from glem.core.protocols import Protocol
-from glem.core.protocols.conversation import Conversation, Interruption
+from glem.core.game.protocols import Protocol
+from glem.core.game.whole_numbers import whole_number
+from glem.core.players.protocols.conversation import Conversation, Interruption
 from glem.core.search.results import Clock
-from glem.core.whole_numbers import whole_number
 from glem.games.othello.ggf import GgfGame, after_move, parse_ggf, parse_move_item
 from glem.games.othello.notation import format_square
 from glem.games.othello.rules import PASS
 
 if TYPE_CHECKING:
-    from glem.core.analysis import Analysis
-    from glem.core.engine import Engine
-    from glem.core.tournament.players import MoveChoice
+    from glem.core.players.analysis import Analysis
+    from glem.core.players.engine import Engine
+    from glem.core.players.spec import MoveChoice
 
 __all__ = ["NBOARD", "serve_nboard"]
 

@@ -17,12 +17,12 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
-from glem.core.files import atomic_path
-from glem.core.game import Game
-from glem.core.operations import position_at
-from glem.core.record_files import MAX_BYTES, line_blocks, open_packed
-from glem.core.records import CHUNK_SIZE, ScoredPositions
+from glem.core.files.atomic import atomic_path
+from glem.core.files.packed import MAX_BYTES, line_blocks, open_packed
+from glem.core.game.game import Game
+from glem.core.game.records import CHUNK_SIZE, ScoredPositions
 from glem.games.othello.notation import format_position, format_square, parse_position, parse_square
 from glem.games.othello.rules import PASS, Position, legal_moves
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glem.core.kernels import inlined, mix, popcount, trailing_zeros
+from glem.core.compiling.kernels import inlined, mix, popcount, trailing_zeros
 
 __all__ = [
     "INITIAL_POSITION",

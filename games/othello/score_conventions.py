@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.replay import FINISHED, Outcomes
+from glem.core.positions.replay import FINISHED, Outcomes
 
 __all__ = ["CONVENTIONS", "Convention", "likely_convention", "stored_scores"]
 

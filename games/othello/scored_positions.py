@@ -16,13 +16,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.kernels import kernel
-from glem.core.record_files import MAX_BYTES, LineBlock, line_blocks
-from glem.core.record_validation import BadRecords
-from glem.core.records import CHUNK_SIZE, ScoredPositions
-from glem.core.text_fields import ABSENT, BAD, excerpt, is_table, numbers, only_blanks, skip_blanks, table_blocks
+from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
+from glem.core.game.game import Game
+from glem.core.game.records import CHUNK_SIZE, ScoredPositions
+from glem.core.positions.validation import BadRecords
+from glem.games.othello.text_fields import (
+    ABSENT,
+    BAD,
+    excerpt,
+    is_table,
+    numbers,
+    only_blanks,
+    skip_blanks,
+    table_blocks,
+)
 
 __all__ = ["read_position_lines", "read_position_table", "recognizes_lines", "recognizes_table"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.kernels import popcount
+from glem.core.compiling.kernels import popcount
 from glem.games.othello.rules import Position
 from glem.games.othello.single import SEARCH_RULES, mobility_one
 

@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from glem.core.kernels import overload_of, popcount, trailing_zeros
+from glem.core.compiling.kernels import overload_of, popcount, trailing_zeros
 from glem.games.othello import rules
 from glem.games.othello.rules import Position
 

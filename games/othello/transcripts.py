@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.record_files import MAX_BYTES, LineBlock, line_blocks
-from glem.core.record_validation import BadRecords, validated
-from glem.core.records import CHUNK_SIZE, GameRecords
-from glem.core.replay import FINISHED, Outcomes, outcomes
-from glem.core.text_fields import BAD, TableBlock, excerpt, is_table, numbers, only_blanks, table_blocks
+from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
+from glem.core.game.game import Game
+from glem.core.game.records import CHUNK_SIZE, GameRecords
+from glem.core.positions.replay import FINISHED, Outcomes, outcomes
+from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello.move_text import BLANK, GOOD, NO_MOVES, NOT_A_MOVE, REST, MoveLines, move_lines
 from glem.games.othello.notation import format_square
 from glem.games.othello.score_conventions import Convention, likely_convention, stored_scores
+from glem.games.othello.text_fields import BAD, TableBlock, excerpt, is_table, numbers, only_blanks, table_blocks
 
 __all__ = [
     "check_starts",
@@ -237,7 +237,7 @@ def write_transcripts(game: Game, records: GameRecords, /, *, score: Convention 
     game
         Othello.
     records
-        The games; see :class:`~glem.core.records.WriteRecords`.
+        The games; see :class:`~glem.core.game.game.WriteRecords`.
     score
         What the scores of finished games should mean; None leaves all out.
 

@@ -26,11 +26,11 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.record_files import MAX_BYTES, BoundedFile, open_bounded
-from glem.core.record_validation import BadRecords, validated
-from glem.core.records import CHUNK_SIZE, GameRecords
-from glem.core.replay import outcomes
+from glem.core.files.packed import MAX_BYTES, BoundedFile, open_bounded
+from glem.core.game.game import Game
+from glem.core.game.records import CHUNK_SIZE, GameRecords
+from glem.core.positions.replay import outcomes
+from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello.score_conventions import stored_scores
 from glem.games.othello.transcripts import check_starts
 
@@ -315,7 +315,7 @@ def write_wthor(game: Game, records: GameRecords, /) -> Iterator[bytes]:
     game
         Othello.
     records
-        The games; see :class:`~glem.core.records.WriteRecords`.
+        The games; see :class:`~glem.core.game.game.WriteRecords`.
 
     Raises
     ------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from glem.core.learning import Learning
+from glem.core.features.learning import Learning
 from glem.games.chess import CHESS as GAME
 from glem.plugins.chess.drawishness import DRAWISHNESS
 from glem.plugins.chess.features import FEATURES
@@ -14,9 +14,9 @@ from glem.plugins.chess.placement import PLACEMENT
 from glem.plugins.chess.terms import TERMS
 
 if TYPE_CHECKING:
-    from glem.core.evaluation import LinearEvaluation
-    from glem.core.result_evaluation import ResultEvaluation
-    from glem.core.search.evaluators import Evaluator
+    from glem.core.evaluation.linear import LinearEvaluation
+    from glem.core.evaluation.with_drawishness import ResultEvaluation
+    from glem.core.features.evaluators import Evaluator
 
 __all__ = ["CHESS"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.features import AtomicFeature
-from glem.core.kernels import popcount, trailing_zeros
+from glem.core.compiling.kernels import popcount, trailing_zeros
+from glem.core.features.features import AtomicFeature
 from glem.games.chess.position import byte_swap
 from glem.plugins.chess.material import DARK_SQUARES, opposite_bishops
 from glem.plugins.chess.pawns import passed_pawns

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.features import AtomicFeatures
+from glem.core.features.features import AtomicFeatures
 from glem.games.chess import CHESS
 from glem.games.chess.position import Position
 from glem.plugins.chess.drawishness import DRAWISHNESS, write_drawishness

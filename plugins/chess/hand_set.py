@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.evaluation import LinearEvaluation
-from glem.core.fitting.links import LOGISTIC
-from glem.core.learning import Learning
-from glem.core.result_evaluation import ResultEvaluation
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.features.learning import Learning
 from glem.plugins.chess.placement import KINDS
 
 __all__ = ["MATERIAL_KINDS", "evaluation_by_material", "evaluation_by_placement", "full_evaluation"]

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.evaluation import LinearEvaluation, PlayWeights
-from glem.core.fitting.links import IDENTITY, LOGISTIC
-from glem.core.kernels import trailing_zeros
-from glem.core.operations import Operations
-from glem.core.search.evaluation_evaluator import score_limit, search_unit
-from glem.core.search.evaluators import Evaluator
-from glem.core.search.pattern_sums import values_in
+from glem.core.compiling.kernels import trailing_zeros
+from glem.core.compiling.operations import Operations
+from glem.core.evaluation.integers.pattern_sums import values_in
+from glem.core.evaluation.integers.recomputing import score_limit, search_unit
+from glem.core.evaluation.linear import LinearEvaluation, PlayWeights
+from glem.core.evaluation.links import IDENTITY, LOGISTIC
+from glem.core.features.evaluators import Evaluator
 from glem.games.chess.position import Position
 from glem.plugins.chess.phases import PHASE_COUNT, phase_of
 from glem.plugins.chess.placement import PLACEMENT, PLACES

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.features import AtomicFeature
-from glem.core.kernels import inlined, popcount, trailing_zeros
+from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
+from glem.core.features.features import AtomicFeature
 from glem.games.chess.attacks import bishop_attacks, knight_attacks, rook_attacks
 from glem.plugins.chess.sides import FILE_A, RANK_1, Side, beside, has, king_zone, south_fill
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.features import AtomicFeature
-from glem.core.kernels import inlined, popcount
+from glem.core.compiling.kernels import inlined, popcount
+from glem.core.features.features import AtomicFeature
 from glem.plugins.chess.sides import Side, has
 
 __all__ = ["DARK_SQUARES", "MATERIAL_TERMS", "add_material_terms", "opposite_bishops"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.features import AtomicFeature
-from glem.core.kernels import inlined, popcount, trailing_zeros
+from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
+from glem.core.features.features import AtomicFeature
 from glem.games.chess.attacks import king_attacks
 from glem.plugins.chess.sides import Side, king_zone, piece_attacks
 

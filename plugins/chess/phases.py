@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from glem.core.kernels import inlined, popcount
-from glem.core.learning import Phases
+from glem.core.compiling.kernels import inlined, popcount
+from glem.core.features.learning import Phases
 from glem.games.chess import CHESS
 from glem.games.chess.position import Position
 

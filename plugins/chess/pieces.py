@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.features import AtomicFeature
-from glem.core.kernels import inlined, popcount
+from glem.core.compiling.kernels import inlined, popcount
+from glem.core.features.features import AtomicFeature
 from glem.plugins.chess.material import DARK_SQUARES
 from glem.plugins.chess.sides import RANK_1, Side, file_fill, has, pawn_attacks, south_fill
 

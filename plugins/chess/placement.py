@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.features import AtomicFeature
-from glem.core.kernels import trailing_zeros
+from glem.core.compiling.kernels import trailing_zeros
+from glem.core.features.features import AtomicFeature
 from glem.plugins.chess.sides import Boards
 
 __all__ = ["KINDS", "PLACEMENT", "PLACES", "square_name", "write_placement"]

@@ -1,6 +1,6 @@
 """Features that relations are made of: what stands on a square, and which kinds attack or defend which.
 
-Configurations of them (:mod:`glem.core.mining`) are placements of pieces with the attacks between them.
+Configurations of them (:mod:`glem.core.configurations.mining`) are placements of pieces with the attacks between them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.features import AtomicFeature
+from glem.core.features.features import AtomicFeature
 from glem.plugins.chess.placement import KINDS, square_name
 from glem.plugins.chess.sides import Boards, Side, has
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from glem.core.kernels import inlined, popcount, trailing_zeros
+from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
 from glem.games.chess.attacks import bishop_attacks, king_attacks, knight_attacks, rook_attacks
 from glem.games.chess.position import Position, byte_swap
 

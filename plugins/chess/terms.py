@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.features import AtomicFeature
-from glem.core.kernels import kept, popcount
+from glem.core.compiling.kernels import kept, popcount
+from glem.core.features.features import AtomicFeature
 from glem.games.chess.position import byte_swap
 from glem.plugins.chess.kings import KING_TERMS, add_king_terms
 from glem.plugins.chess.material import MATERIAL_TERMS, add_material_terms

@@ -12,8 +12,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from glem.core.borrowing import item_pointer
-from glem.core.kernels import overload_of
+from glem.core.compiling.borrowed import item_pointer
+from glem.core.compiling.kernels import overload_of
 
 __all__ = ["LANES", "SUM_WORDS", "TERMS_TOGETHER", "change_sums", "products", "sum_of_lane"]
 

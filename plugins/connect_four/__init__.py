@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glem.core.features import AtomicFeature, AtomicFeatures
-from glem.core.kernels import popcount
-from glem.core.learning import Learning, Phases
+from glem.core.compiling.kernels import popcount
+from glem.core.features.features import AtomicFeature, AtomicFeatures
+from glem.core.features.learning import Learning, Phases
 from glem.games.connect_four import CONNECT_FOUR as GAME
 from glem.games.connect_four import DIRECTIONS, Position, lines_of_four, playable_cells
 
 if TYPE_CHECKING:
-    from glem.core.evaluation import LinearEvaluation
+    from glem.core.evaluation.linear import LinearEvaluation
 
 __all__ = ["CONNECT_FOUR"]
 
@@ -71,7 +71,7 @@ def phase_of(position: Position) -> int:
 def default_evaluation() -> LinearEvaluation:
     """Load the evaluation that comes with the game; ``docs/explanation/connect-four.md`` tells how it was made."""
     # Imported late: features and patterns do without it.
-    from glem.core.evaluation import LinearEvaluation
+    from glem.core.evaluation.linear import LinearEvaluation
 
     return LinearEvaluation.load(Path(__file__).with_name("default.npz"))
 

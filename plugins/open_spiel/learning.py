@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterator
 from functools import cache
 
-from glem.core.features import AtomicFeature, AtomicFeatures
-from glem.core.game import Game
-from glem.core.learning import Learning, Phases
+from glem.core.features.features import AtomicFeature, AtomicFeatures
+from glem.core.features.learning import Learning, Phases
+from glem.core.game.game import Game
 from glem.games.open_spiel.wrapping import rules_of
 from glem.plugins.open_spiel.observations import MOVER, Observations, cell_name
 

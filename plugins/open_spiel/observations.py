@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.errors import GlemError
-from glem.core.features import AtomicFeature
+from glem.core.features.features import AtomicFeature
 from glem.games.open_spiel.rules import OpenSpielRules
 
 __all__ = ["MOVER", "Observations"]

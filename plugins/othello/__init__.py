@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from glem.core.learning import Learning
-from glem.core.positions import PositionSet
-from glem.core.search.evaluators import Evaluator
+from glem.core.features.evaluators import Evaluator
+from glem.core.features.learning import Learning
+from glem.core.positions.positions import PositionSet
 from glem.games.othello import OTHELLO as GAME
 from glem.plugins.othello.features import FEATURES
 from glem.plugins.othello.patterns import PATTERN_SETS
 from glem.plugins.othello.phases import PHASES
 
 if TYPE_CHECKING:
-    from glem.core.evaluation import LinearEvaluation
+    from glem.core.evaluation.linear import LinearEvaluation
     from glem.core.search.probcut import ProbCut
 
 __all__ = ["OTHELLO"]

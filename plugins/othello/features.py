@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.features import AtomicFeature, AtomicFeatures
-from glem.core.kernels import popcount
+from glem.core.compiling.kernels import popcount
+from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.games.othello import OTHELLO
 from glem.games.othello.notation import format_square
 from glem.games.othello.rules import Position, mobility, transform_square

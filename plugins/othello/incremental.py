@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.evaluation import LinearEvaluation
-from glem.core.fitting.links import IDENTITY, LOGISTIC
-from glem.core.kernels import popcount
-from glem.core.operations import Operations
-from glem.core.patterns import PatternSet
-from glem.core.search.accumulators import ROW_WORDS, SUMMED_TOGETHER, aligned_rows, change_row, sum_entries
-from glem.core.search.evaluation_evaluator import score_limit, search_unit
-from glem.core.search.evaluators import Evaluator
+from glem.core.compiling.kernels import popcount
+from glem.core.compiling.operations import Operations
+from glem.core.evaluation.integers.accumulators import ROW_WORDS, SUMMED_TOGETHER, aligned_rows, change_row, sum_entries
+from glem.core.evaluation.integers.recomputing import score_limit, search_unit
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import IDENTITY, LOGISTIC
+from glem.core.features.evaluators import Evaluator
+from glem.core.patterns.patterns import PatternSet
 from glem.games.othello.rules import PASS, Position, mobility
 from glem.plugins.othello.features import neighbours
 from glem.plugins.othello.phases import phase_of

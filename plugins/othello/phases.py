@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from glem.core.kernels import popcount
-from glem.core.learning import Phases
+from glem.core.compiling.kernels import popcount
+from glem.core.features.learning import Phases
 from glem.games.othello import OTHELLO
 from glem.games.othello.rules import Position
 

@@ -10,10 +10,12 @@ from pathlib import Path
 import click
 from attrs import evolve
 
-from glem.core.files import atomic_path
-from glem.core.positions import PositionSet
-from glem.core.record_files import open_packed
-from glem.core.records import GameRecords, read_records
+from glem.core.files.atomic import atomic_path
+from glem.core.files.packed import open_packed
+from glem.core.game.records import GameRecords
+from glem.core.positions.labels import positions_of_records
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.reading import read_records
 from glem.games.othello import OTHELLO
 from glem.games.othello.transcripts import write_transcripts
 from glem.plugins.othello.self_play import play_games
@@ -36,7 +38,7 @@ def sample_games() -> GameRecords:
 def sample_positions() -> PositionSet:
     """All positions of the sample, about 300,000, labelled by the result; exact from 14 empty squares on."""
     games = evolve(sample_games(), source="glem's own shallow self-play")
-    return PositionSet.from_records(OTHELLO, [games])
+    return positions_of_records(OTHELLO, [games])
 
 
 @click.command("sample")

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import compiled, mix, popcount
 from glem.core.errors import BadInputError
-from glem.core.kernels import compiled, mix, popcount
-from glem.core.records import GameRecords
+from glem.core.game.records import GameRecords
 from glem.games.othello.rules import INITIAL_POSITION, Position, final_score, flips, mobility
 from glem.plugins.othello.features import neighbours
 

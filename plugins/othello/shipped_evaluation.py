@@ -28,7 +28,7 @@ from attrs import evolve
 from numpy.typing import NDArray
 
 from glem.core.cli.outputs import check_outputs
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.linear import LinearEvaluation
 
 __all__ = ["default_evaluation", "rounded"]
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from glem.core.mining import generate_configurations, label_significance, label_statistics
-from glem.core.positions import PositionSet
-from glem.core.tournament.player_data import load_player_evaluation
+from glem.core.configurations.mining import generate_configurations, label_significance, label_statistics
+from glem.core.evaluation.named import load_value
+from glem.core.positions.files import read_positions
 from glem.games.chess import CHESS as GAME
 from glem.plugins.chess import CHESS
 
@@ -44,7 +44,7 @@ def _without_absences(values: Any, minimum: int) -> Any:
 def _unexplained(positions: Any, labels: Any) -> Any:
     """Expected score less that of the evaluation, its scale fitted."""
     won = (labels + 1) / 2
-    chance = np.clip(load_player_evaluation(GAME, "default").predict(positions).astype(float), 1e-6, 1 - 1e-6)
+    chance = np.clip(load_value("default", GAME).predict(positions).astype(float), 1e-6, 1 - 1e-6)
     odds = np.log(chance / (1 - chance))
 
     def loss(factor: float) -> float:
@@ -61,7 +61,7 @@ def main() -> None:
     minimum = int(sys.argv[3]) if len(sys.argv) > 3 else 1000
     kept = int(sys.argv[4]) if len(sys.argv) > 4 else 12_000
     began = time.process_time()
-    found = PositionSet.read(source)
+    found = read_positions(source)
     labels = np.asarray(found.label, np.float64)
     values, chosen = _without_absences(CHESS.features.values(found.positions), minimum)
     mined = generate_configurations(values, minimum_matches=minimum, maximum_size=_LARGEST, features=chosen)

@@ -17,10 +17,10 @@ from typing import Any
 import chess
 import numpy as np
 
-from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.named import load_value
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
-from glem.core.tournament.player_data import load_player_evaluation
 from glem.games.chess import CHESS as GAME
 from glem.games.chess.boards import from_board
 from glem.plugins.chess import CHESS
@@ -69,10 +69,10 @@ def main() -> None:
     seconds = _median(lambda: CHESS.features.values(positions))
     print(f"{len(CHESS.features)} features of {_POSITIONS:,} positions: {seconds:.3f} s")
     for name in ("material", "piece-square", "default"):
-        evaluation = load_player_evaluation(GAME, name)
+        evaluation = load_value(name, GAME)
         print(f"{name} of {_POSITIONS:,} positions: {_median(lambda e=evaluation: e.predict(positions)):.3f} s")
     for name in ("none", "material", "piece-square", "default"):
-        searcher = Searcher(GAME, evaluator_of(load_player_evaluation(GAME, name)))
+        searcher = Searcher(GAME, evaluator_of(load_value(name, GAME)))
         searcher.search(GAME.initial_position, Limits(depth=2))
         visited, spent = 0, 0.0
         for text in _ROOTS:

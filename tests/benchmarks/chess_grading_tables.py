@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from glem.core.record_files import open_packed
+from glem.core.files.packed import open_packed
 from tests.conftest import SHARED
 
 __all__ = ["main"]

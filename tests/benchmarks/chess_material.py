@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.kernels import inlined, trailing_zeros
-from glem.core.operations import Operations
-from glem.core.search.evaluators import Evaluator
+from glem.core.compiling.kernels import inlined, trailing_zeros
+from glem.core.compiling.operations import Operations
+from glem.core.features.evaluators import Evaluator
 from glem.games.chess.position import Position
 
 __all__ = ["MATERIAL_AND_SQUARES"]

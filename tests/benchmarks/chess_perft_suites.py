@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from glem.core.perft import perft
+from glem.core.game.perft import perft
 from glem.games.chess import CHESS
 from glem.games.chess.notation import parse_position
 from tests.oracles.chess_boards import read_counts

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from glem.core.operations import position_at
-from glem.core.record_files import MAX_BYTES, open_bounded
-from glem.core.records import read_records
-from glem.core.replay import ILLEGAL, outcomes
+from glem.core.compiling.operations import position_at
+from glem.core.files.packed import MAX_BYTES, open_bounded
+from glem.core.positions.reading import read_records
+from glem.core.positions.replay import ILLEGAL, outcomes
 from glem.games.chess import CHESS
 from glem.games.chess.boards import from_board
 from tests.conftest import SHARED

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import chess.pgn
 
-from glem.core.record_files import MAX_BYTES, open_bounded
-from glem.core.records import read_records
+from glem.core.files.packed import MAX_BYTES, open_bounded
+from glem.core.positions.reading import read_records
 from glem.games.chess import CHESS
 from tests.conftest import SHARED
 

@@ -22,7 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable
 
-from glem.core.perft import perft
+from glem.core.game.perft import perft
 from glem.games.chess import CHESS
 from glem.games.chess.notation import parse_position
 
@@ -39,14 +39,14 @@ STOCKFISH = shutil.which("stockfish") or "/usr/games/stockfish"
 FIRST_CALLS = {
     "legal moves": "compiled(CHESS.legal_moves)(CHESS.initial_position, np.zeros(218, np.int32), 0)",
     "play": "compiled(CHESS.play)(CHESS.initial_position, np.int64(12 + 28 * 64))",
-    "perft": "from glem.core.perft import perft; perft(CHESS, 3)",
+    "perft": "from glem.core.game.perft import perft; perft(CHESS, 3)",
 }
 PROGRAM = """
 import time
 began = time.process_time()
 import numpy as np
 from glem.games.chess import CHESS
-from glem.core.kernels import compiled
+from glem.core.compiling.kernels import compiled
 imported = time.process_time()
 {call}
 print(imported - began, time.process_time() - imported)

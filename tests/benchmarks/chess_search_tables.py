@@ -23,7 +23,7 @@ from typing import Any
 
 import chess
 
-from glem.core.search.evaluators import Evaluator
+from glem.core.features.evaluators import Evaluator
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.games.chess import CHESS
@@ -37,10 +37,10 @@ def evaluator_named(name: str | None) -> Evaluator:
     """The light evaluation, or that of a file or of the game."""
     if name is None:
         return MATERIAL_AND_SQUARES
-    from glem.core.search.evaluation_evaluator import evaluator_of
-    from glem.core.tournament.player_data import load_player_evaluation
+    from glem.core.evaluation.integers.recomputing import evaluator_of
+    from glem.core.evaluation.named import load_value
 
-    return evaluator_of(load_player_evaluation(CHESS, name))
+    return evaluator_of(load_value(name, CHESS))
 
 
 def lines_of(path: Path) -> list[tuple[chess.Board, dict[str, Any]]]:

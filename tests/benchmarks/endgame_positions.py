@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.game import load_game
-from glem.core.operations import position_at
-from glem.core.records import GameRecords, read_records
-from glem.core.replay import FINISHED, replay
+from glem.core.compiling.operations import position_at
+from glem.core.game.game import load_game
+from glem.core.game.records import GameRecords
+from glem.core.positions.reading import read_records
+from glem.core.positions.replay import FINISHED, replay
 
 SEED = 1
 

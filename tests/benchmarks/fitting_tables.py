@@ -17,6 +17,7 @@ from attrs import define
 from numpy.typing import NDArray
 from scipy import sparse
 
+from glem.core.features.learning import Learning, load_learning
 from glem.core.fitting import (
     ConjugateGradient,
     CountRules,
@@ -29,12 +30,12 @@ from glem.core.fitting import (
 )
 from glem.core.fitting.phases import neighbours
 from glem.core.fitting.problem import Source
-from glem.core.game import Game, load_game
-from glem.core.learning import Learning, load_learning
-from glem.core.patterns import PatternSet
-from glem.core.positions import PositionSet
-from glem.core.records import read_records
-from glem.core.sparse_patterns import SparsePatterns
+from glem.core.game.game import Game, load_game
+from glem.core.patterns.patterns import PatternSet
+from glem.core.patterns.sparse_patterns import SparsePatterns
+from glem.core.positions.labels import positions_of_records
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.reading import read_records
 
 GAME = "othello"
 CHUNK = 1 << 17
@@ -55,7 +56,7 @@ class Bench:
     def positions(self, label: str, jobs: int) -> PositionSet:
         """All positions of WTHOR."""
         chunks = (chunk for file in self.files for chunk in read_records(self.game, file))
-        return PositionSet.from_records(self.game, chunks, label=label, jobs=jobs)
+        return positions_of_records(self.game, chunks, label=label, jobs=jobs)
 
     def values(self, positions: PositionSet) -> Iterator[tuple[NDArray[np.int16], NDArray[np.uint8]]]:
         """Feature values and phases, chunk by chunk."""

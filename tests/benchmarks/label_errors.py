@@ -11,15 +11,15 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.duplicates import position_keys
-from glem.core.game import load_game
-from glem.core.learning import load_learning
-from glem.core.operations import position_at
-from glem.core.positions import PositionSet
-from glem.core.propagation import GameTree
-from glem.core.records import read_records
-from glem.core.search_labels import Labeller
-from glem.core.tournament.players import parse_player
+from glem.core.compiling.operations import position_at
+from glem.core.features.learning import load_learning
+from glem.core.game.equal_positions import position_keys
+from glem.core.game.game import load_game
+from glem.core.labelling.by_search import Labeller
+from glem.core.players.spec import parse_player
+from glem.core.positions.files import read_positions
+from glem.core.positions.game_tree import GameTree
+from glem.core.positions.reading import read_records
 
 POSITIONS_PER_PHASE = 40
 LIMITS = "depth=10,solve=20,table=16"
@@ -30,7 +30,7 @@ def main(games: str, evaluation: str, relabelled: str) -> None:
     phases = load_learning("othello").phases
     tree = GameTree.from_records(othello, read_records(othello, games))
     propagated = tree.propagate()
-    corrected_set = PositionSet.read(relabelled).merge_duplicates()
+    corrected_set = read_positions(relabelled).merge_duplicates()
     corrected = dict(zip(position_keys(othello, corrected_set.positions), corrected_set.label, strict=True))
     labels: dict[str, NDArray[np.float32]] = {
         "result": tree.labels_of_games("result"),

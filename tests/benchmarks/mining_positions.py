@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.game import load_game
-from glem.core.learning import load_learning
-from glem.core.records import GameRecords, read_records
-from glem.core.replay import replay
+from glem.core.features.learning import load_learning
+from glem.core.game.game import load_game
+from glem.core.game.records import GameRecords
+from glem.core.positions.reading import read_records
+from glem.core.positions.replay import replay
 
 SQUARES = np.arange(64)
 TWO_EDGE_ROWS = np.arange(16)

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.configurations import symmetry_classes
-from glem.core.learning import load_learning
-from glem.core.mining import generate_configurations, label_significance, label_statistics, mine
+from glem.core.configurations.configurations import symmetry_classes
+from glem.core.configurations.mining import generate_configurations, label_significance, label_statistics, mine
+from glem.core.features.learning import load_learning
 from tests.benchmarks.mining_positions import SQUARES, TWO_EDGE_ROWS, Positions, sample
 
 MID_GAME = (30, 34)

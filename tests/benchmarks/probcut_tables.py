@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from glem.core.evaluation import LinearEvaluation
-from glem.core.kernels import popcount
-from glem.core.operations import position_at
-from glem.core.positions import PositionSet
-from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.compiling.kernels import popcount
+from glem.core.compiling.operations import position_at
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.positions.files import stream_positions
 from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_fitting import ProbCutSample, choose_positions, sampled_scores
 from glem.core.search.probcut_regression import LEAST_SEARCHED, check_depths_of, regress_scores
@@ -61,7 +61,7 @@ def search_all(evaluation: LinearEvaluation, probcut: ProbCut | None, positions:
 
 def midgame_positions(evaluation: LinearEvaluation, file: str, count: int, seed: int) -> list[Any]:
     """Positions with 30 to 44 empty squares."""
-    chosen = choose_positions(evaluation, PositionSet.stream(file, game=evaluation.learning.game), count, seed)
+    chosen = choose_positions(evaluation, stream_positions(file, game=evaluation.learning.game), count, seed)
     all_positions = [position_at(chosen, row) for row in range(len(chosen[0]))]
     midgame = [each for each in all_positions if SQUARES - popcount(each.own | each.opponent) in EMPTIES]
     order = np.random.default_rng(seed).permutation(len(midgame))[:count]
@@ -120,7 +120,7 @@ def checks(arguments: argparse.Namespace) -> None:
     """Selective searches with other check depths, fitted to the same scores."""
     evaluation = LinearEvaluation.load(arguments.model)
     learning = evaluation.learning
-    sets = PositionSet.stream(arguments.positions, game=learning.game)
+    sets = stream_positions(arguments.positions, game=learning.game)
     scores, phases = sampled_scores(evaluation, sets, ProbCutSample(per_phase=arguments.per_phase))
     positions = midgame_positions(evaluation, arguments.positions, arguments.count, seed=1)
     full = search_all(evaluation, None, positions, arguments.depth)
@@ -139,7 +139,7 @@ def law(arguments: argparse.Namespace) -> None:
     evaluation = LinearEvaluation.load(arguments.model)
     learning = evaluation.learning
     sample = ProbCutSample(depth=arguments.depth, per_phase=arguments.per_phase)
-    scores, phases = sampled_scores(evaluation, PositionSet.stream(arguments.positions, game=learning.game), sample)
+    scores, phases = sampled_scores(evaluation, stream_positions(arguments.positions, game=learning.game), sample)
 
     def fitted(searched: int) -> ProbCut:
         return regress_scores(

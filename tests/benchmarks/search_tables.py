@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve
 
-from glem.core.evaluation import LinearEvaluation
-from glem.core.game import Game
-from glem.core.kernels import compiled
-from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.compiling.kernels import compiled
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.game.game import Game
 from glem.core.search.negascout import negascout
 from glem.core.search.results import Limits, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings

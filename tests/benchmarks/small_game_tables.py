@@ -18,15 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.evaluation import LinearEvaluation
-from glem.core.game import Game
-from glem.core.learning import Learning, load_learning
-from glem.core.patterns import PatternSet
-from glem.core.search.evaluation_evaluator import recomputing_evaluator
+from glem.core.evaluation.integers.recomputing import recomputing_evaluator
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.learning import Learning, load_learning
+from glem.core.fitting.least_squares import Terms, train
+from glem.core.game.game import Game
+from glem.core.labelling.first_games import sample_positions
+from glem.core.patterns.patterns import PatternSet
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
-from glem.core.self_play import sample_positions
-from glem.core.training import Terms, train
 
 
 def fitted(learning: Learning, *, linear: bool) -> LinearEvaluation:

@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glem.core.game import load_game
-from glem.core.operations import position_at
-from glem.core.records import read_scored_positions
-from glem.core.search.evaluation_evaluator import evaluator_of
-from glem.core.search.evaluators import Evaluator
-from glem.core.solving import solve_moves
-from glem.core.tournament.player_data import load_player_evaluation
+from glem.core.compiling.operations import position_at
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.named import load_value
+from glem.core.features.evaluators import Evaluator
+from glem.core.game.game import load_game
+from glem.core.positions.reading import read_scored_positions
+from glem.core.search.solver import solve_moves
 from glem.games.othello.obf import read_obf
 from glem.games.othello.solver import EndgameSolver, Techniques
 from tests.benchmarks.endgame_positions import real_positions
@@ -191,7 +191,7 @@ def main() -> None:
     arguments = parser.parse_args()
     evaluator = None
     if arguments.evaluation != "none":
-        evaluator = evaluator_of(load_player_evaluation(load_game("othello"), arguments.evaluation))
+        evaluator = evaluator_of(load_value(arguments.evaluation, load_game("othello")))
     if arguments.table == "problems":
         each_problem(arguments.folder, evaluator, arguments.first, arguments.last)
     else:

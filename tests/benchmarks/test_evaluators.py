@@ -16,17 +16,17 @@ import pytest
 from attrs import evolve
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from glem.core.borrowing import Borrowed
-from glem.core.evaluation import LinearEvaluation
-from glem.core.game import legal_moves, play
-from glem.core.kernels import compiled, mix
-from glem.core.learning import Learning
-from glem.core.mining import generate_configurations
-from glem.core.patterns import PatternSet
-from glem.core.records import read_records
-from glem.core.replay import replay
-from glem.core.search.evaluation_evaluator import recomputing_evaluator
-from glem.core.search.evaluators import Evaluator, start, static_score, update
+from glem.core.compiling.borrowed import Borrowed
+from glem.core.compiling.kernels import compiled, mix
+from glem.core.configurations.mining import generate_configurations
+from glem.core.evaluation.integers.recomputing import recomputing_evaluator
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.evaluators import Evaluator, start, static_score, update
+from glem.core.features.learning import Learning
+from glem.core.game.game import legal_moves, play
+from glem.core.patterns.patterns import PatternSet
+from glem.core.positions.reading import read_records
+from glem.core.positions.replay import replay
 from glem.plugins.othello.incremental import incremental_evaluator
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)

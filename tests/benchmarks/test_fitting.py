@@ -14,12 +14,12 @@ import pytest
 from attrs import define
 from scipy import sparse
 
+from glem.core.features.learning import Learning
 from glem.core.fitting import ConjugateGradient, Design, GradientDescent, LeastSquares
 from glem.core.fitting.problem import Source
-from glem.core.learning import Learning
-from glem.core.patterns import PatternSet
-from glem.core.positions import PositionSet
-from glem.core.records import read_records
+from glem.core.patterns.patterns import PatternSet
+from glem.core.positions.labels import positions_of_records
+from glem.core.positions.reading import read_records
 
 pytestmark = pytest.mark.shared
 
@@ -45,7 +45,7 @@ def case(shared: Path, othello_learning: Learning) -> Case:
     game = othello_learning.game
     files = sorted((shared / "othello" / "wthor").glob("*.wtb"))
     chunks = (chunk for file in files for chunk in read_records(game, file))
-    positions = PositionSet.from_records(game, chunks)
+    positions = positions_of_records(game, chunks)
     values = othello_learning.features.values(positions.positions)
     moves = (
         values[:, othello_learning.features.index("discs")]

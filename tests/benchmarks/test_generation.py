@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from glem.core.game import Game
-from glem.core.generation import GenerationSettings, generate
-from glem.core.learning import Learning
-from glem.core.opening_plans import OpeningPlan
-from glem.core.patterns import PatternSet
-from glem.core.positions import PositionSet
-from glem.core.propagation import GameTree
-from glem.core.records import read_records
-from glem.core.search_labels import SearchLabelling, label_by_search
-from glem.core.tournament.players import parse_player
-from glem.core.training import Terms, train
+from glem.core.features.learning import Learning
+from glem.core.fitting.least_squares import Terms, train
+from glem.core.game.game import Game
+from glem.core.labelling.by_search import SearchLabelling, label_by_search
+from glem.core.labelling.training_games import GenerationSettings, generate
+from glem.core.patterns.patterns import PatternSet
+from glem.core.players.spec import parse_player
+from glem.core.positions.game_tree import GameTree
+from glem.core.positions.labels import positions_of_records
+from glem.core.positions.reading import read_records
+from glem.core.tournament.opening_plans import OpeningPlan
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_generate(benchmark: Any, othello: Game, model: Path, tmp_path: Path) ->
 def test_label(benchmark: Any, othello: Game, model: Path, tmp_path: Path) -> None:
     games = play(othello, model, tmp_path / "games", 60)
     records = (part for path in games.files for part in read_records(othello, path))
-    positions = PositionSet.from_records(othello, records).merge_duplicates()
+    positions = positions_of_records(othello, records).merge_duplicates()
     settings = SearchLabelling(parse_player(f"{model},depth=6,solve=10,table=2"))
     folders = iter(tmp_path / str(place) for place in range(10))
 

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.game import Game
+from glem.core.evaluation.result_distribution import result_distribution
+from glem.core.game.game import Game
 from glem.core.grading.collection import CollectionGrading, grade_collection
 from glem.core.grading.comparison import compare
-from glem.core.grading.distribution import result_distribution
 from glem.core.grading.scale import fit_scale
-from glem.core.grading.scorers import scorer_of
-from glem.core.grading.selection import SelectionRule
-from glem.core.labelling import label_records
-from glem.core.position_files import PositionWriter
-from glem.core.records import read_records
+from glem.core.grading.scorers.scorers import scorer_of
+from glem.core.positions.files import PositionWriter
+from glem.core.positions.labels import label_records
+from glem.core.positions.reading import read_records
+from glem.core.positions.selection.selection import SelectionRule
 
 GAMES = 100_000
 

@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from glem.core.configurations import ConfigurationSet
-from glem.core.dag import ConfigurationDAG
-from glem.core.game import Game
-from glem.core.learning import Learning
-from glem.core.matching import ConfigurationMatcher
-from glem.core.mining import generate_configurations
-from glem.core.records import read_records
-from glem.core.replay import replay
+from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.dag import ConfigurationDAG
+from glem.core.configurations.matching import ConfigurationMatcher
+from glem.core.configurations.mining import generate_configurations
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.positions.reading import read_records
+from glem.core.positions.replay import replay
 
 pytestmark = pytest.mark.shared
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from glem.core.mining import generate_configurations, label_statistics
+from glem.core.configurations.mining import generate_configurations, label_statistics
 from tests.benchmarks.mining_positions import Positions, sample
 
 fim = pytest.importorskip("fim", reason="pyfim, the extra 'benchmark', is not installed")

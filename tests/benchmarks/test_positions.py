@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.game import Game
-from glem.core.learning import Learning
-from glem.core.positions import PositionSet
-from glem.core.records import read_records
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.positions.files import stream_positions, write_positions
+from glem.core.positions.labels import positions_of_records
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.reading import read_records
 
 pytestmark = pytest.mark.shared
 
 
 def tournament_positions(game: Game, shared: Path) -> PositionSet:
     paths = sorted((shared / "othello" / "wthor").glob("*.wtb"))
-    return PositionSet.from_records(game, (part for path in paths for part in read_records(game, path)), label="auto")
+    return positions_of_records(game, (part for path in paths for part in read_records(game, path)), label="auto")
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +39,13 @@ def test_merge_duplicates(benchmark: Any, tournament: PositionSet) -> None:
 
 
 def test_write(benchmark: Any, tournament: PositionSet, tmp_path: Path) -> None:
-    benchmark.pedantic(tournament.write, (tmp_path / "positions.parquet",), rounds=3)
+    benchmark.pedantic(write_positions, (tmp_path / "positions.parquet", tournament), rounds=3)
 
 
 def test_stream(benchmark: Any, tournament: PositionSet, tmp_path: Path) -> None:
     path = tmp_path / "positions.parquet"
-    tournament.write(path)
-    count = benchmark.pedantic(lambda: sum(len(part) for part in PositionSet.stream(path)), rounds=3)
+    write_positions(path, tournament)
+    count = benchmark.pedantic(lambda: sum(len(part) for part in stream_positions(path)), rounds=3)
     assert count == len(tournament)
 
 

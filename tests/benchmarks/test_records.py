@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.game import Game
-from glem.core.record_files import line_blocks
-from glem.core.records import GameRecords, read_records, read_scored_positions
-from glem.core.replay import outcomes, replay
+from glem.core.files.packed import line_blocks
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
+from glem.core.positions.reading import read_records, read_scored_positions
+from glem.core.positions.replay import outcomes, replay
 from glem.games.othello.move_text import colored_lines, move_lines
 
 pytestmark = pytest.mark.shared

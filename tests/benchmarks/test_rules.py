@@ -14,15 +14,15 @@ import time
 import numpy as np
 import pytest
 
-from glem.core.game import Game
-from glem.core.perft import perft
+from glem.core.game.game import Game
+from glem.core.game.perft import perft
 from glem.games.othello.columns import mobility_of
 from glem.games.othello.rules import Position
 
 BOARDS = 1_000_000
 
 FIRST_CALL = (
-    "from glem.core.game import load_game; from glem.core.perft import perft; "
+    "from glem.core.game.game import load_game; from glem.core.game.perft import perft; "
     "assert perft(load_game('othello'), 5) == 1396"
 )
 

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from glem.core.evaluation import LinearEvaluation
-from glem.core.game import Game
-from glem.core.learning import Learning
-from glem.core.patterns import PatternSet
-from glem.core.search.evaluation_evaluator import evaluator_of
-from glem.core.search.evaluators import Evaluator
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.evaluators import Evaluator
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.patterns.patterns import PatternSet
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from tests.core.search.othello_mobility import mobility_evaluator

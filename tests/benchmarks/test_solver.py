@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from glem.core.game import load_game
-from glem.core.search.evaluation_evaluator import evaluator_of
-from glem.core.tournament.player_data import load_player_evaluation
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.named import load_value
+from glem.core.game.game import load_game
 from glem.games.othello.solver import EndgameSolver
 from tests.benchmarks.endgame_positions import real_positions
 from tests.benchmarks.solver_tables import problems, solve_each, warmed
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.shared
 
 @pytest.fixture(scope="module")
 def solver() -> EndgameSolver:
-    return warmed(evaluator_of(load_player_evaluation(load_game("othello"), "default")))
+    return warmed(evaluator_of(load_value("default", load_game("othello"))))
 
 
 def measure(benchmark, solver: EndgameSolver, positions: list) -> None:

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from glem.core.game import Game
-from glem.core.journal import Journal
-from glem.core.learning import Learning
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.players.spec import PlayerSpec, parse_player
+from glem.core.tasks.journal import Journal
 from glem.core.tournament.games import GameTask, play_game
 from glem.core.tournament.opening_choice import choose_openings
 from glem.core.tournament.openings import Opening
-from glem.core.tournament.players import PlayerSpec, parse_player
 from tests.core.tournament.evaluation_examples import mobility_difference
 
 GAMES = 40

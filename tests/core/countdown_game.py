@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.kernels import mix
+from glem.core.game.game import Game
 
 STONES = 9
 

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glem.core.borrowing import Borrowed
-from glem.core.evaluation import LinearEvaluation
-from glem.core.game import Game
-from glem.core.kernels import compiled
-from glem.core.search.evaluators import Evaluator, start, static_score, update
+from glem.core.compiling.borrowed import Borrowed
+from glem.core.compiling.kernels import compiled
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.evaluators import Evaluator, start, static_score, update
+from glem.core.game.game import Game
 from tests.oracles.evaluation import evaluation_sum
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.features import AtomicFeatures
+from glem.core.features.features import AtomicFeatures
 from glem.core.fitting import Design, LinearTerms
-from glem.core.patterns import PatternSet
+from glem.core.patterns.patterns import PatternSet
 from tests.oracles.fitting import dense_matrix
 
 PHASES = 4

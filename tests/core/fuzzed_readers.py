@@ -13,29 +13,29 @@ import attrs
 import numpy as np
 from attrs import define
 
-from glem.core.archives import ArchiveFormat
-from glem.core.chunked_work import claim_folder
-from glem.core.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.mining.checkpoint import MiningCheckpoint
+from glem.core.configurations.mining.mined import Part
 from glem.core.errors import BadInputError
-from glem.core.experiments.power import _kept
-from glem.core.experiments.strength import read_ratings
+from glem.core.evaluation.links import IDENTITY
+from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.features.learning import load_learning
+from glem.core.files.archives import ArchiveFormat
+from glem.core.files.packed import open_packed
 from glem.core.fitting import FitResult, PhaseWeights
 from glem.core.fitting.fitters import FileCheckpoint
-from glem.core.fitting.links import IDENTITY
-from glem.core.game import load_game
+from glem.core.fitting.training_files import load_weights, save_weights
+from glem.core.game.game import load_game
 from glem.core.grading.changes import read_candidates
-from glem.core.grading.learning import Verdict
-from glem.core.journal import Journal, read_journal
-from glem.core.learning import load_learning
-from glem.core.mining.checkpoint import MiningCheckpoint
-from glem.core.mining.mined import Part
-from glem.core.record_files import open_packed
-from glem.core.record_writing import write_games
-from glem.core.result_evaluation import ResultEvaluation
+from glem.core.grading.experiments.power import _kept
+from glem.core.grading.experiments.strength import read_ratings
+from glem.core.grading.trials import Verdict
+from glem.core.positions.writing import write_games
 from glem.core.search.probcut import ProbCut
 from glem.core.search.selectivity import CHECKS
+from glem.core.tasks.chunked_work import claim_folder
+from glem.core.tasks.journal import Journal, read_journal
 from glem.core.tournament.tournament import read_games, run_tournament
-from glem.core.training_files import load_weights, save_weights
 from tests.core import mutations
 from tests.core.grading.random_games import random_records
 from tests.core.linear_evaluations import mobility_evaluation

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from glem.core import search_labels
-from glem.core.chunked_work import Arrays
-from glem.core.game import Game
-from glem.core.positions import PositionSet
+from glem.core.game.game import Game
+from glem.core.labelling import by_search as search_labels
+from glem.core.positions.labels import positions_of_records
+from glem.core.positions.positions import PositionSet
+from glem.core.tasks.chunked_work import Arrays
 from tests.core.test_propagation import random_games
 
 __all__ = ["killed_once_then_labelled", "some_positions"]
@@ -21,7 +22,7 @@ _label_chunk = search_labels.label_chunk
 
 def some_positions(game: Game, count: int, seed: int = 1) -> PositionSet:
     """Different positions of random games, from all stages."""
-    every = PositionSet.from_records(game, [random_games(game, 40, seed, choices=60)]).merge_duplicates()
+    every = positions_of_records(game, [random_games(game, 40, seed, choices=60)]).merge_duplicates()
     return every.select(np.sort(np.random.default_rng(seed).permutation(len(every))[:count]))
 
 

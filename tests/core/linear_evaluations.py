@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from glem.core.evaluation import LinearEvaluation
-from glem.core.fitting.links import IDENTITY, LOGISTIC
-from glem.core.learning import Learning
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import IDENTITY, LOGISTIC
+from glem.core.features.learning import Learning
 
 __all__ = ["mobility_evaluation"]
 

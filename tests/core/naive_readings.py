@@ -19,14 +19,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from glem.core.evaluation import LinearEvaluation
-from glem.core.game import load_game
-from glem.core.grading.score_files import ScoreFileScorer
-from glem.core.position_files import _KEY
-from glem.core.positions import PositionSet
-from glem.core.record_files import open_bounded
-from glem.core.records import read_records, read_scored_positions
-from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.named import load_evaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.files.packed import open_bounded
+from glem.core.game.game import load_game
+from glem.core.grading.scorers.score_files import ScoreFileScorer
+from glem.core.positions.files import _KEY, read_positions
+from glem.core.positions.reading import read_records, read_scored_positions
 from glem.core.tournament.openings import read_openings
 from tests.oracles import othello_rules
 from tests.oracles.pgn import SCORES, plain_games
@@ -220,7 +220,7 @@ def right_moves(content: bytes, found: Any) -> bool:
 
 
 def read_columns(path: Path) -> Any:
-    found = PositionSet.read(path)
+    found = read_positions(path)
     return {"sources": found.sources, **{name: column.tolist() for name, column in found.columns().items()}}
 
 
@@ -254,7 +254,7 @@ def _linear(evaluation: LinearEvaluation, prefix: str = "") -> dict[str, Any]:
 
 
 def read_evaluation(path: Path) -> Any:
-    found = load_any_evaluation(path)
+    found = load_evaluation(path)
     if isinstance(found, ResultEvaluation):
         return {**_linear(found.value, "value_"), **_linear(found.drawishness, "drawishness_")}
     return _linear(found)

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError
-from glem.core.features import AtomicFeature, AtomicFeatures
-from glem.core.game import Game
-from glem.core.kernels import mix
-from glem.core.learning import Learning, Phases
+from glem.core.features.features import AtomicFeature, AtomicFeatures
+from glem.core.features.learning import Learning, Phases
+from glem.core.game.game import Game
 
 HEAP = 5
 MOST_TAKEN = 3

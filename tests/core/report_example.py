@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from glem.core.game import BoardLayout
+from glem.core.game.game import BoardLayout
 from glem.core.report import Calibration, CellMap, DiscoveryReport, Item, LearningCurve, PhaseErrors, write_report
 
 PHASES = tuple(f"{13 + 4 * phase if phase else 4}-{16 + 4 * phase}" for phase in range(13))

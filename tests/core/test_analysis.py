@@ -10,12 +10,12 @@ import attrs
 import numpy as np
 import pytest
 
-from glem.core.analysis import Analysis, Analyst
-from glem.core.game import Game
-from glem.core.learning import Learning
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.game.solver import Solution
+from glem.core.players.analysis import Analysis, Analyst
+from glem.core.players.spec import PlayerSpec
 from glem.core.search.results import Bound, Clock, Limits
-from glem.core.solving import Solution
-from glem.core.tournament.players import PlayerSpec
 from tests.core.linear_evaluations import mobility_evaluation
 
 EMPTIES = 6

@@ -10,8 +10,8 @@ import attrs
 import numpy as np
 import pytest
 
-from glem.core.archives import ArchiveFormat
 from glem.core.errors import BadInputError
+from glem.core.files.archives import ArchiveFormat
 
 FORMAT = ArchiveFormat(
     "glem example",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glem.core.assessment import BaselineFit, ErrorSums, calibration_bins, fit_baselines, phase_errors
 from glem.core.errors import BadInputError
-from glem.core.learning import Learning
+from glem.core.features.learning import Learning
+from glem.core.fitting.assessment import BaselineFit, ErrorSums, calibration_bins, fit_baselines, phase_errors
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from glem.core.borrowing import Borrowed, load_shared
+from glem.core.compiling.borrowed import Borrowed, load_shared
+from glem.core.compiling.kernels import UncompilableError, compiled
 from glem.core.errors import GlemError
-from glem.core.kernels import UncompilableError, compiled
 
 
 class Inner(NamedTuple):
@@ -68,8 +68,8 @@ def test_the_arrays_live_as_long_as_the_block():
 def test_another_process_finds_the_compiled_code():
     program = """
 import numpy as np
-from glem.core.borrowing import Borrowed
-from glem.core.kernels import compiled
+from glem.core.compiling.borrowed import Borrowed
+from glem.core.compiling.kernels import compiled
 from tests.core.test_borrowing import example, walk
 twin = compiled(walk)
 print(twin(Borrowed(example()), np.int64(0), np.int64(4)), sum(twin.stats.cache_hits.values()))

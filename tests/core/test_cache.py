@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from glem.core import kernels
+from glem.core.compiling import kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -27,8 +27,8 @@ RULES = """
 import numpy as np
 from typing import NamedTuple
 
-from glem.core.game import Game
-from glem.core.kernels import mix, pdep, pext
+from glem.core.game.game import Game
+from glem.core.compiling.kernels import mix, pdep, pext
 from nim.board import most_taken
 from nim.tables import TABLE
 
@@ -70,9 +70,10 @@ TABLE = np.loadtxt(pathlib.Path(__file__).with_name("table.txt"), dtype=np.int64
 
 PROGRAM = """
 import numpy as np
-from glem.core import kernels, perft as module
-from glem.core.game import final_score, hash_key
-from glem.core.kernels import compiled
+from glem.core.game.game import perft as module
+from glem.core.compiling import kernels
+from glem.core.game.game import final_score, hash_key
+from glem.core.compiling.kernels import compiled
 from nim.rules import NIM
 
 def score(rules, position):
@@ -231,7 +232,7 @@ def test_an_edit_of_glems_own_rules_is_seen(tmp_path: Path):
     for part in ("core", "games"):
         shutil.copytree(ROOT / part, package / part, ignore=shutil.ignore_patterns("__pycache__", "_glem"))
     program = (
-        "import glem.core.perft as module; from glem.core.game import load_game; "
+        "import glem.core.game.perft as module; from glem.core.game.game import load_game; "
         "print(module.__file__, module.perft(load_game('othello'), 5))"
     )
 

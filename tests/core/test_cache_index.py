@@ -12,7 +12,7 @@ from typing import Any
 import numba
 import pytest
 
-from glem.core.cache_index import make_index_shareable, one_process
+from glem.core.compiling.cache_index import make_index_shareable, one_process
 
 SOURCE = "def doubled(value):\n    return value + value\n"
 WRITERS = 6

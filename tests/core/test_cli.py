@@ -14,12 +14,14 @@ import pytest
 from attrs import evolve
 
 import glem
-from glem.core import progress
 from glem.core.cli import command_group, main
-from glem.core.configurations import ConfigurationSet, RelationTable
-from glem.core.evaluation import LinearEvaluation
-from glem.core.learning import Learning
-from glem.core.positions import PositionSet
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.learning import Learning
+from glem.core.positions import files
+from glem.core.positions.files import read_positions, write_positions
+from glem.core.positions.positions import PositionSet
+from glem.core.tasks import progress
 from tests.core.killed_commands import end_command_when
 
 
@@ -29,7 +31,7 @@ def positions(othello_learning: Learning, tmp_path_factory: pytest.TempPathFacto
     assert othello_learning.sample is not None
     sample: PositionSet = othello_learning.sample()
     path = tmp_path_factory.mktemp("positions") / "positions.parquet"
-    sample.select(sample.record < 150).write(path)
+    write_positions(path, sample.select(sample.record < 150))
     return path
 
 
@@ -97,7 +99,7 @@ def test_games_are_listed(run: _Run) -> None:
 
 def test_fit_evaluate_and_compare_agree(run: _Run, positions: Path, model: Path, tmp_path: Path) -> None:
     assert not Path(f"{model}.work").exists()
-    scored = PositionSet.read(positions)
+    scored = read_positions(positions)
     report = run.json("evaluate", model, positions)
     residual = LinearEvaluation.load(model).predict(scored.positions) - scored.label
     assert report["rmse"][str(model)][-1] == pytest.approx(float(np.sqrt(np.mean(residual**2))), rel=1e-5)
@@ -124,9 +126,9 @@ def test_fit_evaluate_and_compare_agree(run: _Run, positions: Path, model: Path,
 
 
 def test_a_fit_that_learns_nothing_warns(run: _Run, positions: Path, tmp_path: Path) -> None:
-    scored = PositionSet.read(positions)
+    scored = read_positions(positions)
     noise = tmp_path / "noise.parquet"
-    evolve(scored, label=np.random.default_rng(2).permutation(scored.label)).write(noise)
+    write_positions(noise, evolve(scored, label=np.random.default_rng(2).permutation(scored.label)))
     arguments = ("fit", noise, "-o", tmp_path / "model.npz", "--smoothing", "0", "--l2", "0", "--jobs", "1")
     fits = run.json(*arguments)["fits"]
     unlearned = [fit for fit in fits if not fit["improved"]]
@@ -140,9 +142,9 @@ def test_a_fit_that_learns_nothing_warns(run: _Run, positions: Path, tmp_path: P
 def test_merged_positions_are_evaluated_by_their_weight(
     run: _Run, positions: Path, model: Path, tmp_path: Path
 ) -> None:
-    merged = PositionSet.read(positions).merge_duplicates()
+    merged = read_positions(positions).merge_duplicates()
     path = tmp_path / "merged.parquet"
-    merged.write(path)
+    write_positions(path, merged)
     report = run.json("evaluate", model, path)
     assert report["counts"][-1] == len(merged)
     assert report["weights"][-1] == merged.weight.sum() > len(merged)
@@ -211,13 +213,13 @@ def test_explain_tells_that_a_game_is_over(run: _Run) -> None:
 def test_evaluating_takes_no_more_memory_for_more_positions(
     run: _Run, positions: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stream = PositionSet.stream
-    monkeypatch.setattr(PositionSet, "stream", lambda path, game: stream(path, 2000, game))
-    scored = PositionSet.read(positions)
+    stream = files.stream_positions
+    monkeypatch.setattr(files, "stream_positions", lambda path, game: stream(path, 2000, game))
+    scored = read_positions(positions)
     peaks = []
     for copies in (2, 32):
         path = tmp_path / f"{copies}.parquet"
-        PositionSet.concatenate([scored] * copies).write(path)
+        write_positions(path, PositionSet.concatenate([scored] * copies))
         tracemalloc.start()
         try:
             run("evaluate", model, path, "-o", tmp_path / "values.npy")
@@ -242,7 +244,7 @@ def test_explain_shows_board_and_items(run: _Run, model: Path) -> None:
 def test_other_links_and_methods_are_fitted(run: _Run, positions: Path, model: Path, tmp_path: Path, link: str) -> None:
     path = tmp_path / "model.npz"
     run("fit", positions, "-o", path, "--method", "descent", "--iterations", "3", "--link", link, "--smoothing", "0")
-    values = LinearEvaluation.load(path).predict(PositionSet.read(positions).positions)
+    values = LinearEvaluation.load(path).predict(read_positions(positions).positions)
     low, high = (-64, 64) if link == "sigmoid" else (0, 1)
     assert low <= values.min() < values.max() <= high
     report = run.json("evaluate", path, positions)
@@ -301,7 +303,7 @@ def test_demo_is_a_discovery_with_its_files(run: _Run, tmp_path: Path, monkeypat
         called.update(positions=len(positions), folder=folder, settings=settings)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("glem.core.discovery.discover", discover)
+    monkeypatch.setattr("glem.core.discovery.discovery.discover", discover)
     run("demo", "-o", tmp_path / "demo", status=130)
     assert called["positions"] > 200_000
     assert called["folder"] == tmp_path / "demo"
@@ -312,7 +314,7 @@ def test_demo_is_a_discovery_with_its_files(run: _Run, tmp_path: Path, monkeypat
 def test_demo_of_a_game_without_a_sample_lets_it_play(
     run: _Run, othello_learning: Learning, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from glem.core.self_play import sample_positions
+    from glem.core.labelling.first_games import sample_positions
 
     called: dict[str, Any] = {}
 
@@ -320,10 +322,11 @@ def test_demo_of_a_game_without_a_sample_lets_it_play(
         called["positions"] = len(positions)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("glem.core.learning.load_learning", lambda name: evolve(othello_learning, sample=None))
-    monkeypatch.setattr("glem.core.discovery.discover", discover)
+    monkeypatch.setattr("glem.core.features.learning.load_learning", lambda name: evolve(othello_learning, sample=None))
+    monkeypatch.setattr("glem.core.discovery.discovery.discover", discover)
     monkeypatch.setattr(
-        "glem.core.self_play.sample_positions", lambda game, **named: sample_positions(game, positions=500, **named)
+        "glem.core.labelling.first_games.sample_positions",
+        lambda game, **named: sample_positions(game, positions=500, **named),
     )
     printed = run("demo", "--game", "othello", "-o", tmp_path / "demo", status=130)
     assert 500 <= called["positions"] < 8000
@@ -347,7 +350,7 @@ def test_a_killed_fit_continues(run: _Run, othello_learning: Learning, tmp_path:
     assert othello_learning.sample is not None
     sample: PositionSet = othello_learning.sample()
     source = tmp_path / "positions.parquet"
-    sample.select(sample.record < 1500).write(source)
+    write_positions(source, sample.select(sample.record < 1500))
     options = ["--iterations", "60", "--validation", "0", "--jobs", "1"]
     whole, killed = tmp_path / "whole.npz", tmp_path / "killed.npz"
     run("fit", source, *options, "-o", whole)

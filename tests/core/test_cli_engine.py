@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from glem.core.learning import Learning
+from glem.core.features.learning import Learning
 from tests.core.linear_evaluations import mobility_evaluation
 
 PATIENCE = 300

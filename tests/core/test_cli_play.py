@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 from glem.core.cli import main
-from glem.core.engine import Engine
-from glem.core.game import load_game
-from glem.core.learning import Learning
-from glem.core.records import read_records
+from glem.core.features.learning import Learning
+from glem.core.game.game import load_game
+from glem.core.players.engine import Engine
+from glem.core.positions.reading import read_records
 from tests.core.killed_commands import killed_in_the_end
 from tests.core.linear_evaluations import mobility_evaluation
 
@@ -262,7 +262,7 @@ def test_without_an_evaluation_the_error_says_how_to_make_one(
     import attrs
 
     bare = attrs.evolve(othello_learning, default_evaluation=None)
-    monkeypatch.setattr("glem.core.learning.load_learning", lambda name: bare)
+    monkeypatch.setattr("glem.core.features.learning.load_learning", lambda name: bare)
     for command in ("play", "search", "engine"):
         assert "make one with `glem fit`" in terminal(command, "othello", status=2)
 
@@ -387,7 +387,7 @@ def test_only_commands_that_continue_say_so(terminal: _Terminal, monkeypatch: py
     def interrupted(*_arguments: object, **_options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("glem.core.game.load_game", interrupted)
+    monkeypatch.setattr("glem.core.game.game.load_game", interrupted)
     assert terminal("search", "othello", status=130).strip() == "glem: interrupted"
     monkeypatch.setattr("glem.core.cli.outputs.check_writable", interrupted)
     error = terminal("label", "x.games", "-o", "x.parquet", status=130)

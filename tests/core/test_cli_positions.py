@@ -9,13 +9,13 @@ import pytest
 from attrs import evolve
 
 from glem.core.cli import main
-from glem.core.game import Game
-from glem.core.grading.reading import SelectedPart, read_selected
-from glem.core.grading.selection import SelectionRule
-from glem.core.labelling import LabelCounts, Selection, label_records
-from glem.core.learning import Learning
-from glem.core.positions import PositionSet
-from glem.core.records import read_records
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.positions.files import read_positions
+from glem.core.positions.labels import LabelCounts, Selection, label_records, positions_of_records
+from glem.core.positions.reading import read_records
+from glem.core.positions.selection.reading import SelectedPart, read_selected
+from glem.core.positions.selection.selection import SelectionRule
 from glem.games.othello.transcripts import write_transcripts
 from glem.plugins.othello.self_play import play_games
 
@@ -39,10 +39,10 @@ def test_games_become_a_file_of_positions(
 ) -> None:
     output = tmp_path / "positions.parquet"
     status, out, _ = run(capsys, games, "-o", output)
-    expected = PositionSet.from_records(othello, read_records(othello, games), label="auto")
+    expected = positions_of_records(othello, read_records(othello, games), label="auto")
     assert status == 0
     assert out == f"{len(expected):,} positions in {output}\nfrom 60 games\n"
-    found = PositionSet.read(output)
+    found = read_positions(output)
     for name, column in expected.columns().items():
         assert np.array_equal(column, found.columns()[name]), name
 
@@ -56,7 +56,7 @@ def test_files_of_equal_names_in_different_folders_are_two(
         path.write_bytes(b"".join(write_transcripts(othello, play_games(20, seed, solved_empties=0))))
     output = tmp_path / "positions.parquet"
     assert run(capsys, *paths, paths[0], "-o", output, "--label", "result")[0] == 0
-    found = PositionSet.read(output)
+    found = read_positions(output)
     assert np.unique(found.record).tolist() == list(range(60))
     assert found.sources == ("one/games.txt", "other/games.txt")
     assert [found.sources[found.source[found.record == game][0]][:3] for game in (0, 20, 40)] == ["one", "oth", "one"]
@@ -71,7 +71,7 @@ def test_split_unseen_and_merge(othello: Game, games: Path, tmp_path: Path, caps
     options = ("--split", 0.25, "--unseen", "--merge", "--spread", "--seed", 4, "--json")
     status, out, _ = run(capsys, games, "-o", output, *options)
     assert status == 0
-    whole = PositionSet.from_records(othello, read_records(othello, games), label="auto")
+    whole = positions_of_records(othello, read_records(othello, games), label="auto")
     training, held_out = whole.split_by_game(0.25, 4)
     expected = [
         training.merge_duplicates(keep_spread=True),
@@ -84,7 +84,7 @@ def test_split_unseen_and_merge(othello: Game, games: Path, tmp_path: Path, caps
         {"path": str(path), "positions": len(part)} for path, part in zip(paths, expected, strict=True)
     ]
     for path, part in zip(paths, expected, strict=True):
-        found = PositionSet.read(path)
+        found = read_positions(path)
         for name, column in part.columns().items():
             assert np.array_equal(column, found.columns()[name]), name
     assert sorted(file.name for file in tmp_path.iterdir()) == sorted(path.name for path in paths)
@@ -97,8 +97,8 @@ def test_selections_arrive(
     options = ("--label", "result", "--plies", "10-50", "--phases", "3-5,8", "--sample", 4, "--seed", 2)
     run(capsys, games, "-o", output, *options)
     selection = Selection(plies=(10, 50), phases=(3, 4, 5, 8), stages=othello_learning.phases, per_game=4)
-    expected = PositionSet.from_records(othello, read_records(othello, games), selection=selection, seed=2)
-    found = PositionSet.read(output)
+    expected = positions_of_records(othello, read_records(othello, games), selection=selection, seed=2)
+    found = read_positions(output)
     assert len(found) > 200
     assert np.array_equal(found.positions.own, expected.positions.own)
 
@@ -108,7 +108,7 @@ def test_scored_positions(othello: Game, tmp_path: Path, capsys: pytest.CaptureF
     source.write_text("".join(f"{othello.format_position(othello.initial_position)} {score}\n" for score in (4, -6)))
     status, out, _ = run(capsys, source, "-o", output, "--label", "score")
     assert (status, out) == (0, f"2 positions in {output}\n")
-    found = PositionSet.read(output)
+    found = read_positions(output)
     assert found.label.tolist() == [4, -6]
     assert found.label_kind == "score"
 
@@ -219,6 +219,6 @@ def test_players_and_errors_of_tournament_games(
     assert summary["records"] == 587 + 954
     assert summary["other_players"] > 0
     assert summary["other_errors"] > 0
-    found = PositionSet.read(output)
+    found = read_positions(output)
     assert 0 < len(found) == summary["positions"]
     assert set(found.ply.tolist()) == {36}

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from glem.core import compiling_ahead
-from glem.core.compiling_ahead import FEATURES, SEARCH, compile_ahead
-from glem.core.game import load_game
+from glem.core.cli import compiling_ahead
+from glem.core.cli.compiling_ahead import FEATURES, SEARCH, compile_ahead
+from glem.core.game.game import load_game
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_none_is_started_where_it_would_not_help(started: list[list[str]], monke
 def test_the_process_leaves_kernels(tmp_path: Path) -> None:
     for purpose, evaluation in ((FEATURES, ""), (SEARCH, "none")):
         subprocess.run(
-            [sys.executable, "-m", "glem.core.compiling_ahead", purpose, "connect_four", evaluation],
+            [sys.executable, "-m", "glem.core.cli.compiling_ahead", purpose, "connect_four", evaluation],
             env={**os.environ, "GLEM_CACHE_DIR": str(tmp_path)},
             check=True,
         )

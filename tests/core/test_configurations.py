@@ -7,9 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glem.core.configurations import ConfigurationSet, RelationTable, close_under_symmetry, symmetry_classes
+from glem.core.configurations.configurations import (
+    ConfigurationSet,
+    RelationTable,
+    close_under_symmetry,
+    symmetry_classes,
+)
 from glem.core.errors import BadInputError
-from glem.core.learning import Learning
+from glem.core.features.learning import Learning
 from tests.oracles import mining as oracle
 
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from attrs import evolve
 
+from glem.core.compiling.kernels import mix, popcount
 from glem.core.conformance import check_features, check_game, check_learning, check_phases, plugin
 from glem.core.conformance.plugin import check_plugin
 from glem.core.errors import BadInputError, ConformanceError
-from glem.core.features import AtomicFeatures
-from glem.core.game import Game
-from glem.core.kernels import mix, popcount
-from glem.core.learning import Learning, Phases
+from glem.core.features.features import AtomicFeatures
+from glem.core.features.learning import Learning, Phases
+from glem.core.game.game import Game
 from glem.games.othello import rules as othello_rules
 from tests.core import countdown_game as sound
 from tests.core.countdown_game import COUNTDOWN, FACTS, Position

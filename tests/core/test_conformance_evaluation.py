@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from glem.core.configurations import ConfigurationSet, RelationTable
+from glem.core.compiling.operations import Operations
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.conformance import ConformanceReport, check_evaluation, random_evaluation
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.fitting.links import LOGISTIC, scaled_sigmoid
-from glem.core.learning import Learning
-from glem.core.operations import Operations
-from glem.core.search.evaluation_evaluator import recomputing_evaluator
-from glem.core.search.evaluators import Evaluator
+from glem.core.evaluation.integers.recomputing import recomputing_evaluator
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import LOGISTIC, scaled_sigmoid
+from glem.core.features.evaluators import Evaluator
+from glem.core.features.learning import Learning
 from tests.core.plain_game import COMPILED_LEARNING, PLAIN_LEARNING
 
 

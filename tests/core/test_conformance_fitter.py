@@ -12,7 +12,7 @@ from attrs import evolve
 from glem.core.conformance import ConformanceReport, check_fitter
 from glem.core.errors import BadInputError
 from glem.core.fitting import ConjugateGradient, Design, FitResult, Fitter, GradientDescent, LeastSquares, fit_phases
-from glem.core.training import FitSettings
+from glem.core.fitting.least_squares import FitSettings
 from tests.core.plain_game import COMPILED_LEARNING
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from glem.core.compiling.kernels import popcount
 from glem.core.conformance import check_game
 from glem.core.conformance.playouts import FIRST_PLIES, sample_of
 from glem.core.conformance.report import Examination
-from glem.core.game import Game
-from glem.core.kernels import popcount
+from glem.core.game.game import Game
 from glem.games.othello import rules as othello_rules
 from tests.core.countdown_game import COUNTDOWN
 

@@ -12,11 +12,11 @@ from attrs import evolve
 from glem.core.conformance import check_game, check_learning
 from glem.core.conformance.report import ConformanceReport
 from glem.core.errors import PluginError
-from glem.core.game import Game
-from glem.core.perft import perft
-from glem.core.protocols import Protocol
-from glem.core.solving import Solution
-from glem.core.tournament.simple_players import legal_moves_of
+from glem.core.game.game import Game
+from glem.core.game.perft import perft
+from glem.core.game.protocols import Protocol
+from glem.core.game.solver import Solution
+from glem.core.players.simple_players import legal_moves_of
 from tests.core import plain_game as nim
 from tests.core.countdown_game import COUNTDOWN
 from tests.core.plain_game import COMPILED, PLAIN, PLAIN_LEARNING, mirror_nim

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from glem.core.cli import check as check_command
 from glem.core.conformance import check_game, check_learning, plugin
-from glem.core.game import Game
-from glem.core.learning import Learning
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
 from glem.games.othello import rules as othello_rules
 from tests.core import countdown_game as sound
 from tests.core.countdown_game import FACTS, Position

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glem.core.protocols.conversation import LONGEST_LINE, Conversation, DescriptorLines, Interruption
+from glem.core.players.protocols.conversation import LONGEST_LINE, Conversation, DescriptorLines, Interruption
 
 KINDS = {"stop": Interruption.THINKING, "ping": Interruption.ALL}
 

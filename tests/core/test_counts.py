@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from glem.core.counts import counted, interval_text
+from glem.core.tasks.counts import counted, interval_text
 
 
 @pytest.mark.parametrize(

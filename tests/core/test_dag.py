@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glem.core.configurations import ConfigurationSet, RelationTable
-from glem.core.dag import ConfigurationDAG
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.dag import ConfigurationDAG
 from glem.core.errors import BadInputError
 from tests.core.matching_examples import configuration_set, feature_values, thinned
 from tests.oracles.matching import active_rows, direct_specializations, lists_of, most_specific_rows

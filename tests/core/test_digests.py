@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from glem.core.digests import arrays_digest
+from glem.core.files.digests import arrays_digest
 
 
 def test_a_digest_is_that_of_values_kinds_shapes_and_text() -> None:

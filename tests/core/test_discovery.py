@@ -13,19 +13,20 @@ import attrs
 import numpy as np
 import pytest
 
-from glem.core.candidates import MiningPlan, draw_sample, find_candidates
 from glem.core.cli import main
-from glem.core.discovery import DiscoverySettings, _cell_moments, discover
-from glem.core.duplicates import position_keys
+from glem.core.compiling.kernels import popcount
+from glem.core.discovery.candidates import MiningPlan, draw_sample, find_candidates
+from glem.core.discovery.discovery import DiscoverySettings, _cell_moments, discover
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.fitted_files import FITTED_FILES
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.provenance import FITTED_FILES
+from glem.core.features.learning import Learning, Phases
 from glem.core.fitting import ConjugateGradient
-from glem.core.kernels import popcount
-from glem.core.learning import Learning, Phases
-from glem.core.patterns import PatternSet
-from glem.core.positions import PositionSet
-from glem.core.training import FitSettings, Terms, train
+from glem.core.fitting.least_squares import FitSettings, Terms, train
+from glem.core.game.equal_positions import position_keys
+from glem.core.patterns.patterns import PatternSet
+from glem.core.positions.files import write_positions
+from glem.core.positions.positions import PositionSet
 from tests.core.killed_commands import end_command_when
 
 RESULTS = ("configurations.npz", "discovery.json", "mined.npz", "patterns.npz", "report.html")
@@ -266,7 +267,7 @@ def by_command(positions: PositionSet, tmp_path_factory: pytest.TempPathFactory)
     """A file of positions and the folder of an uninterrupted discovery by the command."""
     folder = tmp_path_factory.mktemp("command")
     source = folder / "positions.parquet"
-    positions.write(source)
+    write_positions(source, positions)
     _run(_command(source, folder / "whole"))
     files = LinearEvaluation.load(folder / "whole" / "patterns.npz").provenance[FITTED_FILES]
     assert files.endswith(" positions.parquet")

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from glem.core.drawing import draw_position
-from glem.core.game import BoardLayout, Game, load_game
+from glem.core.game.drawing import draw_position
+from glem.core.game.game import BoardLayout, Game, load_game
 from tests.core.countdown_game import COUNTDOWN, FACTS
 
 START = """\

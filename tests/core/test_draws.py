@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 from attrs import define, evolve
 
-from glem.core.draws import Draw, drawn_by
-from glem.core.engine import Engine
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.labelling import LabelCounts, label_records
-from glem.core.propagation import GameTree
-from glem.core.records import GameRecords
-from glem.core.replay import UNFINISHED, replay
+from glem.core.game.draws import Draw, drawn_by
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
+from glem.core.labelling.first_games import play_games
+from glem.core.players.engine import Engine
+from glem.core.players.spec import MoveChoice, Player, PlayerSpec
+from glem.core.positions.game_tree import GameTree
+from glem.core.positions.labels import LabelCounts, label_records
+from glem.core.positions.replay import UNFINISHED, replay
 from glem.core.search.results import Clock
-from glem.core.self_play import play_games
 from glem.core.tournament import games
 from glem.core.tournament.games import End, GameTask, PlayedGame, play_game
 from glem.core.tournament.openings import Opening
-from glem.core.tournament.players import MoveChoice, Player, PlayerSpec
 from tests.core.search import duel_game
 from tests.core.search.duel_game import Position, duel, play
 
@@ -157,7 +157,7 @@ def test_a_drawn_game_ends_with_its_reason(monkeypatch: pytest.MonkeyPatch, quie
 @pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])
 def test_self_play_ends_with_the_draw(monkeypatch: pytest.MonkeyPatch, plain: bool) -> None:
     if plain:
-        monkeypatch.setattr("glem.core.self_play.compiled", lambda function: function)
+        monkeypatch.setattr("glem.core.labelling.first_games.compiled", lambda function: function)
     records = play_games(DUEL, positions=400, seed=3)
     reasons = set()
     for number in range(len(records)):

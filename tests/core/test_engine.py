@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glem.core.analysis import Analysis
-from glem.core.engine import Engine
 from glem.core.errors import BadInputError
-from glem.core.game import Game, load_game
-from glem.core.learning import Learning
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game, load_game
+from glem.core.players.analysis import Analysis
+from glem.core.players.engine import Engine
+from glem.core.players.spec import MoveChoice, PlayerSpec
 from glem.core.search.results import Limits
-from glem.core.tournament.players import MoveChoice, PlayerSpec
 from glem.games.othello.notation import format_position
 from tests.core.countdown_game import COUNTDOWN
 from tests.core.linear_evaluations import mobility_evaluation
@@ -242,7 +242,7 @@ def test_an_interrupt_stops_the_search(othello: Game, searching: PlayerSpec, mon
         seen.append(stop)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("glem.core.tournament.search_player.SearchPlayer.choose", interrupted)
+    monkeypatch.setattr("glem.core.players.search_player.SearchPlayer.choose", interrupted)
     with pytest.raises(KeyboardInterrupt):
         engine.choose()
     assert seen[0].is_set()

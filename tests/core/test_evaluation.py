@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from glem.core.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.evaluation_files import compare_evaluations
-from glem.core.fitting.links import scaled_sigmoid
-from glem.core.game import legal_moves, play
-from glem.core.learning import Learning
-from glem.core.patterns import PatternSet
+from glem.core.evaluation.files import compare_evaluations
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import scaled_sigmoid
+from glem.core.features.learning import Learning
+from glem.core.game.game import legal_moves, play
+from glem.core.patterns.patterns import PatternSet
 from tests.oracles.evaluation import evaluation_sum
 
 

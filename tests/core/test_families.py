@@ -11,16 +11,17 @@ import pytest
 from click.testing import CliRunner
 
 from glem.core.cli import command_group
+from glem.core.cli.game_choice import choose_game
 from glem.core.errors import BadInputError, PluginError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.evaluation_files import load_evaluation
-from glem.core.families import LEARNING_FAMILIES_GROUP, check_named_by_file, family_names, family_of, load_member
-from glem.core.game import Game, load_game
-from glem.core.game_choice import choose_game
-from glem.core.learning import Learning, has_learning, load_learning
-from glem.core.positions import PositionSet
-from glem.core.record_writing import write_games
-from glem.core.records import GameRecords
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.named import load_evaluation
+from glem.core.features.learning import Learning, has_learning, load_learning
+from glem.core.game.families import LEARNING_FAMILIES_GROUP, check_named_by_file, family_names, family_of, load_member
+from glem.core.game.game import Game, load_game
+from glem.core.game.records import GameRecords
+from glem.core.positions.files import read_positions, write_positions
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.writing import write_games
 from tests.core.installed_games import write_distribution
 from tests.core.plain_game import learning_of, mirror_nim
 
@@ -99,20 +100,20 @@ def files(tmp_path: Path) -> tuple[Path, ...]:
     game, learning = load_game("nims:1"), load_learning("nims:1")
     written = tuple(tmp_path / name for name in ("some.games", "some.parquet", "some.npz"))
     write_games(game, written[0], GameRecords.empty())
-    PositionSet.from_positions(game, [game.initial_position], [1.0]).write(written[1])
+    write_positions(written[1], PositionSet.from_positions(game, [game.initial_position], [1.0]))
     LinearEvaluation(learning, np.zeros(len(learning.phases), np.float32)).save(written[2])
     return written
 
 
 READERS: tuple[Callable[[Path], object], ...] = (
     lambda path: choose_game(None, files=[path]),
-    PositionSet.read,
+    read_positions,
     load_evaluation,
 )
 
 
 def test_a_file_does_not_choose_what_a_family_makes(files: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glem.core.families._loaded", set())
+    monkeypatch.setattr("glem.core.game.families._loaded", set())
     for path, read in zip(files, READERS, strict=True):
         with pytest.raises(BadInputError, match=f"{path} is of the game 'nims:1', .*: glem --trust nims:1 COMMAND"):
             read(path)
@@ -124,7 +125,7 @@ def test_a_file_does_not_choose_what_a_family_makes(files: tuple[Path, ...], mon
 def test_a_family_vouches_for_members_that_files_may_name(
     files: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("glem.core.families._loaded", set())
+    monkeypatch.setattr("glem.core.game.families._loaded", set())
     monkeypatch.setattr(nim_family, "is_harmless", lambda text: text == "1", raising=False)
     for path, read in zip(files, READERS, strict=True):
         read(path)
@@ -136,11 +137,11 @@ def test_games_that_are_named_to_the_command_are_trusted(
     files: tuple[Path, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     output = ("positions", str(files[0]), "-o", str(tmp_path / "out.parquet"))
-    monkeypatch.setattr("glem.core.families._loaded", set())
+    monkeypatch.setattr("glem.core.game.families._loaded", set())
     refused = CliRunner().invoke(command_group, output)
     assert isinstance(refused.exception, BadInputError) and "--trust" in str(refused.exception)
     for words in (("--trust", "nims:1", *output), (*output, "--game", "nims:1")):
-        monkeypatch.setattr("glem.core.families._loaded", set())
+        monkeypatch.setattr("glem.core.game.families._loaded", set())
         assert "no position is left to write" in str(CliRunner().invoke(command_group, words).exception)
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.features import AtomicFeature, AtomicFeatures, Relation
-from glem.core.game import Game
-from glem.core.learning import Learning
+from glem.core.features.features import AtomicFeature, AtomicFeatures, Relation
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
 
 
 def write_two(position, values):  # type: ignore[no-untyped-def] # a plugin author need not annotate

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from glem.core.file_names import distinct_names
+from glem.core.files.names import distinct_names
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.files import atomic_path, check_writable, clear_temporaries, temporary_folder
+from glem.core.files.atomic import atomic_path, check_writable, clear_temporaries, temporary_folder
 
 
 def test_success_replaces_the_file_and_leaves_nothing_else(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_only_files_are_replaced(tmp_path: Path) -> None:
 _WRITE = """
 import sys, time
 from pathlib import Path
-from glem.core.files import atomic_path, temporary_folder
+from glem.core.files.atomic import atomic_path, temporary_folder
 target = Path(sys.argv[1])
 with atomic_path(target) as temporary, temporary_folder(target) as folder:
     temporary.write_text("half")

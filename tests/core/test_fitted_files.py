@@ -7,10 +7,11 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from glem.core.cli import command_group
-from glem.core.fitted_files import FITTED_FILES, fitted_among, fitted_files_text
-from glem.core.learning import Learning
-from glem.core.positions import PositionSet
-from glem.core.result_evaluation import load_any_evaluation
+from glem.core.evaluation.named import load_evaluation
+from glem.core.evaluation.provenance import FITTED_FILES, fitted_among, fitted_files_text
+from glem.core.features.learning import Learning
+from glem.core.positions.files import write_positions
+from glem.core.positions.positions import PositionSet
 
 
 def test_files_are_known_by_their_bytes(tmp_path: Path) -> None:
@@ -36,8 +37,8 @@ def test_grades_tell_when_an_evaluation_was_fitted_to_the_same_file(othello_lear
     assert othello_learning.sample is not None
     sample: PositionSet = othello_learning.sample()
     train, rest = sample.select(sample.record < 100).split_by_game(0.5, 0)
-    train.write(games)
-    rest.write(more)
+    write_positions(games, train)
+    write_positions(more, rest)
 
     def run(*words: str) -> str:
         result = CliRunner().invoke(command_group, words)
@@ -45,7 +46,7 @@ def test_grades_tell_when_an_evaluation_was_fitted_to_the_same_file(othello_lear
         return result.output
 
     run("fit", games, "-o", fitted, "--patterns", "none", "--iterations", "2")
-    assert load_any_evaluation(fitted).provenance[FITTED_FILES].endswith(" games.parquet")
+    assert load_evaluation(fitted).provenance[FITTED_FILES].endswith(" games.parquet")
     grade = ("--evaluation", fitted, "--resamples", "100", "--skip-moves", "0", "--skip-end", "0")
     assert "fitted was fitted to games.parquet" in run("grade", "othello", games, more, *grade)
     assert "was fitted to" not in run("grade", "othello", more, *grade)

@@ -13,6 +13,8 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 
 from glem.core.errors import BadInputError
+from glem.core.evaluation.links import scaled_sigmoid
+from glem.core.features.learning import Learning
 from glem.core.fitting import (
     IDENTITY,
     LOGISTIC,
@@ -25,9 +27,7 @@ from glem.core.fitting import (
     fit_phases,
 )
 from glem.core.fitting.fitters import FileCheckpoint
-from glem.core.fitting.links import scaled_sigmoid
 from glem.core.fitting.problem import Source
-from glem.core.learning import Learning
 from tests.core.fitting_problems import PHASES, Small, small_design
 from tests.oracles.fitting import descent, least_squares, objective
 

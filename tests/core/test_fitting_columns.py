@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from glem.core.features.learning import Learning
 from glem.core.fitting.columns import Columns
-from glem.core.learning import Learning
-from glem.core.patterns import MAX_TABLE_SIZE, PatternSet
+from glem.core.patterns.patterns import MAX_TABLE_SIZE, PatternSet
 
 
 @pytest.fixture(scope="module", params=["logistello", "three of a kind", "none fit"])

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from glem.core.errors import BadInputError
+from glem.core.evaluation.links import scaled_sigmoid
+from glem.core.features.learning import Learning
 from glem.core.fitting import IDENTITY, LOGISTIC, Design, LeastSquares, LinearTerms, Link, link_of, result_labels
 from glem.core.fitting import problem as problem_module
-from glem.core.fitting.links import scaled_sigmoid
 from glem.core.fitting.phases import neighbours
 from glem.core.fitting.problem import Source
-from glem.core.learning import Learning
 from tests.core.fitting_problems import CONFIGURATIONS, PHASES, Small, small_design
 from tests.oracles.fitting import objective
 

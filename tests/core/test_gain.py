@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glem.core.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.mining.gain import generalization_gain
 from glem.core.errors import BadInputError
-from glem.core.mining.gain import generalization_gain
 from tests.oracles.gain import gains
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from glem.core import registry as module
 from glem.core.errors import PluginError
-from glem.core.game import INTERFACE_VERSION, BoardLayout, Game, game_names, load_game
-from glem.core.learning import Learning
+from glem.core.features.learning import Learning
+from glem.core.game import registry as module
+from glem.core.game.game import INTERFACE_VERSION, BoardLayout, Game, game_names, load_game
 from tests.core.countdown_game import COUNTDOWN, FACTS
 
 

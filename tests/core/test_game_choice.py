@@ -5,14 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from glem.core.cli.game_choice import choose_game
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.game import load_game
-from glem.core.game_choice import choose_game
-from glem.core.learning import load_learning
-from glem.core.positions import PositionSet
-from glem.core.record_writing import write_games
-from glem.core.records import GameRecords
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.learning import load_learning
+from glem.core.game.game import load_game
+from glem.core.game.records import GameRecords
+from glem.core.positions.files import write_positions
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.writing import write_games
 
 
 def evaluation_file(folder: Path, game: str) -> str:
@@ -35,7 +36,7 @@ def test_files_of_glem_name_their_game(tmp_path: Path, name: str) -> None:
         write_games(game, path, GameRecords.empty(), format="games")
         assert choose_game(None, files=[path]) is game
     positions = PositionSet.from_positions(game, [game.initial_position], np.zeros(1), label_kind="given")
-    positions.write(tmp_path / "positions.parquet")
+    write_positions(tmp_path / "positions.parquet", positions)
     assert choose_game(None, files=[tmp_path / "positions.parquet"]) is game
 
 
@@ -60,13 +61,13 @@ def test_evaluations_tell_the_game(tmp_path: Path) -> None:
         choose_game(None, evaluations=[one, other])
     with pytest.raises(BadInputError, match="name the game"):
         choose_game(None, evaluations=["default"])
-    with pytest.raises(BadInputError, match=r"missing\.npz: cannot be read: No such file"):
+    with pytest.raises(BadInputError, match=r"missing\.npz.*: no such file"):
         choose_game(None, evaluations=["missing.npz", "default"])
 
 
 def test_one_installed_game_needs_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glem.core.game_choice.game_names", lambda: ["connect_four"])
+    monkeypatch.setattr("glem.core.cli.game_choice.game_names", lambda: ["connect_four"])
     assert choose_game(None, evaluations=["default"]).name == "connect_four"
-    monkeypatch.setattr("glem.core.game_choice.game_names", lambda: [])
+    monkeypatch.setattr("glem.core.cli.game_choice.game_names", lambda: [])
     with pytest.raises(BadInputError, match="no games are installed"):
         choose_game(None)

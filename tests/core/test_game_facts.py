@@ -10,13 +10,13 @@ import click
 import numpy as np
 import pytest
 
-from glem.core import game_facts as module
 from glem.core.cli import command_group, main
+from glem.core.compiling.plain_python import PlainRulesWarning
+from glem.core.conformance import facts as module
+from glem.core.conformance.facts import FactTable, GameFacts, game_facts
 from glem.core.errors import PluginError
-from glem.core.game import Game, game_names, load_game
-from glem.core.game_facts import FactTable, GameFacts, game_facts
-from glem.core.learning import Learning
-from glem.core.plain_rules import PlainRulesWarning
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game, game_names, load_game
 from tests.core.countdown_game import COUNTDOWN, Position
 
 

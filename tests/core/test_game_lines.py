@@ -8,10 +8,11 @@ import pytest
 from attrs import evolve
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game, load_game
-from glem.core.labelling import LabelCounts, label_records
-from glem.core.record_writing import write_games
-from glem.core.records import GameRecords, read_records
+from glem.core.game.game import Game, load_game
+from glem.core.game.records import GameRecords
+from glem.core.positions.labels import LabelCounts, label_records
+from glem.core.positions.reading import read_records
+from glem.core.positions.writing import write_games
 
 HEADER = "# glem games 1 othello\n"
 

@@ -14,16 +14,17 @@ import pytest
 
 from glem.core.cli import main
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.generation import ExploringSpec, Generated, GenerationSettings, generate
-from glem.core.learning import Learning
-from glem.core.opening_plans import OpeningPlan, all_openings, random_opening
-from glem.core.perft import perft
-from glem.core.positions import PositionSet
-from glem.core.records import GameRecords, read_records
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.game.perft import perft
+from glem.core.game.records import GameRecords
+from glem.core.labelling.training_games import ExploringSpec, Generated, GenerationSettings, generate
+from glem.core.players.spec import parse_player
+from glem.core.positions.labels import positions_of_records
+from glem.core.positions.reading import read_records
 from glem.core.tournament.games import GameTask, play_game
+from glem.core.tournament.opening_plans import OpeningPlan, all_openings, random_opening
 from glem.core.tournament.openings import Opening, canonical_position
-from glem.core.tournament.players import parse_player
 from glem.core.tournament.transcripts import records_of_transcripts, transcript_of
 from tests.core.linear_evaluations import mobility_evaluation
 
@@ -48,7 +49,7 @@ def test_games_are_complete_and_legal(othello: Game, tmp_path: Path) -> None:
     records = records_in(othello, found)
     assert len(records) == 12
     assert not np.isnan(records.score).any()
-    positions = PositionSet.from_records(othello, [records])
+    positions = positions_of_records(othello, [records])
     assert len(positions) == found.positions
 
 
@@ -80,7 +81,7 @@ def test_missing_files_are_played_again_and_others_kept(othello: Game, tmp_path:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_number_of_positions_takes_the_fewest_files(othello: Game, tmp_path: Path, workers: int) -> None:
     found = generate(othello, tmp_path / "g", RANDOM, positions=1000, workers=workers)
-    counts = [len(PositionSet.from_records(othello, read_records(othello, path))) for path in found.files]
+    counts = [len(positions_of_records(othello, read_records(othello, path))) for path in found.files]
     assert sum(counts) == found.positions >= 1000 > sum(counts[:-1])
     assert sorted((tmp_path / "g").glob("*.games")) == list(found.files)
     more = generate(othello, tmp_path / "g", RANDOM, positions=1500)

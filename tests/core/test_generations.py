@@ -7,21 +7,22 @@ import attrs
 import numpy as np
 import pytest
 
-from glem.core.chunked_work import Workers
 from glem.core.cli import main
+from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.fitted_files import FITTED_FILES
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import scaled_sigmoid
+from glem.core.evaluation.provenance import FITTED_FILES
+from glem.core.features.learning import Learning
 from glem.core.fitting import ConjugateGradient
-from glem.core.fitting.links import scaled_sigmoid
-from glem.core.game import Game
-from glem.core.generations import Generation, ImproveSettings, improve
-from glem.core.learning import Learning
-from glem.core.operations import position_at
-from glem.core.positions import PositionSet
-from glem.core.search_labels import Labeller, SearchLabelling
-from glem.core.tournament.players import parse_player
-from glem.core.training import FitSettings
+from glem.core.fitting.least_squares import FitSettings
+from glem.core.game.game import Game
+from glem.core.labelling.by_search import Labeller, SearchLabelling
+from glem.core.labelling.improving import Generation, ImproveSettings, improve
+from glem.core.players.spec import parse_player
+from glem.core.positions.files import read_positions, write_positions
+from glem.core.positions.positions import PositionSet
+from glem.core.tasks.chunked_work import Workers
 from tests.core.labelling_examples import some_positions
 from tests.core.linear_evaluations import mobility_evaluation
 
@@ -72,7 +73,7 @@ def test_every_phase_is_fitted_to_searches_with_the_phases_behind_it(
         path = folder / "before.npz"
         before.save(path)
         labeller = Labeller(othello, parse_player(f"{path},depth=2,solve=6,table=1"))
-        labelled = PositionSet.read(folder / f"labelled-{phase:02d}.parquet")
+        labelled = read_positions(folder / f"labelled-{phase:02d}.parquet")
         assert len(labelled) == found.labelled[phase] > found.given[phase]
         for row in range(0, 20, 2):
             assert labelled.label[row] == np.float32(labeller.label(position_at(labelled.positions, row)).label)
@@ -81,7 +82,7 @@ def test_every_phase_is_fitted_to_searches_with_the_phases_behind_it(
 
 def test_labels_of_the_last_phase_are_exact(othello: Game, made: tuple[Generation, Path]) -> None:
     _, folder = made
-    labelled = PositionSet.read(folder / "labelled-12.parquet")
+    labelled = read_positions(folder / "labelled-12.parquet")
     assert len(labelled) > 60
     for row in range(20):
         assert labelled.label[row] == exact_value(othello, position_at(labelled.positions, row))
@@ -162,7 +163,7 @@ def test_command(
 ) -> None:
     told = {"labels": "result", "fitter": "by hand", FITTED_FILES: "0123 old.parquet"}
     attrs.evolve(mobility_evaluation(othello_learning), provenance=told).save(tmp_path / "first.npz")
-    positions.select(slice(0, 150)).write(tmp_path / "some.parquet")
+    write_positions(tmp_path / "some.parquet", positions.select(slice(0, 150)))
     target = tmp_path / "second.npz"
     arguments = ["improve", str(tmp_path / "first.npz"), str(tmp_path / "some.parquet"), "-o", str(target)]
     arguments += ["--workers", "1", "--validation", "0"]

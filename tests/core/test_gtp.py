@@ -12,12 +12,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import glem
-from glem.core.engine import Engine
-from glem.core.game import Game, load_game
-from glem.core.learning import Learning
-from glem.core.protocols.gtp import GTP, serve_gtp
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game, load_game
+from glem.core.players.engine import Engine
+from glem.core.players.protocols.gtp import GTP, serve_gtp
+from glem.core.players.spec import PlayerSpec
 from glem.core.search.results import Clock, Limits
-from glem.core.tournament.players import PlayerSpec
 from tests.core.countdown_game import COUNTDOWN
 from tests.core.linear_evaluations import mobility_evaluation
 

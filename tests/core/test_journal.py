@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
-from glem.core.journal import Journal, read_journal
+from glem.core.tasks.journal import Journal, read_journal
 
 SETTINGS = {"game": "othello", "players": ("a", "b"), "depth": 3}
 

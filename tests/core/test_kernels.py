@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glem.core import kernels
-from glem.core.cache_folder import CacheFolderWarning
-from glem.core.errors import PluginError
-from glem.core.kernels import (
+from glem.core.compiling import kernels
+from glem.core.compiling.cache_folder import CacheFolderWarning
+from glem.core.compiling.kernels import (
     UncompilableError,
     compiled,
     inlined,
@@ -29,6 +28,7 @@ from glem.core.kernels import (
     popcount,
     trailing_zeros,
 )
+from glem.core.errors import PluginError
 
 words = st.integers(0, 2**64 - 1) | st.sampled_from([0, 1, 1 << 63, 2**64 - 1])
 

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from glem.core.cli import main
-from glem.core.evaluation import LinearEvaluation
-from glem.core.game import Game
-from glem.core.learning import Learning
-from glem.core.record_writing import write_games
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.positions.files import write_positions
+from glem.core.positions.writing import write_games
 from tests.core.killed_commands import end_command_when
 from tests.core.labelling_examples import some_positions
 from tests.core.linear_evaluations import mobility_evaluation
@@ -71,7 +72,7 @@ def test_an_ended_relabel_continues(othello: Game, model: str, tmp_path: Path) -
 @pytest.mark.slow
 def test_an_ended_improve_continues(othello: Game, othello_learning: Learning, model: str, tmp_path: Path) -> None:
     positions = tmp_path / "some.parquet"
-    some_positions(othello, 2000).write(positions)
+    write_positions(positions, some_positions(othello, 2000))
     arguments = ["improve", model, str(positions), "--workers", "1", "--by", "depth=2,solve=6,table=1"]
     whole, ended = tmp_path / "whole.npz", tmp_path / "ended.npz"
     run([*arguments, "-o", str(whole)])

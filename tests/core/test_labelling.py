@@ -8,19 +8,21 @@ import pytest
 from attrs import evolve
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.labelling import (
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords, ScoredPositions
+from glem.core.positions.labels import (
     LABELS,
     LabelCounts,
     Selection,
     frequent_players,
     label_records,
     label_scored_positions,
+    positions_of_records,
     serious_error,
 )
-from glem.core.learning import Learning
-from glem.core.positions import PositionSet
-from glem.core.records import GameRecords, ScoredPositions, read_records
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.reading import read_records
 from tests.core.countdown_game import COUNTDOWN
 from tests.oracles import positions as oracle
 
@@ -65,7 +67,7 @@ def records(othello: Game) -> GameRecords:
 
 @pytest.mark.parametrize("label", LABELS)
 def test_labels_agree_with_the_oracle(othello: Game, records: GameRecords, label: str) -> None:
-    found = PositionSet.from_records(othello, [records], label=label)
+    found = positions_of_records(othello, [records], label=label)
     row = 0
     for game in range(len(records)):
         score = float(records.theoretical_score[game])
@@ -87,15 +89,15 @@ def test_labels_agree_with_the_oracle(othello: Game, records: GameRecords, label
 
 
 def test_a_result_that_confirms_the_exact_score_labels_the_rest(othello: Game, records: GameRecords) -> None:
-    results = PositionSet.from_records(othello, [records])
+    results = positions_of_records(othello, [records])
     first_rows = np.flatnonzero(results.ply == 0)
     confirmed = evolve(
         records,
         theoretical_score=results.label[first_rows],
         theoretical_ply=np.full(len(records), 30, np.int16),
     )
-    assert np.array_equal(PositionSet.from_records(othello, [confirmed], label="theoretical").label, results.label)
-    assert np.allclose(PositionSet.from_records(othello, [confirmed], label="auto").label, results.label, atol=1e-5)
+    assert np.array_equal(positions_of_records(othello, [confirmed], label="theoretical").label, results.label)
+    assert np.allclose(positions_of_records(othello, [confirmed], label="auto").label, results.label, atol=1e-5)
 
 
 def test_unfinished_games_have_exact_labels_only(othello: Game, records: GameRecords) -> None:
@@ -106,7 +108,7 @@ def test_unfinished_games_have_exact_labels_only(othello: Game, records: GameRec
     assert 4 not in found.record
     assert counts.positions == len(found)
     assert counts.without_label >= 41
-    exact = PositionSet.from_records(othello, [unfinished], label="theoretical")
+    exact = positions_of_records(othello, [unfinished], label="theoretical")
     assert (exact.ply[exact.record == 4] >= 0).sum() >= 37
     assert (np.abs(exact.label[exact.record == 4]) == abs(records.theoretical_score[4])).all()
 
@@ -124,22 +126,22 @@ def test_the_number_of_jobs_and_the_chunks_do_not_matter(
     othello: Game, records: GameRecords, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     selection = Selection(per_game=5)
-    whole = PositionSet.from_records(othello, [records], selection=selection, seed=3)
-    monkeypatch.setattr("glem.core.labelling._GAMES_AT_ONCE", 7)
+    whole = positions_of_records(othello, [records], selection=selection, seed=3)
+    monkeypatch.setattr("glem.core.positions.labels._GAMES_AT_ONCE", 7)
     chunks = [records.select(slice(0, 11)), records.select(slice(11, 40))]
     for jobs in (1, 3):
-        found = PositionSet.from_records(othello, chunks, selection=selection, seed=3, jobs=jobs)
+        found = positions_of_records(othello, chunks, selection=selection, seed=3, jobs=jobs)
         for name, column in whole.columns().items():
             assert np.array_equal(column, found.columns()[name]), name
 
 
 def test_drawn_positions_are_uniform_and_as_many_as_asked(othello: Game) -> None:
     records = random_records(othello, 300, 2)
-    everything = PositionSet.from_records(othello, [records])
+    everything = positions_of_records(othello, [records])
     lengths = np.bincount(everything.record)
     draws = np.zeros(70)
     for seed in range(20):
-        found = PositionSet.from_records(othello, [records], selection=Selection(per_game=6), seed=seed)
+        found = positions_of_records(othello, [records], selection=Selection(per_game=6), seed=seed)
         assert np.array_equal(np.bincount(found.record), np.minimum(lengths, 6))
         draws += np.bincount(found.ply, minlength=70)
     # 300 games, 20 seeds, 6 of about 60 positions: 600 draws a ply with a deviation of about 23.
@@ -147,11 +149,11 @@ def test_drawn_positions_are_uniform_and_as_many_as_asked(othello: Game) -> None
 
 
 def test_selection_by_ply_and_phase(othello: Game, othello_learning: Learning, records: GameRecords) -> None:
-    everything = PositionSet.from_records(othello, [records])
-    found = PositionSet.from_records(othello, [records], selection=Selection(plies=(10, 12)))
+    everything = positions_of_records(othello, [records])
+    found = positions_of_records(othello, [records], selection=Selection(plies=(10, 12)))
     assert np.array_equal(found.positions.own, everything.positions.own[np.isin(everything.ply, [10, 11, 12])])
     stages = othello_learning.phases
-    found = PositionSet.from_records(othello, [records], selection=Selection(phases=(2, 7), stages=stages))
+    found = positions_of_records(othello, [records], selection=Selection(phases=(2, 7), stages=stages))
     assert set(stages.of(found.positions).tolist()) == {2, 7}
     assert len(found) == np.isin(stages.of(everything.positions), [2, 7]).sum()
 
@@ -174,7 +176,7 @@ def test_selection_by_players(othello: Game, records: GameRecords) -> None:
 
 
 def test_selection_by_errors(othello: Game, records: GameRecords) -> None:
-    results = PositionSet.from_records(othello, [records])
+    results = positions_of_records(othello, [records])
     error = np.abs(results.label[results.ply == 0] - records.theoretical_score)
     counts = LabelCounts()
     (found,) = label_records(othello, [records], selection=Selection(errors=(10, 30)), counts=counts)
@@ -186,7 +188,7 @@ def test_selection_by_errors(othello: Game, records: GameRecords) -> None:
 def test_records_are_numbered_through_the_files(othello: Game, records: GameRecords) -> None:
     numbered = evolve(records.select(slice(0, 3)), source="numbered", extra={"number": np.array([2, 3, 9])}, names={})
     other = evolve(records.select(slice(3, 5)), source="other")
-    found = PositionSet.from_records(othello, [other, numbered, numbered.select(slice(0, 0)), other])
+    found = positions_of_records(othello, [other, numbered, numbered.select(slice(0, 0)), other])
     assert sorted(set(found.record.tolist())) == [0, 1, 3, 4, 10, 11, 12]
     assert found.sources == ("other", "numbered")
     assert set(found.record[found.source == 1].tolist()) == {3, 4, 10}
@@ -197,9 +199,9 @@ def test_the_same_game_has_the_same_key_in_every_file_and_orientation(othello: G
     # The four symmetries that keep the starting position are 0, 3, 4 and 7.
     for symmetry in (0, 3, 4, 7):
         moves = np.array([othello.transform_move(int(move), symmetry) for move in records.moves], np.uint8)
-        turned = PositionSet.from_records(othello, [evolve(records, moves=moves, source="turned")])
-        assert np.array_equal(turned.game_key, PositionSet.from_records(othello, [records]).game_key)
-    everything = PositionSet.from_records(othello, [records])
+        turned = positions_of_records(othello, [evolve(records, moves=moves, source="turned")])
+        assert np.array_equal(turned.game_key, positions_of_records(othello, [records]).game_key)
+    everything = positions_of_records(othello, [records])
     assert len(set(everything.game_key.tolist())) == 40
 
 
@@ -234,7 +236,7 @@ def test_unknown_phases_labels_and_jobs_are_refused(othello: Game, othello_learn
         list(label_records(othello, [], label="exact"))
     with pytest.raises(BadInputError, match="jobs must be positive"):
         list(label_records(othello, [], jobs=0))
-    assert len(PositionSet.from_records(othello, [])) == 0
+    assert len(positions_of_records(othello, [])) == 0
 
 
 @pytest.mark.shared
@@ -262,5 +264,5 @@ def test_scores_of_unfinished_games_are_labels(othello: Game, records: GameRecor
     assert (counts.unfinished, counts.without_label) == (0, 0)
     assert labelled.label[labelled.record == 0].tolist() == [6, -6] * 10 + [6]
     # Where the moves end the game, they have the last word.
-    finished = PositionSet.from_records(othello, [records.select(slice(1, 2))], label="result")
+    finished = positions_of_records(othello, [records.select(slice(1, 2))], label="result")
     assert labelled.label[labelled.record == 1].tolist() == finished.label.tolist()

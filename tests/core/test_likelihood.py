@@ -10,13 +10,13 @@ import pytest
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
+from glem.core.evaluation.result_distribution import log_correctness, result_distribution
 from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.likelihood import LikelihoodProblem, PartWeights, phase_basis
 from glem.core.fitting.likelihood_errors import likelihood_errors
 from glem.core.fitting.likelihood_passes import information_rows, log_likelihood, slopes_of
 from glem.core.fitting.likelihood_rows import LikelihoodChunk, LikelihoodRows, LikelihoodTerms
 from glem.core.fitting.quasi_newton import minimize
-from glem.core.grading.distribution import log_correctness, result_distribution
 from tests.oracles import likelihood as oracle
 
 PHASES, FEATURES = 3, 6

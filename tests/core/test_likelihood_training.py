@@ -10,21 +10,23 @@ import pytest
 from click.testing import CliRunner
 
 from glem.core.cli import command_group
+from glem.core.discovery.game_positions import GamePositions, keys_digest, read_game_positions
 from glem.core.errors import BadInputError
-from glem.core.fitting.links import LOGISTIC
-from glem.core.game_positions import GamePositions, keys_digest, read_game_positions
-from glem.core.grading.selection import SelectionRule
-from glem.core.learning import Learning
-from glem.core.likelihood_training import (
+from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.named import load_evaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.features.learning import Learning
+from glem.core.fitting.likelihood_training import (
     LikelihoodSettings,
     LikelihoodTraining,
     fit_likelihood,
     prior_of,
     without_knowledge,
 )
-from glem.core.patterns import PatternSet
-from glem.core.positions import PositionSet
-from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation
+from glem.core.patterns.patterns import PatternSet
+from glem.core.positions.files import read_positions, write_positions
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.selection.selection import SelectionRule
 from tests.core.linear_evaluations import mobility_evaluation
 from tests.oracles.grading import mean_log_likelihood
 
@@ -37,7 +39,7 @@ def file(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -
     assert othello_learning.sample is not None
     sample: PositionSet = othello_learning.sample()
     path = tmp_path_factory.mktemp("likelihood") / "games.parquet"
-    sample.select(sample.record < 600).write(path)
+    write_positions(path, sample.select(sample.record < 600))
     return path
 
 
@@ -59,7 +61,7 @@ def training(othello_learning: Learning, games: list[GamePositions]) -> Likeliho
 
 
 def test_games_are_told_apart_and_have_the_keys_of_position_files(file: Path, games: list[GamePositions]) -> None:
-    stored = PositionSet.read(file)
+    stored = read_positions(file)
     keys = np.concatenate([part.game_key for part in games])
     numbers = np.concatenate([part.game for part in games])
     assert len(np.unique(numbers)) == 600
@@ -163,7 +165,7 @@ def test_the_command_fits_and_writes(file: Path, tmp_path: Path) -> None:
     printed = CliRunner().invoke(command_group, [*common, "--iterations", "30"])
     assert printed.exit_code == 0, printed.output
     assert "wrote" in printed.output
-    evaluation = load_any_evaluation(output)
+    evaluation = load_evaluation(output)
     assert isinstance(evaluation, ResultEvaluation)
     assert evaluation.provenance["prior"] == "none"
     on_disk = CliRunner().invoke(
@@ -179,7 +181,7 @@ def test_the_command_fits_and_writes(file: Path, tmp_path: Path) -> None:
     narrower = ["--hold", "value", "--window", "2", "--settle", "--validation", "0"]
     held = CliRunner().invoke(command_group, [*common, "--prior", str(second), *narrower, "-o", str(third)])
     assert held.exit_code == 0, held.output
-    after = load_any_evaluation(third)
+    after = load_evaluation(third)
     assert isinstance(after, ResultEvaluation)
     ratio = after.value.linear_weights.sum() / evaluation.value.linear_weights.sum()
     np.testing.assert_allclose(

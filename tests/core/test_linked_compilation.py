@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.kernels import compiled, is_made, kept, kernel, translate
+from glem.core.compiling.kernels import compiled, is_made, kept, kernel, translate
 
 ONE, TWO = np.int64(1), np.int64(2)
 
@@ -102,7 +102,7 @@ def test_what_compiled_code_alone_calls_has_no_machine_code_of_its_own() -> None
 def test_a_kept_translation_is_read_by_the_next_kernel(tmp_path: Path) -> None:
     program = (
         "import numpy as np\n"
-        "from glem.core.kernels import compiled\n"
+        "from glem.core.compiling.kernels import compiled\n"
         "from tests.core.test_linked_compilation import tripled, {name}\n"
         "print(compiled({name})(np.int64(5)), sum(compiled(tripled)._inner.stats.cache_hits.values()))\n"
     )

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glem.core.configurations import ConfigurationSet, RelationTable
-from glem.core.dag import ConfigurationDAG
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.dag import ConfigurationDAG
+from glem.core.configurations.matching import ConfigurationMatcher, blocks, generalizations, lists, single, tables
+from glem.core.configurations.matching.tables import build_tables
+from glem.core.configurations.mining import generate_configurations
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.learning import Learning
-from glem.core.matching import ConfigurationMatcher, blocks, generalizations, lists, single, tables
-from glem.core.matching.tables import build_tables
-from glem.core.mining import generate_configurations
-from glem.core.records import read_records
-from glem.core.replay import replay
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.positions.reading import read_records
+from glem.core.positions.replay import replay
 from tests.core.matching_examples import FEATURES, configuration_set, feature_values, thinned
 from tests.oracles.matching import active_rows, direct_specializations, lists_of, most_specific_rows
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from glem.core.configurations import ConfigurationSet
+from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.mining import MiningCheckpoint, MiningSettings, generate_configurations, mine
+from glem.core.configurations.mining.generation import _sequential_test
 from glem.core.errors import BadInputError
-from glem.core.mining import MiningCheckpoint, MiningSettings, generate_configurations, mine
-from glem.core.mining.generation import _sequential_test
-from glem.core.progress import Task
+from glem.core.tasks.progress import Task
 from tests.core.killed_commands import killed_in_the_end
 from tests.oracles import mining as oracle
 
@@ -277,7 +277,7 @@ def test_a_finished_checkpoint_can_be_removed(tmp_path: Path) -> None:
 _KILLED = """
 import sys
 import numpy as np
-from glem.core.mining import generate_configurations
+from glem.core.configurations.mining import generate_configurations
 values = np.load(sys.argv[1])
 generate_configurations(values, minimum_matches=2, maximum_size=7, checkpoint=sys.argv[2])
 print("finished")

@@ -9,15 +9,15 @@ import pytest
 import scipy.stats
 from numpy.typing import NDArray
 
-from glem.core.configurations import ConfigurationSet, RelationTable
-from glem.core.errors import BadInputError
-from glem.core.mining import (
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.mining import (
     LabelStatistics,
     count_matches,
     generate_configurations,
     label_significance,
     label_statistics,
 )
+from glem.core.errors import BadInputError
 
 
 def _positions(count: int, seed: int) -> tuple[NDArray[np.int16], NDArray[np.float64]]:

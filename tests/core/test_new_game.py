@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from glem.core.cli import main
+from glem.core.conformance.new_game import check_name, check_title, new_game
 from glem.core.errors import BadInputError
-from glem.core.new_game import check_name, check_title, new_game
 from tests.stranger_environment import StrangerEnvironment, stranger_environment
 
 FILES = {

@@ -10,10 +10,10 @@ import pytest
 from attrs import evolve
 
 from glem.core.errors import BadInputError
-from glem.core.features import AtomicFeature, AtomicFeatures
-from glem.core.game import Game
-from glem.core.learning import Learning
-from glem.core.patterns import Pattern, PatternSet, images_of, self_images
+from glem.core.features.features import AtomicFeature, AtomicFeatures
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.patterns.patterns import Pattern, PatternSet, images_of, self_images
 from tests.oracles.fitting import pattern_orbits
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core import perft as perft_module
+from glem.core.compiling.kernels import compiled
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.kernels import compiled
-from glem.core.perft import perft
+from glem.core.game import perft as perft_module
+from glem.core.game.game import Game
+from glem.core.game.perft import perft
 from tests.core.countdown_game import COUNTDOWN
 
 # As the tables of Othello programs have them: a pass is a ply, a game that has ended counts once.

@@ -14,23 +14,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.borrowing import Borrowed
-from glem.core.candidates import draw_sample
 from glem.core.cli import main
-from glem.core.duplicates import canonical_positions, group_equal, position_keys
-from glem.core.game import Game, final_score, load_game, play
-from glem.core.kernels import PlainRulesWarning, UncompilableError, compiled
-from glem.core.learning import Learning, load_learning
-from glem.core.opening_plans import all_openings
-from glem.core.operations import Operations, generic_operation
-from glem.core.perft import perft
-from glem.core.positions import PositionSet
-from glem.core.records import GameRecords
-from glem.core.replay import outcomes, replay
-from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.compiling.borrowed import Borrowed
+from glem.core.compiling.kernels import PlainRulesWarning, UncompilableError, compiled
+from glem.core.compiling.operations import Operations, generic_operation
+from glem.core.discovery.candidates import draw_sample
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.features.learning import Learning, load_learning
+from glem.core.game.equal_positions import canonical_positions, group_equal, position_keys
+from glem.core.game.game import Game, final_score, load_game, play
+from glem.core.game.perft import perft
+from glem.core.game.records import GameRecords
+from glem.core.positions.labels import positions_of_records
+from glem.core.positions.replay import outcomes, replay
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
-from glem.core.tasks import run_tasks
+from glem.core.tasks.tasks import run_tasks
+from glem.core.tournament.opening_plans import all_openings
 from tests.core import plain_game
 from tests.core.installed_games import write_distribution
 from tests.core.plain_game import COMPILED, COMPILED_LEARNING, PLAIN, PLAIN_LEARNING, learning_of, mirror_nim
@@ -38,7 +38,7 @@ from tests.core.search.duel_game import Position as Cells
 from tests.core.tournament.evaluation_examples import linear_evaluation
 
 ROOT = Path(__file__).parents[2]
-silently = pytest.mark.filterwarnings("ignore::glem.core.plain_rules.PlainRulesWarning")
+silently = pytest.mark.filterwarnings("ignore::glem.core.compiling.plain_python.PlainRulesWarning")
 
 GROUPS = {
     "glem__games": {
@@ -109,7 +109,7 @@ def _features(learning: Learning) -> Any:
 
 
 def _candidates(learning: Learning) -> Any:
-    positions = PositionSet.from_records(learning.game, [random_records(learning.game)])
+    positions = positions_of_records(learning.game, [random_records(learning.game)])
     return list(draw_sample(positions, 50, seed=3).positions)
 
 
@@ -199,7 +199,7 @@ FUNCTIONS = ["legal_moves", "play", "is_over", "final_score", "hash_key", "trans
 @silently
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_only_code_that_reaches_the_function_becomes_plain(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glem.core.failed_compilation._uncompilable", {})  # other tests know of the same functions
+    monkeypatch.setattr("glem.core.compiling.failures._uncompilable", {})  # other tests know of the same functions
     game = mirror_nim(f"odd_{name}", **{name: getattr(plain_game, f"plain_{name}")})
     assert game.rules.plain_reason is None
     assert perft(game, 4) == perft(COMPILED, 4)
@@ -232,7 +232,7 @@ def test_a_failed_kernel_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch) 
     with pytest.warns(PlainRulesWarning):
         perft(game, 3)
     with monkeypatch.context() as patch:
-        patch.setattr("glem.core.failed_compilation._explanation", None)  # would be called for another failure
+        patch.setattr("glem.core.compiling.failures._explanation", None)  # would be called for another failure
         assert perft(game, 4) == perft(COMPILED, 4)
 
 
@@ -295,7 +295,7 @@ def _perft_of(depth: int) -> int:
 
 
 def test_workers_hand_their_warning_to_this_process(installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glem.core.plain_rules._warned", set())
+    monkeypatch.setattr("glem.core.compiling.plain_python._warned", set())
     with pytest.warns(PlainRulesWarning) as caught:
         found = dict(run_tasks(_perft_of, [3, 4, 3, 4], workers=2))
     assert found == {0: 164, 1: 634, 2: 164, 3: 634}

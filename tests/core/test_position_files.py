@@ -12,9 +12,17 @@ import pytest
 from attrs import evolve
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.position_files import PositionWriter, keep_unseen, merge_file, read_header
-from glem.core.positions import PositionSet
+from glem.core.game.game import Game
+from glem.core.positions.files import (
+    PositionWriter,
+    keep_unseen,
+    merge_file,
+    read_header,
+    read_positions,
+    stream_positions,
+    write_positions,
+)
+from glem.core.positions.positions import PositionSet
 from tests.core.test_positions import assert_same, random_set
 
 KEY = b"glem.positions"
@@ -40,18 +48,18 @@ def path(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("count", [0, 1, 1000])
 def test_what_is_read_equals_what_was_written(othello: Game, path: Path, count: int) -> None:
     some = random_set(othello, count, 1)
-    some.write(path)
-    assert_same(PositionSet.read(path), some)
+    write_positions(path, some)
+    assert_same(read_positions(path), some)
     merged = some.merge_duplicates(keep_spread=True)
-    merged.write(path)
-    assert_same(PositionSet.read(path, othello), merged)
+    write_positions(path, merged)
+    assert_same(read_positions(path, othello), merged)
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 100, 5000])
 def test_streaming_gives_the_same_in_chunks(othello: Game, path: Path, chunk: int) -> None:
     some = random_set(othello, 230, 2)
-    some.write(path)
-    chunks = list(PositionSet.stream(path, chunk))
+    write_positions(path, some)
+    chunks = list(stream_positions(path, chunk))
     assert max(len(part) for part in chunks) <= chunk
     assert_same(PositionSet.concatenate(chunks, renumber=False), some)
 
@@ -63,7 +71,7 @@ def test_parts_are_appended_and_sources_united(othello: Game, path: Path) -> Non
             writer.append(part)
         assert not path.exists()
     assert writer.count == 30
-    assert_same(PositionSet.read(path), PositionSet.concatenate(parts, renumber=False))
+    assert_same(read_positions(path), PositionSet.concatenate(parts, renumber=False))
     header = read_header(path)
     assert (header.game, header.label_kind, header.count, header.sources) == ("othello", "score", 30, ("a", "b"))
     assert header.score_bounds == (-64, 64)
@@ -71,11 +79,11 @@ def test_parts_are_appended_and_sources_united(othello: Game, path: Path) -> Non
 
 def test_an_interrupted_writer_leaves_the_old_file(othello: Game, path: Path) -> None:
     old = random_set(othello, 5, 6)
-    old.write(path)
+    write_positions(path, old)
     with pytest.raises(KeyboardInterrupt), PositionWriter(path, othello, "score") as writer:
         writer.append(random_set(othello, 50, 7))
         raise KeyboardInterrupt
-    assert_same(PositionSet.read(path), old)
+    assert_same(read_positions(path), old)
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
@@ -93,18 +101,18 @@ def test_parts_of_another_kind_are_refused(othello: Game, path: Path) -> None:
 def test_files_that_are_no_parquet(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(BadInputError, match=r"positions\.parquet: damaged, or no Parquet file of positions"):
-        PositionSet.read(path)
+        read_positions(path)
 
 
 def test_a_missing_file_is_named(path: Path) -> None:
     with pytest.raises(BadInputError, match=r"positions\.parquet: cannot be read: No such file"):
-        PositionSet.read(path)
+        read_positions(path)
 
 
 def test_foreign_parquet_files(othello: Game, path: Path) -> None:
     pq.write_table(pa.table({"a": [1, 2]}), path)
     with pytest.raises(BadInputError, match="glem did not write it"):
-        PositionSet.read(path)
+        read_positions(path)
 
 
 @pytest.mark.parametrize(
@@ -139,26 +147,26 @@ def test_foreign_parquet_files(othello: Game, path: Path) -> None:
     ],
 )
 def test_damaged_headers_and_columns(othello: Game, path: Path, change: Any, message: str) -> None:
-    random_set(othello, 20, 9).write(path)
+    write_positions(path, random_set(othello, 20, 9))
     with pytest.raises(Exception, match=message) as raised:
-        PositionSet.read(rewritten(path, change))
+        read_positions(rewritten(path, change))
     assert "\n" not in str(raised.value)
     assert type(raised.value).__module__ == "glem.core.errors"
 
 
 def test_every_cut_is_noticed(othello: Game, path: Path) -> None:
-    random_set(othello, 300, 10).write(path)
+    write_positions(path, random_set(othello, 300, 10))
     content = path.read_bytes()
     rng = np.random.default_rng(0)
     for length in rng.integers(0, len(content), 60):
         path.write_bytes(content[:length])
         with pytest.raises(BadInputError, match=r"positions\.parquet"):
-            PositionSet.read(path)
+            read_positions(path)
 
 
 def test_flipped_bits_are_noticed_or_harmless(othello: Game, path: Path) -> None:
     some = random_set(othello, 300, 11)
-    some.write(path)
+    write_positions(path, some)
     content = path.read_bytes()
     rng = np.random.default_rng(1)
     noticed = 0
@@ -167,7 +175,7 @@ def test_flipped_bits_are_noticed_or_harmless(othello: Game, path: Path) -> None
         damaged[place] ^= 1 << int(rng.integers(8))
         path.write_bytes(damaged)
         try:
-            found = PositionSet.read(path, othello)
+            found = read_positions(path, othello)
         except BadInputError as error:
             assert str(path) in str(error)
             noticed += 1
@@ -180,7 +188,7 @@ def test_flipped_bits_are_noticed_or_harmless(othello: Game, path: Path) -> None
 
 def test_more_rows_than_memory_are_refused_before_reading(path: Path, othello: Game) -> None:
     schema_source = path.with_name("small.parquet")
-    random_set(othello, 1, 12).write(schema_source)
+    write_positions(schema_source, random_set(othello, 1, 12))
     schema = pq.read_table(schema_source).schema
     columns = [pa.array(np.zeros(1 << 20, field.type.to_pandas_dtype())) for field in schema]
     with pq.ParquetWriter(path, schema) as writer:
@@ -189,23 +197,23 @@ def test_more_rows_than_memory_are_refused_before_reading(path: Path, othello: G
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("os.sysconf", lambda name: 1 << 13)
         with pytest.raises(BadInputError, match="3145728 positions do not fit into memory; stream them"):
-            PositionSet.read(path)
-    assert len(next(PositionSet.stream(path, 10))) == 10
+            read_positions(path)
+    assert len(next(stream_positions(path, 10))) == 10
 
 
 def test_a_file_is_merged_in_parts_as_at_once(othello: Game, path: Path) -> None:
     some = random_set(othello, 600, 13, distinct=150)
-    some.write(path)
+    write_positions(path, some)
     parts, whole = path.with_name("parts.parquet"), path.with_name("whole.parquet")
     assert merge_file(path, whole, keep_spread=True) == merge_file(
         path, parts, keep_spread=True, positions_in_memory=100
     )
-    expected, found = PositionSet.read(whole), PositionSet.read(parts)
+    expected, found = read_positions(whole), read_positions(parts)
     assert_same(expected, some.merge_duplicates(keep_spread=True))
     order = [np.lexsort((one.positions.opponent, one.positions.own)) for one in (expected, found)]
     assert_same(found.select(order[1]), expected.select(order[0]))
     merge_file(path, path)
-    assert len(PositionSet.read(path)) == len(expected)
+    assert len(read_positions(path)) == len(expected)
     assert len(expected) < 200 < len(some)
     assert sorted(file.name for file in path.parent.iterdir()) == [
         "parts.parquet",
@@ -217,20 +225,20 @@ def test_a_file_is_merged_in_parts_as_at_once(othello: Game, path: Path) -> None
 def test_unseen_positions_are_kept(othello: Game, path: Path) -> None:
     some, training = random_set(othello, 200, 14, distinct=60), random_set(othello, 40, 15, distinct=60)
     training_path = path.with_name("training.parquet")
-    some.write(path)
-    training.write(training_path)
+    write_positions(path, some)
+    write_positions(training_path, training)
     expected = some.without(training)
     assert keep_unseen(path, path, training=training_path) == len(expected)
-    assert_same(PositionSet.read(path), expected)
-    PositionSet.empty(othello).write(training_path)
+    assert_same(read_positions(path), expected)
+    write_positions(training_path, PositionSet.empty(othello))
     assert keep_unseen(path, path, training=training_path) == len(expected)
 
 
 def test_chunks_must_hold_something(othello: Game, path: Path) -> None:
-    PositionSet.empty(othello).write(path)
+    write_positions(path, PositionSet.empty(othello))
     with pytest.raises(BadInputError, match="at least one position, got 0"):
-        list(PositionSet.stream(path, 0))
-    assert [len(part) for part in PositionSet.stream(path, 5)] == [0]
+        list(stream_positions(path, 0))
+    assert [len(part) for part in stream_positions(path, 5)] == [0]
 
 
 def test_merging_holds_what_is_different(othello: Game, path: Path) -> None:

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from numba.core.event import install_listener
 
-from glem.core import progress
 from glem.core.cli.compilations import Compilations
-from glem.core.kernels import compiled
-from glem.core.progress import line_progress
+from glem.core.compiling.kernels import compiled
+from glem.core.tasks import progress
+from glem.core.tasks.progress import line_progress
 
 
 def wait_for_lines(lines: list[str], count: int) -> None:

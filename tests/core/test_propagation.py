@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.learning import Learning
-from glem.core.positions import PositionSet
-from glem.core.propagation import GameTree, label_changes, propagate
-from glem.core.records import GameRecords, read_records
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
+from glem.core.positions.game_tree import GameTree, label_changes, propagate
+from glem.core.positions.labels import positions_of_records
+from glem.core.positions.reading import read_records
 from tests.oracles import game_tree as oracle
 
 
@@ -136,7 +137,7 @@ def test_a_result_labels_the_positions_of_a_single_game(othello: Game) -> None:
     records = evolve(records, theoretical_score=np.full(1, np.nan, np.float32))
     tree = GameTree.from_records(othello, [records])
     found = tree.labelled(tree.propagate())
-    expected = PositionSet.from_records(othello, [records])
+    expected = positions_of_records(othello, [records])
     for name, column in expected.columns().items():
         assert np.array_equal(column, found.columns()[name]), name
     assert found.label_kind == "propagated"

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.archives import read_arrays
-from glem.core.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.mining.checkpoint import MiningCheckpoint
 from glem.core.errors import BadInputError, GlemError, PluginError, reading
-from glem.core.fitting.links import IDENTITY
-from glem.core.game import Game
-from glem.core.journal import Journal
-from glem.core.mining.checkpoint import MiningCheckpoint
-from glem.core.records import read_records
+from glem.core.evaluation.links import IDENTITY
+from glem.core.files.archives import read_arrays
+from glem.core.fitting.training_files import load_weights
+from glem.core.game.game import Game
+from glem.core.positions.reading import read_records
+from glem.core.tasks.journal import Journal
 from glem.core.tournament.tournament import read_games
-from glem.core.training_files import load_weights
 from tests.core.mutations import announced, archive_of
 
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from glem.core import record_files
 from glem.core.errors import BadInputError
-from glem.core.record_files import bare_suffix, line_blocks, open_bounded, open_packed
+from glem.core.files import packed as record_files
+from glem.core.files.packed import bare_suffix, line_blocks, open_bounded, open_packed
 
 
 def zstandard(content: bytes) -> bytes:

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.records import GameRecords, read_records, read_scored_positions
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
+from glem.core.positions.reading import read_records, read_scored_positions
 
 GAMES = ("f5d6c3d3", "f5f6", "d3c5")
 

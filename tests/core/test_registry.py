@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from glem.core.errors import PluginError
-from glem.core.game import game_names, load_game
-from glem.core.learning import load_learning
+from glem.core.features.learning import load_learning
+from glem.core.game.game import game_names, load_game
 from tests.house.tree import ROOT
 
 SOUND = "from attrs import evolve\nfrom tests.core.countdown_game import COUNTDOWN, FACTS\n"
@@ -90,8 +90,8 @@ def test_a_sound_plugin(site: Site):
         ),
         (
             "needs_glem",
-            "from glem.core.game import Game, Wonders\n",
-            "cannot import name 'Wonders' from 'glem.core.game'",
+            "from glem.core.game.game import Game, Wonders\n",
+            "cannot import name 'Wonders' from 'glem.core.game.game'",
         ),
         (
             "needs_room",
@@ -123,7 +123,8 @@ def test_a_sound_plugin(site: Site):
         ),
         (
             "lacks_argument",
-            SOUND + "from glem.core.game import Game\nFACTS = {**FACTS}\ndel FACTS['play']\nGAME = Game(**FACTS)\n",
+            SOUND
+            + "from glem.core.game.game import Game\nFACTS = {**FACTS}\ndel FACTS['play']\nGAME = Game(**FACTS)\n",
             "game 'countdown': Game needs play, which it was not given (file {path}, line 6)",
         ),
         (
@@ -233,9 +234,9 @@ def test_broken_plugins_are_listed_with_their_reasons(site: Site):
 
 LEARNING = """\
 from attrs import evolve
-from glem.core.features import AtomicFeature, AtomicFeatures
-from glem.core.game import load_game
-from glem.core.learning import Learning, Phases
+from glem.core.features.features import AtomicFeature, AtomicFeatures
+from glem.core.game.game import load_game
+from glem.core.features.learning import Learning, Phases
 from tests.core.countdown_game import COUNTDOWN
 
 GAME = evolve(COUNTDOWN, name="ant")

@@ -8,18 +8,18 @@ import attrs
 import numpy as np
 import pytest
 
-from glem.core.chunked_work import Workers
 from glem.core.cli import main
+from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.learning import Learning
-from glem.core.operations import position_at
-from glem.core.positions import PositionSet
-from glem.core.propagation import GameTree
-from glem.core.record_writing import write_games
-from glem.core.relabelling import Correction, RelabelSettings, relabel
-from glem.core.search_labels import Labeller
-from glem.core.tournament.players import parse_player
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.labelling.by_search import Labeller
+from glem.core.labelling.corrected import Correction, RelabelSettings, relabel
+from glem.core.players.spec import parse_player
+from glem.core.positions.files import read_positions
+from glem.core.positions.game_tree import GameTree
+from glem.core.positions.writing import write_games
+from glem.core.tasks.chunked_work import Workers
 from tests.core.linear_evaluations import mobility_evaluation
 from tests.core.test_propagation import random_games
 
@@ -184,7 +184,7 @@ def test_command_counts_changes_and_writes_labels(
     assert re.search(r"^[\d,]+ positions searched quickly$", out, re.MULTILINE)
     assert re.search(r"^[\d,]+(, then [\d,]+)* positions suspicious and searched again, ", out, re.MULTILINE)
     assert "Corrected labels" in out
-    written = PositionSet.read(target)
+    written = read_positions(target)
     assert written.label_kind == "propagated"
     assert len(written) == len(written.merge_duplicates())
     assert not Path(f"{target}.work").exists()

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glem.core.game import Game, load_game
-from glem.core.operations import position_at
-from glem.core.records import GameRecords
-from glem.core.replay import FINISHED, ILLEGAL, UNFINISHED, outcomes, replay
+from glem.core.compiling.operations import position_at
+from glem.core.game.game import Game, load_game
+from glem.core.game.records import GameRecords
+from glem.core.positions.replay import FINISHED, ILLEGAL, UNFINISHED, outcomes, replay
 from tests.oracles.replay import legal_moves, random_game, replay_game
 
 OTHELLO = load_game("othello")
@@ -196,8 +196,9 @@ def test_no_games_and_games_without_moves() -> None:
 def test_the_cache_survives_a_game_that_is_gone(tmp_path: Path) -> None:
     """A process that cannot import this module's game still replays its own."""
     program = (
-        "import numpy as np; from glem.core.game import load_game; from glem.core.records import GameRecords; "
-        "from glem.core.replay import outcomes; "
+        "import numpy as np; from glem.core.game.game import load_game; "
+        "from glem.core.game.records import GameRecords; "
+        "from glem.core.positions.replay import outcomes; "
         "records = GameRecords.from_moves(np.array([37, 43]), np.array([0, 2])); "
         "print(outcomes(load_game('othello'), records).status)"
     )

@@ -21,7 +21,7 @@ import matplotlib
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.game import BoardLayout
+from glem.core.game.game import BoardLayout
 from glem.core.report import (
     DEFAULT_GLYPHS,
     Calibration,

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.fitting.links import LOGISTIC
-from glem.core.grading.scorers import scorer_of
-from glem.core.grading.selected import SelectedPositions
-from glem.core.learning import Learning, load_learning
-from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation, value_part
-from glem.core.tournament.player_data import load_any_player_evaluation, load_player_evaluation
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.named import load_evaluation, load_value
+from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
+from glem.core.features.learning import Learning, load_learning
+from glem.core.grading.scorers.scorers import scorer_of
+from glem.core.positions.selection.selected import SelectedPositions
 from tests.core.linear_evaluations import mobility_evaluation
 from tests.oracles.grading import distribution
 
@@ -68,7 +68,7 @@ def test_files_keep_everything(othello_learning: Learning, tmp_path: Path) -> No
     evaluation = example(othello_learning)
     path = tmp_path / "result.npz"
     evaluation.save(path)
-    loaded = load_any_evaluation(path)
+    loaded = load_evaluation(path)
     assert isinstance(loaded, ResultEvaluation)
     assert (loaded.scale, loaded.provenance) == (1.5, {"made": "by hand"})
     positions = positions_of(othello_learning)
@@ -81,14 +81,16 @@ def test_whoever_wants_an_evaluation_gets_the_value(othello_learning: Learning, 
     evaluation.save(path)
     positions = positions_of(othello_learning)
     wanted = evaluation.value.predict(positions)
-    assert (LinearEvaluation.load(path).predict(positions) == wanted).all()
+    assert (load_value(path).predict(positions) == wanted).all()
+    with pytest.raises(BadInputError, match="with a drawishness"):
+        LinearEvaluation.load(path)
     game = othello_learning.game
-    assert (load_player_evaluation(game, str(path)).predict(positions) == wanted).all()
-    assert isinstance(load_any_player_evaluation(game, str(path)), ResultEvaluation)
+    assert (load_value(str(path), game).predict(positions) == wanted).all()
+    assert isinstance(load_evaluation(str(path), game), ResultEvaluation)
     assert value_part(evaluation) is evaluation.value
     plain = tmp_path / "plain.npz"
     evaluation.value.save(plain)
-    assert isinstance(load_any_evaluation(plain), LinearEvaluation)
+    assert isinstance(load_evaluation(plain), LinearEvaluation)
     with pytest.raises(BadInputError, match="without a drawishness"):
         ResultEvaluation.load(plain)
 
@@ -146,14 +148,14 @@ def test_damaged_files_are_explained(
     example(othello_learning).save(path)
     _with_header(path, change)
     with pytest.raises(BadInputError, match=words) as found:
-        load_any_evaluation(path)
+        load_evaluation(path)
     assert "result.npz" in str(found.value)
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match="No such file"):
-        load_any_evaluation(tmp_path / "missing.npz")
+    with pytest.raises(BadInputError, match="no such file"):
+        load_evaluation(tmp_path / "missing.npz")
     text = tmp_path / "text.npz"
     text.write_text("no archive")
     with pytest.raises(BadInputError, match=r"text\.npz"):
-        load_any_evaluation(text)
+        load_evaluation(text)

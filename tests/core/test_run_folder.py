@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.files import TEMPORARY
-from glem.core.run_folder import claim_folder, folder_lock, remove_work, run_folder
+from glem.core.files.atomic import TEMPORARY
+from glem.core.tasks.run_folder import claim_folder, folder_lock, remove_work, run_folder
 
 SETTINGS = {"work": "some", "depth": 4}
 
 _WORK = """
 import sys, time
 from pathlib import Path
-from glem.core.files import atomic_path
-from glem.core.run_folder import run_folder
+from glem.core.files.atomic import atomic_path
+from glem.core.tasks.run_folder import run_folder
 with run_folder(Path(sys.argv[1]), {"work": "some", "depth": 4}) as folder:
     (folder / "labels-000000.npz").touch()
     with atomic_path(folder / "labels-000001.npz"):

@@ -15,20 +15,21 @@ import attrs
 import numpy as np
 import pytest
 
-from glem.core.chunked_work import Workers
 from glem.core.cli import main
+from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.learning import Learning
-from glem.core.operations import position_at
-from glem.core.positions import PositionSet
-from glem.core.sampling import PositionSampler, Samples
-from glem.core.search.evaluation_evaluator import evaluator_of
-from glem.core.search.evaluators import Evaluator
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.features.evaluators import Evaluator
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.labelling.by_search import Labeller, Origin, SearchCounts, SearchLabelling, label_by_search
+from glem.core.labelling.sampled import PositionSampler, Samples
+from glem.core.players.spec import PlayerSpec, parse_player
+from glem.core.positions.files import read_positions, write_positions
+from glem.core.positions.positions import PositionSet
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
-from glem.core.search_labels import Labeller, Origin, SearchCounts, SearchLabelling, label_by_search
-from glem.core.tournament.players import PlayerSpec, parse_player
+from glem.core.tasks.chunked_work import Workers
 from tests.core.labelling_examples import killed_once_then_labelled, some_positions
 from tests.core.linear_evaluations import mobility_evaluation
 from tests.core.search.othello_mobility import mobility_evaluator
@@ -223,7 +224,7 @@ def test_sampled_positions_lie_below_the_given_ones(othello: Game, model: str, t
 
 
 def mobility_evaluation_of(model: str) -> Any:
-    from glem.core.evaluation import LinearEvaluation
+    from glem.core.evaluation.linear import LinearEvaluation
 
     return LinearEvaluation.load(model)
 
@@ -246,7 +247,7 @@ def test_labels_do_not_depend_on_where_they_are_made(
     settings = settings_of(model, sampled=1, even=1)
     expected = labelled(positions, settings, tmp_path / "one")
     # By two workers of which one dies, here and on a cluster.
-    monkeypatch.setattr("glem.core.search_labels.label_chunk", killed_once_then_labelled)
+    monkeypatch.setattr("glem.core.labelling.by_search.label_chunk", killed_once_then_labelled)
     monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed"))
     assert_equal(expected, labelled(positions, settings, tmp_path / "two", workers=Workers(2)))
     assert (tmp_path / "killed").exists()
@@ -313,7 +314,7 @@ def test_command_labels_games_and_positions(
     target = tmp_path / "labelled.parquet"
     run(["label", games, "-o", str(target), "--game", "othello", "--by", f"{model},depth=1", "--workers", "1"])
     assert "Mean label by side to move" in capsys.readouterr().out
-    first = PositionSet.read(target)
+    first = read_positions(target)
     assert not Path(f"{target}.work").exists()
     run(
         [
@@ -328,13 +329,13 @@ def test_command_labels_games_and_positions(
             "--json",
         ]
     )
-    again = PositionSet.read(tmp_path / "again.parquet")
+    again = read_positions(tmp_path / "again.parquet")
     assert len(again) > len(first.merge_duplicates())
 
 
 def test_a_killed_command_continues(othello: Game, model: str, tmp_path: Path) -> None:
     positions = tmp_path / "some.parquet"
-    some_positions(othello, 1500).write(positions)
+    write_positions(positions, some_positions(othello, 1500))
     whole, killed = tmp_path / "whole.parquet", tmp_path / "killed.parquet"
     arguments = ["label", str(positions), "--by", f"{model},depth=3", "--workers", "1"]
     run([*arguments, "-o", str(whole)])

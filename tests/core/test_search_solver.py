@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.exact_scores import SolverSpec
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.labelling.by_search import Labeller
+from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.search.results import Limits
-from glem.core.search_labels import Labeller
-from glem.core.search_solver import SearchSolver
-from glem.core.solving import can_solve, solve_moves, solver_of
-from glem.core.tournament.players import PlayerSpec, parse_player
+from glem.core.search.solve_many import SolverSpec
+from glem.core.search.solver import SearchSolver, can_solve, solve_moves, solver_of
 from tests.core.countdown_game import COUNTDOWN, FACTS, STONES, Position
 
 
@@ -90,7 +89,7 @@ def test_games_without_an_end_in_sight_are_refused() -> None:
 
 
 def test_conventions_are_no_business_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glem.core.exact_scores.load_game", lambda _name: SOLVABLE)
+    monkeypatch.setattr("glem.core.search.solve_many.load_game", lambda _name: SOLVABLE)
     assert isinstance(SolverSpec("countdown", table_mb=1).make(), SearchSolver)
     with pytest.raises(BadInputError, match="no score conventions"):
         SolverSpec("countdown", table_mb=1, convention="odd").make()

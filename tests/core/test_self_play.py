@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from glem.core.compiling.plain_python import PlainRulesWarning
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.plain_rules import PlainRulesWarning
-from glem.core.records import GameRecords
-from glem.core.replay import FINISHED, replay
-from glem.core.self_play import play_games, sample_positions
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
+from glem.core.labelling.first_games import play_games, sample_positions
+from glem.core.positions.replay import FINISHED, replay
 from tests.core.countdown_game import COUNTDOWN, FACTS, STONES
 from tests.core.plain_game import COMPILED, PLAIN
 from tests.oracles.game_tree import negamax, tree_of
@@ -40,7 +40,7 @@ def test_equal_seeds_give_equal_games() -> None:
 
 def test_compiled_and_plain_code_play_the_same_games(monkeypatch: pytest.MonkeyPatch) -> None:
     found = columns(play_games(COUNTDOWN, positions=600, seed=2))
-    monkeypatch.setattr("glem.core.self_play.compiled", lambda function: function)
+    monkeypatch.setattr("glem.core.labelling.first_games.compiled", lambda function: function)
     assert columns(play_games(COUNTDOWN, positions=600, seed=2)) == found
 
 
@@ -82,7 +82,7 @@ def test_labels_are_the_values_of_all_games_together() -> None:
 
 
 def test_rules_that_are_not_compiled_play_fewer_games(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glem.core.plain_rules._warned", set())
+    monkeypatch.setattr("glem.core.compiling.plain_python._warned", set())
     with pytest.warns(PlainRulesWarning):
         records = play_games(PLAIN)
     assert 4000 <= records.lengths.sum() < 5000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from glem.core.settings import described_differences, text_differences
+from glem.core.tasks.settings import described_differences, text_differences
 
 
 def test_leaves_are_named_by_their_paths():

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from glem.core import sources
-from glem.core.sources import code_digest, source_digest
+from glem.core.compiling import code_digest as sources
+from glem.core.compiling.code_digest import code_digest, source_digest
 
 PACKAGE = "digested"
 FILES = {
@@ -112,7 +112,7 @@ def test_sets_of_text_have_one_digest_in_every_process():
     import subprocess
 
     code = (
-        "from glem.core.sources import code_digest\n"
+        "from glem.core.compiling.code_digest import code_digest\n"
         "def rule(x):\n    return x in {'a', 'b', 'c', 'd', 'e', 'f'}\n"
         "print(code_digest(rule))"
     )

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
-from glem.core.learning import Learning
-from glem.core.patterns import PatternSet
-from glem.core.sparse_patterns import SparsePatterns
-from glem.core.sparse_table import DenseTable, SparseTable
+from glem.core.features.learning import Learning
+from glem.core.patterns.patterns import PatternSet
+from glem.core.patterns.sparse_patterns import SparsePatterns
+from glem.core.patterns.sparse_table import DenseTable, SparseTable
 
 FIRST_COUNT, SECOND_COUNT = 9, 70
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from glem.core.errors import BadInputError, GlemError
-from glem.core.tasks import LocalWorkers, run_tasks
+from glem.core.tasks.tasks import LocalWorkers, run_tasks
 from tests.core.task_examples import fail_on_three, sleep_long, square, square_after_kills
 
 PATIENCE = 300.0
@@ -135,7 +135,7 @@ def test_closing_the_iterator_ends_busy_workers_at_once(tmp_path: Path) -> None:
 
 
 PARENT = """
-from glem.core.tasks import run_tasks
+from glem.core.tasks.tasks import run_tasks
 from tests.core.task_examples import sleep_long
 import sys
 if __name__ == "__main__":

@@ -5,8 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glem.core.kernels import kernel
-from glem.core.vectors import VECTOR_WORDS, aligned_words, compress_row, count_common, store_common, vectors_for
+from glem.core.compiling.kernels import kernel
+from glem.core.compiling.vectors import (
+    VECTOR_WORDS,
+    aligned_words,
+    compress_row,
+    count_common,
+    store_common,
+    vectors_for,
+)
 
 
 @kernel

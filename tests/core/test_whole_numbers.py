@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from glem.core.whole_numbers import whole_number
+from glem.core.game.whole_numbers import whole_number
 
 
 @pytest.mark.parametrize(("text", "number"), [("0", 0), ("42", 42), ("-7", -7), ("007", 7), ("9" * 18, 10**18 - 1)])

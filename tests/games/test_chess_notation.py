@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from glem.core.cli import command_group
 from glem.core.cli.perft import command
-from glem.core.drawing import draw_position
-from glem.core.engine import Engine
 from glem.core.errors import BadInputError
-from glem.core.game import Game, load_game
-from glem.core.tournament.players import PlayerSpec
+from glem.core.game.drawing import draw_position
+from glem.core.game.game import Game, load_game
+from glem.core.players.engine import Engine
+from glem.core.players.spec import PlayerSpec
 from glem.games.chess.boards import from_board
 from glem.games.chess.notation import (
     MOVE_COUNT,

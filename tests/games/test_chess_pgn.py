@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
-from glem.core.operations import position_at
-from glem.core.positions import PositionSet
-from glem.core.records import GameRecords, read_records
-from glem.core.replay import ILLEGAL, outcomes
+from glem.core.game.records import GameRecords
+from glem.core.positions.labels import positions_of_records
+from glem.core.positions.reading import read_records
+from glem.core.positions.replay import ILLEGAL, outcomes
 from glem.games.chess import CHESS, pgn
 from glem.games.chess.boards import from_board
 from tests.oracles.pgn import SCORES, plain_games
@@ -90,7 +91,7 @@ def test_a_game_that_black_begins(path: Path) -> None:
     records = check(f'[FEN "{fen}"]\n\n1... e5 2. Nf3 1-0\n\n{TAGS}\n1. d4 0-1\n', path)
     assert records.start_side is not None
     assert records.start_side.tolist() == [-1, 1]
-    labelled = PositionSet.from_records(CHESS, [records], label="result")
+    labelled = positions_of_records(CHESS, [records], label="result")
     # White won the first game, from Black's view -1, although the board shows no end.
     assert labelled.label.tolist() == [-1, 1, -1, -1, 1]
 

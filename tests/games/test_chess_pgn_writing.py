@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 from glem.core.cli import main
-from glem.core.record_writing import write_games
-from glem.core.records import GameRecords, read_records
+from glem.core.game.records import GameRecords
+from glem.core.players.spec import MoveChoice
+from glem.core.positions.reading import read_records
+from glem.core.positions.writing import write_games
 from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening
-from glem.core.tournament.players import MoveChoice
 from glem.core.tournament.transcripts import records_of_transcripts, transcript_of
 from glem.games.chess import CHESS
 from glem.games.chess.board_moves import move_number

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glem.core.game import Game, load_game
-from glem.core.game_positions import read_game_positions
-from glem.core.grading.selection import ALL, SelectionRule
-from glem.core.quiet_positions import quiet_positions
+from glem.core.discovery.game_positions import read_game_positions
+from glem.core.game.game import Game, load_game
+from glem.core.positions.selection.selection import ALL, SelectionRule
+from glem.core.search.quiet import quiet_positions
 
 _POSITIONS = {
     "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3": True,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from glem.core.conformance import check_game
-from glem.core.game import Game, load_game
-from glem.core.perft import perft
+from glem.core.game.game import Game, load_game
+from glem.core.game.perft import perft
 from glem.games.chess.attacks import between, bishop_attacks, king_attacks, knight_attacks, rook_attacks
 from glem.games.chess.boards import from_board, to_board
 from glem.games.chess.exchanges import keeps_material

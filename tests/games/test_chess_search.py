@@ -8,7 +8,7 @@ import chess
 import numpy as np
 import pytest
 
-from glem.core.search.evaluators import Evaluator
+from glem.core.features.evaluators import Evaluator
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.games.chess import CHESS

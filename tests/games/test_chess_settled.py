@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glem.core.game import Game, load_game
-from glem.core.game_positions import read_game_positions
-from glem.core.grading.selection import ALL, SelectionRule
-from glem.core.learning import load_learning
-from glem.core.result_evaluation import ResultEvaluation
-from glem.core.search.evaluation_evaluator import evaluator_of
-from glem.core.settled_positions import settled_positions
+from glem.core.discovery.game_positions import read_game_positions
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.features.learning import load_learning
+from glem.core.game.game import Game, load_game
+from glem.core.positions.selection.selection import ALL, SelectionRule
+from glem.core.search.settled import settled_positions
 from tests.oracles.settling import settled_end
 
 _POSITIONS = (

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from glem.core.conformance import check_game
-from glem.core.game import load_game
-from glem.core.perft import perft
+from glem.core.game.game import load_game
+from glem.core.game.perft import perft
 from glem.games.chess.notation import parse_position
 from tests.oracles.chess_boards import read_counts
 

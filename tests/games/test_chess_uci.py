@@ -18,12 +18,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glem.core.analysis import AnalysedLine, Analysis
-from glem.core.engine import Engine
 from glem.core.errors import BadInputError
-from glem.core.game import load_game
+from glem.core.game.game import load_game
+from glem.core.players.analysis import AnalysedLine, Analysis
+from glem.core.players.engine import Engine
+from glem.core.players.spec import PlayerSpec
 from glem.core.search.results import Bound, Clock, Limits
-from glem.core.tournament.players import PlayerSpec
 from glem.games.chess.boards import from_board
 from glem.games.chess.notation import parse_move
 from glem.games.chess.uci import UCI, serve_uci

@@ -19,15 +19,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError, GlemError
-from glem.core.external_players import PlayerFailureError
-from glem.core.game import Game, load_game
-from glem.core.grading.distribution import result_distribution
-from glem.core.grading.external_scorer import ExternalScorer, value_and_drawishness
-from glem.core.grading.scorers import scorer_of
-from glem.core.grading.selected import SelectedPositions
+from glem.core.evaluation.result_distribution import result_distribution
+from glem.core.game.game import Game, load_game
+from glem.core.game.protocols import PlayerFailureError
+from glem.core.grading.scorers.external_scorer import ExternalScorer, value_and_drawishness
+from glem.core.grading.scorers.scorers import scorer_of
+from glem.core.players.spec import PlayerSpec, parse_player
+from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening
-from glem.core.tournament.players import PlayerSpec, parse_player
 from glem.core.tournament.tournament import Tournament, read_games, run_tournament
 from glem.games.chess.board_moves import move_number, numbered_move
 from glem.games.chess.boards import from_board
@@ -321,7 +321,7 @@ def test_close_ends_the_process() -> None:
 _KEEPER = """
 import sys, threading, time
 from glem.games.chess.external_engine import UciEngine
-from glem.core.process_guard import guard_group
+from glem.core.tasks.guarded_programs import guard_group
 import chess, chess.engine, subprocess
 engine = UciEngine([sys.executable, "-S", sys.argv[1], "hang"])
 engine.start()

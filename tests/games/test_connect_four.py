@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.blank_evaluation import blank_evaluation
 from glem.core.conformance import check_game
 from glem.core.errors import BadInputError
-from glem.core.game import Game, load_game
-from glem.core.perft import perft
-from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.named import blank_evaluation
+from glem.core.game.game import Game, load_game
+from glem.core.game.perft import perft
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.solving import solver_of
+from glem.core.search.solver import solver_of
 from tests.oracles import connect_four as oracle
 
 PERFT = (1, 7, 49, 343, 2401, 16_807, 117_649, 823_536, 5_673_234, 39_394_572)

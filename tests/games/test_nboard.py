@@ -13,12 +13,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from glem.core.engine import Engine
-from glem.core.game import Game
-from glem.core.learning import Learning
-from glem.core.protocols.conversation import DescriptorLines
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.players.engine import Engine
+from glem.core.players.protocols.conversation import DescriptorLines
+from glem.core.players.spec import PlayerSpec
 from glem.core.search.results import Clock, Limits
-from glem.core.tournament.players import PlayerSpec
 from glem.games.othello import OTHELLO
 from glem.games.othello.nboard import NBOARD, serve_nboard
 from tests.core.linear_evaluations import mobility_evaluation

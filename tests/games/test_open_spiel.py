@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glem.core.compiling.operations import position_at, store_position
 from glem.core.conformance import check_game
 from glem.core.errors import BadInputError, GlemError
-from glem.core.families import check_named_by_file
-from glem.core.game import Game, load_game
-from glem.core.learning import load_learning
-from glem.core.operations import position_at, store_position
-from glem.core.perft import perft
-from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.features.learning import load_learning
+from glem.core.game.families import check_named_by_file
+from glem.core.game.game import Game, load_game
+from glem.core.game.perft import perft
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.games.open_spiel import positions
@@ -26,7 +26,7 @@ from tests.oracles.open_spiel import random_game, sequences
 
 pyspiel = pytest.importorskip("pyspiel", reason="open_spiel is not installed; pip install 'glem[open-spiel]'")
 
-pytestmark = pytest.mark.filterwarnings("ignore::glem.core.plain_rules.PlainRulesWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::glem.core.compiling.plain_python.PlainRulesWarning")
 
 ALTERNATING = ["tic_tac_toe", "connect_four", "breakthrough(rows=6,columns=6)", "othello", "nim", "oware"]
 WITH_EXTRA_TURNS = ["dots_and_boxes", "mancala", "checkers", "ultimate_tic_tac_toe"]

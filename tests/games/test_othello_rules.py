@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glem.core.compiling.kernels import compiled
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.kernels import compiled
+from glem.core.game.game import Game
 from glem.games.othello import rules
 from glem.games.othello.columns import mobility_of
 from glem.games.othello.rules import INITIAL_POSITION, PASS, Position

@@ -8,9 +8,9 @@ import sys
 import numpy as np
 import pytest
 
-from glem.core.game import Game, count_moves, is_over, legal_moves, play
-from glem.core.kernels import compiled, kernel
-from glem.core.operations import Operations
+from glem.core.compiling.kernels import compiled, kernel
+from glem.core.compiling.operations import Operations
+from glem.core.game.game import Game, count_moves, is_over, legal_moves, play
 from glem.games.othello import rules
 from glem.games.othello.rules import PASS, Position
 from glem.games.othello.single import SEARCH_RULES, flips_one, mobility_one
@@ -93,7 +93,8 @@ def test_generic_operations_reach_them(othello: Game):
 
 def test_a_second_process_loads_the_machine_code(tmp_path):
     program = (
-        "import numpy as np; from glem.core.kernels import compiled; from glem.games.othello.single import play_one; "
+        "import numpy as np; from glem.core.compiling.kernels import compiled; "
+        "from glem.games.othello.single import play_one; "
         "from glem.games.othello.rules import INITIAL_POSITION; f = compiled(play_one); "
         "print(*f(INITIAL_POSITION, np.int64(19))); print(sum(f.stats.cache_hits.values()))"
     )

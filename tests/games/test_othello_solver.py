@@ -13,10 +13,10 @@ import pytest
 from attrs import fields
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.learning import Learning
-from glem.core.search.evaluation_evaluator import evaluator_of
-from glem.core.solving import solve_moves
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.search.solver import solve_moves
 from glem.games.othello import OTHELLO
 from glem.games.othello.rules import Position
 from glem.games.othello.solver import EndgameSolver, Techniques
@@ -184,7 +184,7 @@ def test_a_second_process_on_the_warm_cache_works(othello: Game):
     position = "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X"
     assert EndgameSolver(table_mb=1).solve(othello.parse_position(position)).score == 18
     program = (
-        "from glem.core.game import load_game; g = load_game('othello'); "
+        "from glem.core.game.game import load_game; g = load_game('othello'); "
         f"print(g.make_solver(table_mb=1).solve(g.parse_position('{position}')).score); "
         "from glem.games.othello.solver.search import open_window; print(sum(open_window.stats.cache_hits.values()))"
     )

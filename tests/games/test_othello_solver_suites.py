@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glem.core.game import Game
-from glem.core.operations import position_at
-from glem.core.records import read_scored_positions
-from glem.core.solving import solve_moves
+from glem.core.compiling.operations import position_at
+from glem.core.game.game import Game
+from glem.core.positions.reading import read_scored_positions
+from glem.core.search.solver import solve_moves
 from glem.games.othello.obf import SolvedPositions, read_obf
 from glem.games.othello.rules import Position
 from glem.games.othello.solver import EndgameSolver

@@ -15,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game, load_game
-from glem.core.record_writing import write_games
-from glem.core.records import CHUNK_SIZE, GameRecords, read_records
+from glem.core.game.game import Game, load_game
+from glem.core.game.records import CHUNK_SIZE, GameRecords
+from glem.core.positions.reading import read_records
+from glem.core.positions.writing import write_games
 from glem.games.othello.notation import format_square, parse_square
 from glem.games.othello.score_conventions import CONVENTIONS, Convention, stored_scores
 from glem.games.othello.transcripts import read_transcripts, write_transcripts

@@ -30,9 +30,10 @@ import click
 import numpy as np
 import pyarrow.parquet as pq
 
-from glem.core.game import load_game
-from glem.core.learning import load_learning
-from glem.core.record_writing import write_games
+from glem.core.features.learning import load_learning
+from glem.core.game.game import load_game
+from glem.core.positions.files import write_positions
+from glem.core.positions.writing import write_games
 from tests.core.labelling_examples import some_positions
 from tests.core.linear_evaluations import mobility_evaluation
 from tests.core.test_propagation import random_games
@@ -84,7 +85,7 @@ def _write_data(data: Path) -> None:
     assert learning.sample is not None
     sample = learning.sample()
     sample.select(sample.record < 150).write(data / "sample.parquet")
-    some_positions(othello, 1500).write(data / "few.parquet")
+    write_positions(data / "few.parquet", some_positions(othello, 1500))
     mobility_evaluation(learning).save(data / "mobility.npz")
     for name, count in (("some", 60), ("many", 3000)):
         records = random_games(othello, count, 3, choices=60)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from glem.core.game import game_names, load_game
+from glem.core.game.game import game_names, load_game
 from tests.house.removed_games import built_in_games
 from tests.house.tree import ROOT, Module, imports, modules, project, text_files
 
@@ -108,7 +108,7 @@ def test_entry_points_lie_in_their_room(group: str, home: str) -> None:
     ],
 )
 def test_every_way_to_import_is_seen(source: str) -> None:
-    assert rooms_of(imports(ast.parse(source), "glem.core.game", is_package=False)) == {"plugins"}
+    assert rooms_of(imports(ast.parse(source), "glem.core.game.game", is_package=False)) == {"plugins"}
 
 
 def test_relative_import_of_a_package_counts_from_itself() -> None:

@@ -8,14 +8,12 @@ import re
 import attrs
 import pytest
 
-from glem.core.external_players import ExternalPlayers
-from glem.core.features import AtomicFeature, AtomicFeatures
-from glem.core.game import Game
-from glem.core.learning import Learning, Phases
-from glem.core.protocols import Protocol
-from glem.core.records import RecordFormat
-from glem.core.search import choices
-from glem.core.search.evaluators import Evaluator
+from glem.core.features.evaluators import Evaluator
+from glem.core.features.features import AtomicFeature, AtomicFeatures
+from glem.core.features.learning import Learning, Phases
+from glem.core.game import optional_operations
+from glem.core.game.game import ExternalPlayers, Game, RecordFormat
+from glem.core.game.protocols import Protocol
 from tests.house.tree import ROOT
 
 DECLARED = (Game, Learning, Phases, AtomicFeature, AtomicFeatures, Evaluator, RecordFormat, Protocol, ExternalPlayers)
@@ -41,5 +39,5 @@ def test_page_of_the_interface_has_every_part(kind: type) -> None:
 
 
 def test_every_operation_of_the_search_is_described() -> None:
-    told = re.findall(r"^``(\w+)\(", choices.__doc__ or "", re.MULTILINE)
-    assert sorted(told) == sorted(choices.OPTIONAL_OPERATIONS)
+    told = re.findall(r"^``(\w+)\(", optional_operations.__doc__ or "", re.MULTILINE)
+    assert sorted(told) == sorted(optional_operations.OPTIONAL_OPERATIONS)

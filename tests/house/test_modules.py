@@ -55,7 +55,7 @@ def test_public_module_says_what_it_exports(module: Module) -> None:
 
 @pytest.mark.parametrize("module", modules(), ids=lambda module: module.name)
 def test_only_kernels_calls_the_compiler(module: Module) -> None:
-    if module.name == "glem.core.kernels":
+    if module.name == "glem.core.compiling.kernels":
         pytest.skip("the one home of the jit options")
     calls = [
         node.lineno
@@ -71,7 +71,7 @@ def test_only_kernels_calls_the_compiler(module: Module) -> None:
             and NUMBA_COMPILERS & {alias.name for alias in node.names}
         )
     ]
-    assert not calls, f"{module.path}: lines {calls} compile without glem.core.kernels"
+    assert not calls, f"{module.path}: lines {calls} compile without glem.core.compiling.kernels"
 
 
 def test_no_file_names_a_path_of_somebodys_machine() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from glem.core.game import game_names, load_game
+from glem.core.game.game import game_names, load_game
 from tests.house.removed_games import built_in_games, install_without, run_python
 
 GAMES = sorted(built_in_games())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from glem.core.evaluation import LinearEvaluation
+from glem.core.evaluation.linear import LinearEvaluation
 
 
 def evaluation_sum(evaluation: LinearEvaluation, values: Any, phase: int) -> float:

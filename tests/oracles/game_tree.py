@@ -6,8 +6,8 @@ import math
 from collections import defaultdict
 from typing import Any, NamedTuple
 
-from glem.core.game import Game
-from glem.core.records import GameRecords
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
 from tests.oracles.positions import smallest_image
 
 Key = Any

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.configurations import ConfigurationSet
+from glem.core.configurations.configurations import ConfigurationSet
 
 
 def active_rows(configurations: ConfigurationSet, values: NDArray[np.int16]) -> NDArray[np.bool_]:

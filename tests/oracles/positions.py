@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from glem.core.game import Game
+from glem.core.game.game import Game
 
 
 def smallest_image(game: Game, position: Any, symmetries: bool) -> tuple[int, ...]:

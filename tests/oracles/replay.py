@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glem.core.game import Game
-from glem.core.replay import FINISHED, ILLEGAL, UNFINISHED
+from glem.core.game.game import Game
+from glem.core.positions.replay import FINISHED, ILLEGAL, UNFINISHED
 
 
 class Step(NamedTuple):

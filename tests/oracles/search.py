@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.game import Game
-from glem.core.search.evaluators import Evaluator
+from glem.core.features.evaluators import Evaluator
+from glem.core.game.game import Game
 
 __all__ = ["WIN_PLIES", "children_of", "move_values", "static_of", "value_of"]
 

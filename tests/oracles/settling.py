@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glem.core.game import Game
-from glem.core.search.evaluators import Evaluator
+from glem.core.features.evaluators import Evaluator
+from glem.core.game.game import Game
 from tests.oracles.search import WIN_PLIES, static_of
 
 __all__ = ["End", "settled_end"]

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from glem.core.evaluation import LinearEvaluation
-from glem.core.fitting.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
-from glem.core.result_evaluation import ResultEvaluation
-from glem.core.search.evaluation_evaluator import evaluator_of
-from glem.core.tournament.player_data import load_any_player_evaluation
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
+from glem.core.evaluation.named import load_evaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.games.chess import CHESS as GAME
 from glem.games.chess.boards import from_board
 from glem.games.chess.notation import move_from_uci
@@ -83,7 +83,7 @@ def test_what_it_does_not_cover_is_left_to_the_general_form() -> None:
 
 
 def hand_set(name: str) -> ResultEvaluation:
-    evaluation = load_any_player_evaluation(GAME, name)
+    evaluation = load_evaluation(name, GAME)
     assert isinstance(evaluation, ResultEvaluation)
     return evaluation
 

@@ -9,10 +9,10 @@ import pytest
 from glem.core.conformance import check_learning
 from glem.core.conformance.playouts import columns_of
 from glem.core.errors import PluginError
-from glem.core.features import AtomicFeatures
-from glem.core.game import load_game
-from glem.core.learning import Learning, Phases, load_learning
-from glem.core.patterns import PatternSet
+from glem.core.features.features import AtomicFeatures
+from glem.core.features.learning import Learning, Phases, load_learning
+from glem.core.game.game import load_game
+from glem.core.patterns.patterns import PatternSet
 from tests.oracles import connect_four as oracle
 
 

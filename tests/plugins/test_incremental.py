@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from glem.core.configurations import ConfigurationSet, RelationTable
-from glem.core.evaluation import LinearEvaluation
-from glem.core.fitting.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
-from glem.core.learning import Learning
-from glem.core.patterns import PatternSet
-from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
+from glem.core.features.learning import Learning
+from glem.core.patterns.patterns import PatternSet
 from glem.plugins.othello.incremental import incremental_evaluator
 from tests.core.evaluator_scores import integer_sums, line_scores, random_line
 

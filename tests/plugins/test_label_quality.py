@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glem.core.game import Game
-from glem.core.positions import PositionSet
-from glem.core.records import GameRecords, read_records
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
+from glem.core.positions.labels import positions_of_records
+from glem.core.positions.reading import read_records
 from glem.games.othello.rules import Position
 from glem.plugins.othello.self_play import exact_score
 
@@ -19,8 +20,8 @@ def test_fading_labels_are_better_than_either_score_alone(othello: Game, shared:
     games = GameRecords.concatenate(list(read_records(othello, shared / "othello" / "wthor" / "WTH_2010.wtb")))
     chosen = np.random.default_rng(0).choice(len(games), 400, replace=False)
     games = games.select(np.sort(chosen))
-    results, faded = (PositionSet.from_records(othello, [games], label=label) for label in ("result", "auto"))
-    exact_of_game = PositionSet.from_records(othello, [games], label="theoretical")
+    results, faded = (positions_of_records(othello, [games], label=label) for label in ("result", "auto"))
+    exact_of_game = positions_of_records(othello, [games], label="theoretical")
     exact = dict(
         zip(exact_of_game.record[exact_of_game.ply == 0], exact_of_game.label[exact_of_game.ply == 0], strict=True)
     )

@@ -12,14 +12,14 @@ import pytest
 from glem.core.cli import main
 from glem.core.conformance import check_learning
 from glem.core.errors import GlemError
-from glem.core.game import BoardLayout, load_game
-from glem.core.learning import has_learning, load_learning
+from glem.core.features.learning import has_learning, load_learning
+from glem.core.game.game import BoardLayout, load_game
 from glem.plugins.open_spiel.learning import observations_of, open_spiel_learning
 from tests.oracles.open_spiel import random_game
 
 pyspiel = pytest.importorskip("pyspiel", reason="open_spiel is not installed; pip install 'glem[open-spiel]'")
 
-pytestmark = pytest.mark.filterwarnings("ignore::glem.core.plain_rules.PlainRulesWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::glem.core.compiling.plain_python.PlainRulesWarning")
 
 BREAKTHROUGH = "breakthrough(rows=6,columns=6)"
 

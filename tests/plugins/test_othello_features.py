@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glem.core.game import Game
-from glem.core.learning import Learning
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
 from glem.games.othello.rules import Position, legal_moves, play, transform
 from tests.oracles import othello_features
 

@@ -7,11 +7,11 @@ import pytest
 from click.testing import CliRunner
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
-from glem.core.learning import Learning
-from glem.core.positions import PositionSet
-from glem.core.records import read_records
-from glem.core.replay import FINISHED, outcomes
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.positions.labels import positions_of_records
+from glem.core.positions.reading import read_records
+from glem.core.positions.replay import FINISHED, outcomes
 from glem.games.othello.rules import Position, final_score, legal_moves, play
 from glem.plugins.othello.sample import SAMPLE_FILE, _command, sample_games
 from glem.plugins.othello.self_play import exact_score, play_games
@@ -26,7 +26,7 @@ def minimax(position: Position) -> int:
 
 
 def test_the_solver_agrees_with_minimax(othello: Game) -> None:
-    positions = PositionSet.from_records(othello, [play_games(10, 3, solved_empties=0)])
+    positions = positions_of_records(othello, [play_games(10, 3, solved_empties=0)])
     empties = 64 - np.bitwise_count(positions.positions.own | positions.positions.opponent)
     for row in np.flatnonzero((empties >= 1) & (empties <= 6)):
         position = Position(positions.positions.own[row], positions.positions.opponent[row])
@@ -56,7 +56,7 @@ def test_games_depend_on_seed_and_number_alone(othello: Game) -> None:
 
 
 def test_the_end_is_played_perfectly(othello: Game) -> None:
-    positions = PositionSet.from_records(othello, [play_games(30, 9, solved_empties=9)])
+    positions = positions_of_records(othello, [play_games(30, 9, solved_empties=9)])
     empties = 64 - np.bitwise_count(positions.positions.own | positions.positions.opponent)
     for row in np.flatnonzero(empties <= 9):
         position = Position(positions.positions.own[row], positions.positions.opponent[row])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from glem.core.evaluation import LinearEvaluation
-from glem.core.learning import Learning
-from glem.core.positions import PositionSet
-from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.learning import Learning
+from glem.core.positions.positions import PositionSet
 from glem.plugins.othello.shipped_evaluation import _command, default_evaluation, rounded
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.borrowing import Borrowed
+from glem.core.compiling.borrowed import Borrowed
+from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError
-from glem.core.kernels import mix
-from glem.core.search.evaluators import Evaluator
-from glem.core.solving import Solution
+from glem.core.features.evaluators import Evaluator
+from glem.core.game.solver import Solution
 from glem.games.othello.rules import Position, legal_moves
 from glem.games.othello.score_conventions import CONVENTIONS, Convention
 from glem.games.othello.solver.estimates import estimate

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.borrowing import load_shared
-from glem.core.kernels import kernel, trailing_zeros
+from glem.core.compiling.borrowed import load_shared
+from glem.core.compiling.kernels import kernel, trailing_zeros
+from glem.core.features.evaluators import static_score, update
 from glem.core.search.clock import monotonic_nanoseconds
-from glem.core.search.evaluators import static_score, update
 from glem.games.othello.rules import Position
 from glem.games.othello.single import flips_one, mobility_one
 from glem.games.othello.solver.last_moves import final_margin

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.kernels import HAS_FAST_PEXT, kernel, pext, popcount, trailing_zeros
+from glem.core.compiling.kernels import HAS_FAST_PEXT, kernel, pext, popcount, trailing_zeros
 from glem.games.othello.single import flips_one
 from glem.games.othello.solver.workspace import BONUS, NODES
 

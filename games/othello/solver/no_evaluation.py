@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glem.core.operations import Operations
-from glem.core.search.evaluators import Evaluator
+from glem.core.compiling.operations import Operations
+from glem.core.features.evaluators import Evaluator
 
 __all__ = ["NO_EVALUATION"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.kernels import kernel, popcount, trailing_zeros
-from glem.core.search.evaluators import static_score, update
+from glem.core.compiling.kernels import kernel, popcount, trailing_zeros
+from glem.core.features.evaluators import static_score, update
 from glem.games.othello.rules import Position
 from glem.games.othello.single import flips_one, mobility_one
 from glem.games.othello.solver.estimates import estimate

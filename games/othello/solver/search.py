@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.kernels import kernel, leading_zeros, trailing_zeros
-from glem.core.search.evaluators import start, static_score, update
+from glem.core.compiling.kernels import kernel, leading_zeros, trailing_zeros
+from glem.core.features.evaluators import start, static_score, update
 from glem.games.othello.rules import Position
 from glem.games.othello.single import mobility_one
 from glem.games.othello.solver.estimates import estimate, should_stop

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.kernels import kernel, pext, popcount
+from glem.core.compiling.kernels import kernel, pext, popcount
 
 __all__ = ["stable_bound", "stable_discs"]
 

@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from glem.core.kernels import kernel
+from glem.core.compiling.kernels import kernel
 from glem.games.othello.solver.workspace import ERA, SOLUTION
 
 __all__ = [

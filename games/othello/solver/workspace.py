@@ -8,9 +8,9 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.vectors import aligned_words
 from glem.core.errors import BadInputError
-from glem.core.search.evaluators import Evaluator
-from glem.core.vectors import aligned_words
+from glem.core.features.evaluators import Evaluator
 from glem.games.othello.solver.no_evaluation import NO_EVALUATION
 
 __all__ = [
@@ -98,7 +98,7 @@ class Techniques:
 
 
 class Workspace(NamedTuple):
-    """Arrays that the kernels borrow (:class:`~glem.core.borrowing.Borrowed`); ``W`` is :data:`WIDTH`."""
+    """Arrays that the kernels borrow (:class:`~glem.core.compiling.borrowed.Borrowed`); ``W`` is :data:`WIDTH`."""
 
     table: NDArray[np.uint64]
     """Hash table of positions with many empty squares: entries of two words, four to a bucket."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.experiments.lines import correlate, fit_line
+from glem.core.grading.experiments.lines import correlate, fit_line
 
 
 def test_a_line_is_found() -> None:

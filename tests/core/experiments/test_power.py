@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 
 from glem.core.cli import command_group
 from glem.core.errors import BadInputError
-from glem.core.experiments.power import PowerExperiment, measure_power
-from glem.core.experiments.sampled_positions import SampledPositions, sample_positions
-from glem.core.game import Game
+from glem.core.evaluation.result_distribution import log_correctness
+from glem.core.game.game import Game
 from glem.core.grading.correctness import grade_of
-from glem.core.grading.distribution import log_correctness
+from glem.core.grading.experiments.power import PowerExperiment, measure_power
+from glem.core.grading.experiments.sampled_positions import SampledPositions, sample_positions
 from glem.core.grading.grading import GradingSettings, Prediction
-from glem.core.grading.selected import SelectedPositions
-from glem.core.progress import SILENT, Progress
-from glem.core.record_writing import write_games
+from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.writing import write_games
 from glem.core.report.power_page import render_power
+from glem.core.tasks.progress import SILENT, Progress
 from tests.core.test_propagation import random_games
 
 QUICK = GradingSettings(resamples=200)

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from glem.core.cli import command_group
 from glem.core.errors import BadInputError
-from glem.core.experiments.strength import read_ratings, strength_of_players
-from glem.core.game import load_game
+from glem.core.game.game import load_game
+from glem.core.grading.experiments.strength import read_ratings, strength_of_players
 
 _MOVES = ("Nf3", "Nf6", "Ng1", "Ng8")
 _RATINGS = {"Strong": 3000, "Middling": 2500, "Weak": 2000, "Rare": 2400}

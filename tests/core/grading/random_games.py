@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from glem.core.game import Game
-from glem.core.record_writing import write_games
-from glem.core.records import GameRecords
-from glem.core.replay import FINISHED, outcomes
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
+from glem.core.positions.replay import FINISHED, outcomes
+from glem.core.positions.writing import write_games
 
 __all__ = ["random_records", "write_random_games"]
 

@@ -11,15 +11,16 @@ from click.testing import CliRunner
 
 from glem.core.cli import command_group
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.game import Game, load_game
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.result_distribution import log_correctness
+from glem.core.features.learning import Learning, load_learning
+from glem.core.game.game import Game, load_game
 from glem.core.grading.collection import CollectionGrading, grade_collection
-from glem.core.grading.distribution import log_correctness
 from glem.core.grading.grading import GradingSettings
-from glem.core.grading.scorers import SearchScorer, StaticScorer, scorer_of
-from glem.core.grading.selection import SelectionRule
-from glem.core.learning import Learning, load_learning
-from glem.core.positions import PositionSet
+from glem.core.grading.scorers.scorers import SearchScorer, StaticScorer, scorer_of
+from glem.core.positions.files import write_positions
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.selection.selection import SelectionRule
 from glem.core.report.grading_page import render_grading
 from tests.core.linear_evaluations import mobility_evaluation
 
@@ -37,7 +38,7 @@ def games(othello_learning: Learning) -> PositionSet:
 @pytest.fixture(scope="module")
 def file(games: PositionSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("grading") / "games.parquet"
-    games.write(path)
+    write_positions(path, games)
     return path
 
 
@@ -110,8 +111,8 @@ def test_two_files_hold_different_games(
     othello: Game, othello_learning: Learning, games: PositionSet, tmp_path: Path, found: CollectionGrading
 ) -> None:
     first, second = tmp_path / "first.parquet", tmp_path / "second.parquet"
-    games.select(games.record < 150).write(first)
-    games.select(games.record >= 150).write(second)
+    write_positions(first, games.select(games.record < 150))
+    write_positions(second, games.select(games.record >= 150))
     parts = grade_collection(
         othello, [first, second], [StaticScorer("mobility", mobility_evaluation(othello_learning))], settings=QUICK
     )
@@ -121,7 +122,7 @@ def test_two_files_hold_different_games(
 
 def test_a_search_grades_the_same_positions(othello: Game, model: Path, games: PositionSet, tmp_path: Path) -> None:
     path = tmp_path / "few.parquet"
-    games.select(games.record < 60).write(path)
+    write_positions(path, games.select(games.record < 60))
     scorers = [scorer_of(othello, str(model)), scorer_of(othello, f"{model},depth=2")]
     assert isinstance(scorers[0], StaticScorer)
     assert isinstance(scorers[1], SearchScorer)
@@ -137,7 +138,7 @@ def test_merged_positions_have_no_result(
     othello: Game, othello_learning: Learning, games: PositionSet, tmp_path: Path
 ) -> None:
     path = tmp_path / "merged.parquet"
-    games.merge_duplicates().write(path)
+    write_positions(path, games.merge_duplicates())
     scorer = StaticScorer("mobility", mobility_evaluation(othello_learning))
     with pytest.raises(BadInputError, match="without --merge"):
         grade_collection(othello, [path], [scorer], rule=SelectionRule("all", 0, 0.0))
@@ -148,7 +149,7 @@ def test_labels_of_other_kinds_are_remarked(
 ) -> None:
     path = tmp_path / "scores.parquet"
     some = games.select(slice(0, 600))
-    PositionSet.from_positions(othello, some.positions, some.label).write(path)
+    write_positions(path, PositionSet.from_positions(othello, some.positions, some.label))
     scorer = StaticScorer("mobility", mobility_evaluation(othello_learning))
     found = grade_collection(othello, [path], [scorer], settings=QUICK)
     assert found.grading.evaluations[0].grade.games == 600

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.grading.comments import (
+from glem.core.game.records import GameRecords
+from glem.core.grading.grading import Prediction
+from glem.core.grading.scorers.comments import (
     COMMENT_KINDS,
     FIRST,
     HUNDREDTHS,
@@ -20,9 +22,7 @@ from glem.core.grading.comments import (
     CommentStatistics,
     conventions_of,
 )
-from glem.core.grading.grading import Prediction
-from glem.core.grading.selected import SelectedPositions
-from glem.core.records import GameRecords
+from glem.core.positions.selection.selected import SelectedPositions
 
 PLIES = 40
 

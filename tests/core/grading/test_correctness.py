@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
+from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.grading.correctness import LEAST_CORRECTNESS, grade_by_group, grade_of
-from glem.core.grading.distribution import log_correctness
 from tests.oracles import grading as oracle
 
 

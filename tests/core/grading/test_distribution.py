@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
-from glem.core.grading.distribution import (
+from glem.core.evaluation.result_distribution import (
     expectation,
     favoured_outcomes,
     log_correctness,

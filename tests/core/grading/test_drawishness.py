@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from glem.core.cli import command_group
 from glem.core.errors import BadInputError
-from glem.core.grading.distribution import log_correctness, result_distribution
+from glem.core.evaluation.result_distribution import log_correctness, result_distribution
 from glem.core.grading.drawishness import (
     DrawishnessRows,
     DrawishnessSettings,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.grading.distribution import result_distribution
+from glem.core.evaluation.result_distribution import result_distribution
 from glem.core.grading.grading import (
     GradedPositions,
     GradingSettings,

@@ -13,17 +13,19 @@ import pytest
 from click.testing import CliRunner, Result
 
 from glem.core.cli import command_group
-from glem.core.digests import file_digest
+from glem.core.discovery.game_positions import keys_digest, read_game_positions
 from glem.core.errors import BadInputError
-from glem.core.fitted_files import FITTED_FILES
-from glem.core.game_positions import keys_digest, read_game_positions
+from glem.core.evaluation.named import load_evaluation
+from glem.core.evaluation.provenance import FITTED_FILES
+from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.features.learning import Learning
+from glem.core.files.digests import file_digest
+from glem.core.fitting.likelihood_training import prior_of
 from glem.core.grading.changes import apply_changes, check_candidates, parse_candidate, read_candidates
-from glem.core.grading.learning import Candidate, DecidingGames, LearningRule, learn, share_of_games
-from glem.core.grading.selection import PAPER_RULE
-from glem.core.learning import Learning
-from glem.core.likelihood_training import prior_of
-from glem.core.positions import PositionSet
-from glem.core.result_evaluation import ResultEvaluation, load_any_evaluation
+from glem.core.grading.trials import Candidate, DecidingGames, LearningRule, learn, share_of_games
+from glem.core.positions.files import write_positions
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.selection.selection import PAPER_RULE
 from tests.core.linear_evaluations import mobility_evaluation
 
 
@@ -39,7 +41,7 @@ def file(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -
     assert othello_learning.sample is not None
     sample: PositionSet = othello_learning.sample()
     path = tmp_path_factory.mktemp("learning") / "games.parquet"
-    sample.select(sample.record < 1500).write(path)
+    write_positions(path, sample.select(sample.record < 1500))
     return path
 
 
@@ -299,12 +301,12 @@ def test_the_command_learns_and_writes(
     assert found["verdicts"][0]["verdict"] == "accepted"
     assert found["tuning_games"] > 500
     assert found["tuning_digest"] != found["deciding_digest"]
-    assert isinstance(load_any_evaluation(output), ResultEvaluation)
+    assert isinstance(load_evaluation(output), ResultEvaluation)
     fitting = tmp_path / "fitting.txt"
     fitting.write_text("fit mobility bias\n")
     fitted = run(file, "--baseline", start, "--changes", fitting, "--split", 0.5, "-o", tmp_path / "fitted.npz")
     assert "1 of 1 accepted" in fitted.output
-    provenance = load_any_evaluation(tmp_path / "fitted.npz").provenance
+    provenance = load_evaluation(tmp_path / "fitted.npz").provenance
     assert provenance["changed by learn"] == "fit mobility bias"
     assert provenance[FITTED_FILES].split() == [file_digest(file), file.name]
     again = run(file, *options, "--split", 0.5, "--log", log)

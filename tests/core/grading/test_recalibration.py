@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.grading.distribution import log_correctness, result_distribution
+from glem.core.evaluation.result_distribution import log_correctness, result_distribution
 from glem.core.grading.grading import GradedPositions, Grading, GradingSettings, Prediction, grade_predictions
 from glem.core.grading.recalibration import FEWEST_GAMES, recalibrated
 

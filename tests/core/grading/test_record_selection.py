@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glem.core.game import Game, load_game
-from glem.core.grading.reading import FileSummary, SelectedPart, read_selected
-from glem.core.grading.record_selection import plies_of_games, selected_from_records
-from glem.core.grading.selection import SelectionRule
-from glem.core.records import GameRecords, read_records
-from glem.core.replay import FINISHED, replay
+from glem.core.game.game import Game, load_game
+from glem.core.game.records import GameRecords
+from glem.core.positions.reading import read_records
+from glem.core.positions.replay import FINISHED, replay
+from glem.core.positions.selection.reading import FileSummary, SelectedPart, read_selected
+from glem.core.positions.selection.record_selection import plies_of_games, selected_from_records
+from glem.core.positions.selection.selection import SelectionRule
 from tests.core.grading.random_games import random_records, write_random_games
 
 RULES = [

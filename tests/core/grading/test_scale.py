@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from glem.core.errors import BadInputError
-from glem.core.grading.distribution import favoured_outcomes, log_correctness, result_distribution
+from glem.core.evaluation.result_distribution import favoured_outcomes, log_correctness, result_distribution
 from glem.core.grading.scale import correctness_slopes, fit_scale
 from tests.oracles import grading as oracle
 

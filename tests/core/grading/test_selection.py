@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.grading.selection import PositionChooser, SelectionCounts, SelectionRule
+from glem.core.positions.selection.selection import PositionChooser, SelectionCounts, SelectionRule
 from tests.oracles.grading import eligible_plies
 
 LENGTHS = (60, 61, 22, 21, 59, 100, 5, 40)

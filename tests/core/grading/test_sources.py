@@ -18,14 +18,15 @@ from hypothesis import strategies as st
 
 from glem.core.cli import command_group
 from glem.core.errors import BadInputError
-from glem.core.game import Game, load_game
+from glem.core.game.game import Game, load_game
 from glem.core.grading.collection import grade_collection
 from glem.core.grading.grading import GradingSettings
-from glem.core.grading.selection import SelectionRule
-from glem.core.grading.sources import source_of
-from glem.core.grading.written_positions import original_text, spreadsheet_text
-from glem.core.positions import PositionSet
-from glem.core.records import read_records
+from glem.core.grading.scorers.sources import source_of
+from glem.core.positions.files import write_positions
+from glem.core.positions.labels import positions_of_records
+from glem.core.positions.reading import read_records
+from glem.core.positions.selection.selection import SelectionRule
+from glem.core.positions.selection.written_positions import original_text, spreadsheet_text
 from tests.core.grading.random_games import write_random_games
 
 QUICK = GradingSettings(resamples=100, bins=5)
@@ -151,7 +152,7 @@ def test_scores_of_another_program(game: Game, folder: Path, tmp_path: Path, nam
     for file, shape in zip(files, ("one.games", "two.games"), strict=True):
         file.parent.mkdir(exist_ok=True)
         if file.suffix == ".parquet":
-            PositionSet.from_records(game, read_records(game, folder / shape)).write(file)
+            write_positions(file, positions_of_records(game, read_records(game, folder / shape)))
         else:
             file.write_bytes((folder / shape).read_bytes())
     common = ("--skip-moves", 2, "--resamples", 100, "--json")

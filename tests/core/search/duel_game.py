@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glem.core.game import Game
-from glem.core.kernels import mix, popcount
-from glem.core.operations import Operations
-from glem.core.search.evaluators import Evaluator
+from glem.core.compiling.kernels import mix, popcount
+from glem.core.compiling.operations import Operations
+from glem.core.features.evaluators import Evaluator
+from glem.core.game.game import Game
 
 CELLS = 8
 _ONE = np.uint64(1)

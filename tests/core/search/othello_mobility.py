@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glem.core.kernels import popcount
-from glem.core.operations import Operations
-from glem.core.search.evaluators import Evaluator
+from glem.core.compiling.kernels import popcount
+from glem.core.compiling.operations import Operations
+from glem.core.features.evaluators import Evaluator
 from glem.games.othello.rules import Position, mobility
 
 _CORNERS = np.uint64(0x8100000000000081)

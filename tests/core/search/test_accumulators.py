@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glem.core.borrowing import Borrowed
-from glem.core.kernels import compiled
-from glem.core.search.accumulators import ROW_WORDS, SUMMED_TOGETHER, aligned_rows, change_row, sum_entries
+from glem.core.compiling.borrowed import Borrowed
+from glem.core.compiling.kernels import compiled
+from glem.core.evaluation.integers.accumulators import ROW_WORDS, SUMMED_TOGETHER, aligned_rows, change_row, sum_entries
 
 ROWS = 65
 BITS = st.one_of(st.integers(0, 2**64 - 1), st.sampled_from([0, 1, 1 << 63, 2**64 - 1]))

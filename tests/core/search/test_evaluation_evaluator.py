@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from glem.core.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.features import AtomicFeature, AtomicFeatures
-from glem.core.fitting.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
-from glem.core.learning import Learning, Phases, learning_names, load_learning
-from glem.core.patterns import MAX_TABLE_SIZE, Pattern, PatternSet
-from glem.core.search.evaluation_evaluator import evaluator_of, recomputing_evaluator
-from glem.core.search.evaluators import Evaluator
+from glem.core.evaluation.integers.recomputing import evaluator_of, recomputing_evaluator
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
+from glem.core.features.evaluators import Evaluator
+from glem.core.features.features import AtomicFeature, AtomicFeatures
+from glem.core.features.learning import Learning, Phases, learning_names, load_learning
+from glem.core.patterns.patterns import MAX_TABLE_SIZE, Pattern, PatternSet
 from tests.core.countdown_game import COUNTDOWN
 from tests.core.evaluator_scores import integer_sums, line_scores, random_line, tree_scores
 

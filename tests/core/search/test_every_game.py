@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.evaluation import LinearEvaluation
-from glem.core.game import Game, game_names, load_game
-from glem.core.learning import Learning, learning_names, load_learning
-from glem.core.result_evaluation import value_part
-from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.with_drawishness import value_part
+from glem.core.features.learning import Learning, learning_names, load_learning
+from glem.core.game.game import Game, game_names, load_game
 from glem.core.search.probcut import ProbCut
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from attrs import define
 
-from glem.core.game import Game
-from glem.core.kernels import compiled
-from glem.core.operations import Operations
-from glem.core.search.evaluators import Evaluator
+from glem.core.compiling.kernels import compiled
+from glem.core.compiling.operations import Operations
+from glem.core.features.evaluators import Evaluator
+from glem.core.game.game import Game
 from glem.core.search.negascout import negascout, score_by_table, settle
 from glem.core.search.results import Bound, Limits
 from glem.core.search.searcher import Searcher, SearchSettings
@@ -203,7 +203,7 @@ def test_shorter_wins_are_preferred():
 
 
 def _countdown_evaluator() -> Evaluator:
-    from glem.core.operations import Operations
+    from glem.core.compiling.operations import Operations
 
     functions: dict[str, Any] = {
         "start": _nothing_to_start,
@@ -355,7 +355,7 @@ def test_recursive_kernels_have_one_signature(othello):
 
 def test_another_process_finds_the_compiled_search(tmp_path):
     program = """
-from glem.core.game import load_game
+from glem.core.game.game import load_game
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from tests.core.search.duel_game import MEN

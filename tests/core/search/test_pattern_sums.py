@@ -9,13 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glem.core.borrowing import Borrowed
-from glem.core.evaluation import LinearEvaluation
-from glem.core.features import AtomicFeature, AtomicFeatures
-from glem.core.kernels import compiled
-from glem.core.learning import Learning, Phases
-from glem.core.patterns import MAX_TABLE_SIZE, Pattern, PatternSet
-from glem.core.search.pattern_sums import (
+from glem.core.compiling.borrowed import Borrowed
+from glem.core.compiling.kernels import compiled
+from glem.core.evaluation.integers.pattern_sums import (
     BLOCK,
     add_multiples,
     build_pattern_tables,
@@ -23,6 +19,10 @@ from glem.core.search.pattern_sums import (
     unfolded_weights,
     values_in,
 )
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.features import AtomicFeature, AtomicFeatures
+from glem.core.features.learning import Learning, Phases
+from glem.core.patterns.patterns import MAX_TABLE_SIZE, Pattern, PatternSet
 from tests.core.countdown_game import COUNTDOWN
 from tests.oracles.evaluation import evaluation_sum
 

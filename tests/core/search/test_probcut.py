@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from glem.core.chunked_work import Workers
 from glem.core.cli import main
+from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.game import Game
-from glem.core.learning import Learning
-from glem.core.operations import position_at
-from glem.core.positions import PositionSet
-from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.positions.files import write_positions
+from glem.core.positions.positions import PositionSet
 from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_choice import chosen_probcut
 from glem.core.search.probcut_files import _FORMAT
@@ -29,6 +29,7 @@ from glem.core.search.probcut_regression import check_depths_of, regress_scores
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.selectivity import CHECKS
+from glem.core.tasks.chunked_work import Workers
 from tests.core.countdown_game import COUNTDOWN
 from tests.core.evaluator_scores import random_line
 
@@ -310,7 +311,7 @@ def test_the_command(
 ) -> None:
     model, scored, output = (tmp_path / name for name in ("model.npz", "positions.parquet", "probcut.npz"))
     mobility(othello_learning).save(model)
-    positions.write(scored)
+    write_positions(scored, positions)
     options = ["--depth", "5", "--per-phase", "6", "--deepest", "6", "--workers", "1", "--threshold", "1.7"]
     with pytest.raises(SystemExit) as ended:
         main(["probcut", str(model), str(scored), "-o", str(output), *options])

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from glem.core.compiling.operations import Operations
 from glem.core.errors import BadInputError
-from glem.core.operations import Operations
 from glem.core.search.clock import monotonic_nanoseconds
 from glem.core.search.ending import longest_seconds, usual_seconds
 from glem.core.search.results import Bound, Clock, Limits, SearchResult
@@ -271,7 +271,7 @@ def _always_two(before: duel_game.Position, move: int, after: duel_game.Position
 
 
 def test_clocks_of_both_worlds_agree():
-    from glem.core.kernels import compiled
+    from glem.core.compiling.kernels import compiled
 
     earlier = time.monotonic_ns()
     read = compiled(_now)()

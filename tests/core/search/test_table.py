@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glem.core.kernels import compiled
+from glem.core.compiling.kernels import compiled
 from glem.core.search.table import (
     ANY_BOUND,
     LOWER_BOUND,

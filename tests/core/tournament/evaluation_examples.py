@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from glem.core.evaluation import LinearEvaluation
-from glem.core.learning import Learning
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.learning import Learning
 
 
 def linear_evaluation(learning: Learning, **weights: float) -> LinearEvaluation:

@@ -11,14 +11,15 @@ import pytest
 from attrs import define, evolve
 
 from glem.core.errors import BadInputError, GlemError
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.game.solver import Solution
+from glem.core.players import kept_players
+from glem.core.players.simple_players import legal_moves_of
+from glem.core.players.spec import MoveChoice, Player, PlayerSpec, parse_player
 from glem.core.search.results import Clock
-from glem.core.solving import Solution
-from glem.core.tournament import games, kept_players
+from glem.core.tournament import games
 from glem.core.tournament.games import Adjudication, End, GameTask, PlayedGame, play_game
 from glem.core.tournament.openings import Opening
-from glem.core.tournament.players import MoveChoice, Player, PlayerSpec, parse_player
-from glem.core.tournament.simple_players import legal_moves_of
 from glem.core.tournament.standings import Standings
 from tests.core.countdown_game import COUNTDOWN, FACTS, Position
 

@@ -9,15 +9,15 @@ import pytest
 
 from glem.core.cli import main
 from glem.core.errors import BadInputError
-from glem.core.evaluation import LinearEvaluation
-from glem.core.game import Game
-from glem.core.learning import Learning
-from glem.core.search.evaluation_evaluator import evaluator_of
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.players.spec import parse_player
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.core.tournament.opening_choice import OpeningJudge, choose_openings
 from glem.core.tournament.openings import Opening, canonical_position, distinct_openings, read_openings, write_openings
-from glem.core.tournament.players import parse_player
 from tests.core.countdown_game import COUNTDOWN
 from tests.core.tournament.evaluation_examples import linear_evaluation, mobility_difference
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
-from glem.core.game import Game, load_game
-from glem.core.learning import Learning, Phases
-from glem.core.operations import position_at
+from glem.core.features.learning import Learning, Phases
+from glem.core.game.game import Game, load_game
+from glem.core.players.simple_players import legal_moves_of
+from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.search.results import Clock, Limits
-from glem.core.tournament.players import PlayerSpec, parse_player
-from glem.core.tournament.simple_players import legal_moves_of
 from tests.core.countdown_game import COUNTDOWN
 from tests.core.tournament.evaluation_examples import linear_evaluation
 

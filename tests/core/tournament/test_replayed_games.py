@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from glem.core.game import load_game
+from glem.core.game.game import load_game
+from glem.core.players.spec import MoveChoice, PlayerSpec
 from glem.core.tournament.games import End, GameTask, PlayedGame, play_game
 from glem.core.tournament.openings import Opening
-from glem.core.tournament.players import MoveChoice, PlayerSpec
 from glem.core.tournament.replayed_games import contradictions
 from tests.core.search import duel_game
 from tests.core.search.duel_game import duel

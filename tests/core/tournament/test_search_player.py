@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from glem.core.game import Game
-from glem.core.learning import Learning
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.players.simple_players import legal_moves_of
+from glem.core.players.spec import MoveChoice, Player, parse_player
 from glem.core.search.results import Clock
 from glem.core.tournament.games import GameTask, PlayedGame, play_game
 from glem.core.tournament.opening_choice import choose_openings
-from glem.core.tournament.players import MoveChoice, Player, parse_player
-from glem.core.tournament.simple_players import legal_moves_of
 from tests.core.tournament.evaluation_examples import mobility_difference
 
 

@@ -18,10 +18,10 @@ import attrs
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.players.spec import parse_player
 from glem.core.tournament.elo import PairCounts
 from glem.core.tournament.games import PlayedGame
-from glem.core.tournament.players import parse_player
 from glem.core.tournament.sprt import Sprt, Verdict
 from glem.core.tournament.tournament import TournamentResult, read_games, run_tournament
 from tests.core.tournament.tournament_examples import QUICK, killed_once_then_played, quick_tournament
@@ -56,7 +56,7 @@ def whole(othello_game: Game, tmp_path_factory: pytest.TempPathFactory) -> tuple
 
 @pytest.fixture(scope="module")
 def othello_game() -> Game:
-    from glem.core.game import load_game
+    from glem.core.game.game import load_game
 
     return load_game("othello")
 
@@ -121,7 +121,7 @@ def test_a_tournament_without_a_record_gives_the_same_figures(whole: Any, othell
 
 PROGRAM = """
 import sys
-from glem.core.game import load_game
+from glem.core.game.game import load_game
 from glem.core.tournament.tournament import run_tournament
 from tests.core.tournament.tournament_examples import QUICK, killed_once_then_played, quick_tournament
 

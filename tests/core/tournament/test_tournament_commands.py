@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from glem.core.cli import main
-from glem.core.game import load_game
-from glem.core.learning import Learning
-from glem.core.record_writing import write_games
-from glem.core.records import read_records
+from glem.core.features.learning import Learning
+from glem.core.game.game import load_game
+from glem.core.players.spec import MoveChoice
+from glem.core.positions.reading import read_records
+from glem.core.positions.writing import write_games
 from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening
-from glem.core.tournament.players import MoveChoice
 from glem.core.tournament.tournament import read_games
 from glem.core.tournament.transcripts import records_of_transcripts, transcript_of
 from tests.core.tournament.evaluation_examples import mobility_difference

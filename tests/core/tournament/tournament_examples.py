@@ -7,10 +7,10 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from glem.core.game import Game
+from glem.core.game.game import Game
+from glem.core.players.spec import parse_player
 from glem.core.tournament.games import GameTask, PlayedGame, play_game
 from glem.core.tournament.opening_choice import choose_openings
-from glem.core.tournament.players import parse_player
 from glem.core.tournament.tournament import Tournament
 
 QUICK = ("random", "greedy,evaluation=mobility", "name=other,kind=random,seed=1")

@@ -1,0 +1,104 @@
+"""Which game a command is about, where nobody has named it: what it is given mostly tells."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from glem.core.errors import BadInputError, GlemError
+from glem.core.evaluation.named import load_evaluation
+from glem.core.files.packed import bare_suffix, open_bounded
+from glem.core.game.families import check_named_by_file
+from glem.core.game.game import Game, PositionFormat, RecordFormat, game_names, load_game
+from glem.core.positions.files import read_header
+from glem.core.positions.game_lines import GAME_LINES, game_in_header
+
+__all__ = ["choose_game"]
+
+_HEAD_BYTES = 4096
+
+
+def choose_game(
+    name: str | None,
+    *,
+    files: Iterable[str | os.PathLike[str]] = (),
+    format: str | None = None,  # noqa: A002 # the word of the command line
+    evaluations: Iterable[str] = (),
+) -> Game:
+    """Find the game that a command is about.
+
+    Parameters
+    ----------
+    name
+        The game's name, if it was given.
+    files
+        Game records or positions: glem's own files name their game, others are recognized by the formats of the
+        installed games. The first file decides.
+    format
+        Name of the format of these files, if it was given.
+    evaluations
+        What players are said to evaluate with; those that name ``.npz`` files tell the game.
+
+    Returns
+    -------
+    Game
+        The named one, else the one that the files belong to, else the only one that is installed.
+
+    Raises
+    ------
+    BadInputError
+        Nothing tells, or evaluations belong to several games; a file cannot be read.
+    PluginError
+        The game cannot be loaded.
+    """
+    if name is not None:
+        return load_game(name)
+    installed = game_names()
+    if not installed:
+        raise BadInputError("no games are installed; install glem anew, or a package that brings one")
+    if len(installed) == 1:
+        return load_game(installed[0])
+    for file in files:
+        found = _games_of_file(Path(file), format, installed)
+        if len(found) == 1:
+            return load_game(check_named_by_file(found[0], file))
+        if format not in {None, GAME_LINES.name} and not found:
+            raise BadInputError(f"no installed game has a format {format!r}; name the game: --game")
+        break
+    else:
+        told = {file: load_evaluation(file).learning.game for file in evaluations if Path(file).suffix == ".npz"}
+        games = {game.name: game for game in told.values()}
+        if len(games) == 1:
+            return next(iter(games.values()))
+        if games:
+            listed = ", ".join(f"{file} ({game.name})" for file, game in told.items())
+            raise BadInputError(f"the evaluations belong to several games: {listed}")
+    raise BadInputError(f"name the game: --game with one of {', '.join(installed)}")
+
+
+def _games_of_file(path: Path, format_name: str | None, installed: Iterable[str]) -> list[str]:
+    if not path.is_file():
+        raise BadInputError(f"{path}: no such file")
+    if path.suffix == ".parquet":
+        return [read_header(path).game]
+    with open_bounded(path) as file:
+        head = file.read(_HEAD_BYTES)
+    own = game_in_header(head)
+    return [own] if own is not None else list(_recognizing(bare_suffix(path), head, format_name, installed))
+
+
+def _recognizing(suffix: str, head: bytes, format_name: str | None, installed: Iterable[str]) -> Iterator[str]:
+    for name in installed:
+        try:
+            game = load_game(name)
+        except GlemError:
+            # A broken plugin is no reason not to read another game's files.
+            continue
+        formats: list[RecordFormat | PositionFormat] = [*game.record_formats.values(), *game.position_formats.values()]
+        if format_name is not None:
+            fits = any(known.name == format_name for known in formats)
+        else:
+            fits = any(suffix in known.suffixes or known.recognizes(head) for known in formats)
+        if fits:
+            yield name

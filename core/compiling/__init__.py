@@ -1,0 +1,1 @@
+"""How plain functions become machine code."""

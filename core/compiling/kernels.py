@@ -1,0 +1,461 @@
+"""How plain functions become compiled kernels, and the bit tricks that both worlds share.
+
+Nothing else in glem calls :func:`numba.njit`. Two doors lead in:
+
+``@kernel``
+    for array code that is only ever run compiled;
+``compiled(function)``
+    for *dual* functions (rules of a game, generic search code), which also run as plain Python. The
+    plain functions that a dual function names are compiled along with it, so authors decorate nothing
+    (``@inlined`` is for speed).
+
+Both keep their machine code on disk, in a folder named by a digest of everything that the kernel can reach
+(:func:`glem.core.compiling.code_digest.code_digest`). An edit anywhere in there leads to another folder, so stale code
+is never loaded.
+
+Generic code that reaches a game's function which numba cannot compile runs as plain Python instead, and
+:class:`PlainRulesWarning` says so once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import threading
+import time
+import types as python_types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+from numba.extending import overload as numba_overload
+
+from glem.core.compiling.cache_folder import cache_folder
+from glem.core.compiling.code_digest import code_digest, named_globals, plain
+from glem.core.compiling.failures import (
+    UncompilableError,
+    explain_failures,
+    give_way_to_plain_form,
+    note_failures,
+    uncompilable_reason,
+)
+from glem.core.compiling.linking import INNER_OPTIONS, InnerCompiler, KernelDispatcher
+from glem.core.compiling.plain_python import PlainRulesWarning
+
+__all__ = [
+    "HAS_FAST_PEXT",
+    "PlainRulesWarning",
+    "UncompilableError",
+    "cache_folder",
+    "compiled",
+    "inlined",
+    "is_made",
+    "keep_translation",
+    "kept",
+    "kernel",
+    "leading_zeros",
+    "mix",
+    "overload_of",
+    "pdep",
+    "pext",
+    "plain",
+    "popcount",
+    "primitive",
+    "trailing_zeros",
+    "translate",
+    "uncompilable_reason",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_lock = threading.RLock()
+_compiled: dict[Callable[..., Any], Any] = {}
+_inlined: set[Callable[..., Any]] = set()
+_kept: set[Callable[..., Any]] = set()
+_primitives: set[Callable[..., Any]] = set()
+
+_CACHE_ENTRY = re.compile(r"\w+-[0-9a-f]{16}(-[a-z]+)*")
+_UNUSED_CACHE_DAYS = 30
+_SECONDS_PER_DAY = 86400
+
+
+def _folder_of(function: Callable[..., Any], purpose: str = "") -> Path | None:
+    """Cache folder of one kernel, made if need be; None when nothing can be kept."""
+    root = cache_folder()
+    if root is None:
+        return None
+    # Choices that numba's own cache key does not know: the code compiled under one must not be loaded under another.
+    choices = ("-boundscheck" if numba.config.BOUNDSCHECK else "") + ("" if HAS_FAST_PEXT else "-nopext")
+    folder = root / f"{function.__name__}-{code_digest(function)}{purpose}{choices}"
+    try:
+        if not folder.is_dir():
+            folder.mkdir(exist_ok=True)
+            _remove_unused(root)
+        elif folder.stat().st_mtime < time.time() - _SECONDS_PER_DAY:
+            os.utime(folder)
+    except OSError:
+        return None
+    return folder
+
+
+def _remove_unused(root: Path) -> None:
+    oldest = time.time() - _UNUSED_CACHE_DAYS * _SECONDS_PER_DAY
+    with contextlib.suppress(OSError):
+        for folder in root.iterdir():
+            if _CACHE_ENTRY.fullmatch(folder.name) and folder.stat().st_mtime < oldest:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _jit(function: Callable[..., Any], *, inline: bool) -> Any:
+    if numba.config.DISABLE_JIT:
+        return function
+    # error_model="numpy": a division by zero gives inf or nan as in numpy, without a branch per division.
+    options = {"nopython": True, "nogil": True, "error_model": "numpy", "forceinline": inline, "boundscheck": None}
+    return explain_failures(KernelDispatcher(function, options, _keep_in_folder))
+
+
+def _keep_in_folder(dispatcher: KernelDispatcher, *, translation: bool) -> None:
+    with _lock, _kept_in(_folder_of(dispatcher.py_func, "-linked" if translation else "")) as kept:
+        if kept:
+            dispatcher.keep(translation=translation)
+
+
+@contextlib.contextmanager
+def _kept_in(folder: Path | None) -> Iterator[bool]:
+    """Let numba make its caches in a folder; tells whether there is one."""
+    previous = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder)
+    try:
+        yield folder is not None
+    except RuntimeError:
+        # A function typed at a prompt has no file whose changes numba could see.
+        pass
+    finally:
+        numba.config.CACHE_DIR = previous
+
+
+def keep_translation(function: Any) -> Any:
+    """Keep on disk what other kernels link of a compiled function; returns the function.
+
+    It pays for functions that many kernels call, or that call much: the operations of a game.
+    """
+    if isinstance(function, KernelDispatcher):
+        function.keeps_translation = True
+    return function
+
+
+@overload
+def kernel(function: F) -> F: ...
+@overload
+def kernel(*, inline: bool = False) -> Callable[[F], F]: ...
+def kernel(function: Any = None, *, inline: bool = False) -> Any:
+    """Compile array code on its first call and keep the machine code on disk.
+
+    The kernel trusts its arguments: a thin function around it checks and explains. It holds no lock on the
+    interpreter while it runs. ``kernel.py_func`` is the plain function.
+
+    Parameters
+    ----------
+    function
+        A module-level function; other kernels may be called by name, if they stand above it or in a module of
+        their own.
+    inline
+        Always inline the machine code into callers (small functions only).
+    """
+    if function is None:
+        return lambda later: _jit(later, inline=inline)
+    return _jit(function, inline=inline)
+
+
+def compiled(function: F) -> F:
+    """Compiled twin of a dual function; the plain function stays as it is.
+
+    Module-level plain functions that ``function`` names are compiled along with it, recursively, including
+    ``function`` itself when it is recursive. They must be named directly (``from .board import flips``), not
+    through a module (``board.flips``). The twin of one function is made once in a process.
+
+    Parameters
+    ----------
+    function
+        A module-level plain function, or an already compiled one (returned unchanged).
+
+    Returns
+    -------
+    function
+        A callable of the same arguments. Its first call raises :class:`UncompilableError` when numba cannot
+        compile the function or one that it reaches. Where the fault lies in a function that came in with an
+        :class:`~glem.core.compiling.operations.Operations` value, the plain function runs instead, with one
+        :class:`PlainRulesWarning`. Under ``NUMBA_DISABLE_JIT=1`` it is the plain function.
+    """
+    if not isinstance(function, python_types.FunctionType) or numba.config.DISABLE_JIT:
+        return function  # pyright: ignore[reportReturnType]  # narrowed to what it cannot name
+    with _lock:
+        known = _compiled.get(function)
+        if known is not None:
+            return known  # type: ignore[no-any-return]
+        namespace = dict(function.__globals__)
+        twin_source = python_types.FunctionType(
+            function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__
+        )
+        twin_source.__module__ = function.__module__
+        twin_source.__qualname__ = function.__qualname__
+        twin_source.__doc__ = function.__doc__
+        twin_source.__kwdefaults__ = function.__kwdefaults__
+        twin = _jit(twin_source, inline=function in _inlined)
+        twin.keeps_translation = function in _kept
+        note_failures(twin, function)
+        give_way_to_plain_form(twin, function)
+        _compiled[function] = twin
+        for name in named_globals(function.__code__):
+            value = function.__globals__.get(name)
+            if value is function:
+                namespace[name] = twin
+            elif isinstance(value, python_types.FunctionType) and value not in _primitives:
+                namespace[name] = compiled(value)
+        return twin  # type: ignore[no-any-return]
+
+
+def inlined(function: F) -> F:
+    """Mark a small dual function whose machine code is always copied into its compiled callers.
+
+    LLVM copies what it deems small. A loop whose body calls anything is never vectorized, so mark the
+    functions that a batch runs once per row, and write them without early returns or loops of varying length.
+    """
+    _inlined.add(function)
+    return function
+
+
+def translate(function: Callable[..., Any], *arguments: Any) -> None:
+    """Do what compiled code would need of a dual function for such arguments, and leave it on disk if it is kept there.
+
+    Failures are left to the code that calls it.
+    """
+    twin = compiled(function)
+    if isinstance(twin, KernelDispatcher):
+        with contextlib.suppress(Exception):
+            twin.get_call_template(tuple(numba.typeof(each) for each in arguments), {})
+
+
+def is_made(function: Callable[..., Any], *arguments: Any) -> bool:
+    """Whether the machine code of a dual function for such arguments is here or on disk."""
+    twin = compiled(function)
+    return not isinstance(twin, KernelDispatcher) or twin.is_made(tuple(numba.typeof(each) for each in arguments))
+
+
+def kept(function: F) -> F:
+    """Mark a large dual function that several kernels call: its translation is kept on disk for the others.
+
+    What :class:`~glem.core.compiling.operations.Operations` carry is kept without it.
+    """
+    _kept.add(function)
+    return function
+
+
+def unannotated(function: F) -> F:
+    """Drop a function's annotations: numba compares an overload's signature with its implementation's, text and all."""
+    function.__annotations__ = {}
+    return function
+
+
+def overload_of(stub: Callable[..., Any]) -> Callable[[F], F]:
+    """Give a plain function its compiled form: :func:`numba.extending.overload` for annotated code."""
+
+    def register(maker: F) -> F:
+        options = {"forceinline": True, "pipeline_class": InnerCompiler, **INNER_OPTIONS}
+        numba_overload(primitive(stub), jit_options=options)(unannotated(maker))
+        return maker
+
+    return register
+
+
+def primitive(function: F) -> F:
+    """Mark a plain function that numba knows by an overload, so that :func:`compiled` leaves its name alone."""
+    _primitives.add(function)
+    return function
+
+
+# ---------------------------------------------------------------------------------------------- bits
+
+_MASK = (1 << 64) - 1
+
+
+def _unary_intrinsic(name: str, with_flag: bool) -> Any:
+    @intrinsic
+    def operation(_typing_context: Any, _word: Any) -> Any:
+        def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            i64 = ir.IntType(64)
+            parameters = [i64, ir.IntType(1)] if with_flag else [i64]
+            function = builder.module.declare_intrinsic(name, [i64], ir.FunctionType(i64, parameters))
+            values = [arguments[0], ir.Constant(ir.IntType(1), 0)] if with_flag else [arguments[0]]
+            return builder.call(function, values)
+
+        return types.int64(types.uint64), generate
+
+    return operation
+
+
+_popcount = _unary_intrinsic("llvm.ctpop", with_flag=False)
+_cttz = _unary_intrinsic("llvm.cttz", with_flag=True)
+_ctlz = _unary_intrinsic("llvm.ctlz", with_flag=True)
+
+
+def popcount(word: np.uint64) -> int:
+    """Count the set bits of a 64-bit word."""
+    return int(word).bit_count()
+
+
+def trailing_zeros(word: np.uint64) -> int:
+    """Index of the lowest set bit, 0 to 63; 64 for zero."""
+    value = int(word)
+    return (value & -value).bit_length() - 1 if value else 64
+
+
+def leading_zeros(word: np.uint64) -> int:
+    """Count the zero bits above the highest set bit; 64 for zero."""
+    return 64 - int(word).bit_length()
+
+
+def mix(word: np.uint64) -> np.uint64:
+    """Scatter a 64-bit word over all 64 bits, one to one (the finalizer of splitmix64, Steele et al. 2014)."""
+    value = int(word)
+    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _MASK
+    return np.uint64(value ^ (value >> 31))
+
+
+def pext(word: np.uint64, mask: np.uint64) -> np.uint64:
+    """Gather the bits of ``word`` under ``mask`` into the low bits."""
+    source, remaining, result, place = int(word), int(mask), 0, 0
+    while remaining:
+        low = remaining & -remaining
+        if source & low:
+            result |= 1 << place
+        place += 1
+        remaining ^= low
+    return np.uint64(result)
+
+
+def pdep(word: np.uint64, mask: np.uint64) -> np.uint64:
+    """Scatter the low bits of ``word`` to the set bits of ``mask``."""
+    source, remaining, result = int(word), int(mask), 0
+    while remaining:
+        low = remaining & -remaining
+        if source & 1:
+            result |= low
+        source >>= 1
+        remaining ^= low
+    return np.uint64(result)
+
+
+@overload_of(popcount)
+def _overload_popcount(word: Any) -> Any:
+    return lambda word: _popcount(np.uint64(word))
+
+
+@overload_of(trailing_zeros)
+def _overload_trailing_zeros(word: Any) -> Any:
+    return lambda word: _cttz(np.uint64(word))
+
+
+@overload_of(leading_zeros)
+def _overload_leading_zeros(word: Any) -> Any:
+    return lambda word: _ctlz(np.uint64(word))
+
+
+@overload_of(mix)
+def _overload_mix(word: Any) -> Any:
+    @unannotated
+    def implementation(word: Any) -> Any:
+        value = np.uint64(word)
+        value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return value ^ (value >> np.uint64(31))
+
+    return implementation
+
+
+def _host_has_fast_pext() -> bool:
+    """Whether ``pext`` and ``pdep`` exist and are fast here; AMD before Zen 3 has them in slow microcode."""
+    import llvmlite.binding as llvm
+
+    # numba's own cache key holds the processor's name and features, from which this answer follows; the
+    # environment variable changes the code without changing them, hence the folder's suffix.
+    if os.environ.get("GLEM_NO_PEXT"):
+        return False
+    if numba.config.CPU_NAME not in (None, "", "host") or numba.config.CPU_FEATURES is not None:
+        return "+bmi2" in (numba.config.CPU_FEATURES or "")
+    if llvm.get_host_cpu_name() in {"znver1", "znver2", "bdver4"}:
+        return False
+    return bool(llvm.get_host_cpu_features().get("bmi2", False))
+
+
+HAS_FAST_PEXT = _host_has_fast_pext()
+"""Whether the compiled :func:`pext` and :func:`pdep` are single instructions in this process."""
+
+
+def _binary_intrinsic(name: str) -> Any:
+    @intrinsic
+    def operation(_typing_context: Any, _word: Any, _mask: Any) -> Any:
+        def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            i64 = ir.IntType(64)
+            function = builder.module.globals.get(name)
+            if function is None:
+                function = ir.Function(builder.module, ir.FunctionType(i64, [i64, i64]), name=name)
+            return builder.call(function, arguments)
+
+        return types.uint64(types.uint64, types.uint64), generate
+
+    return operation
+
+
+_pext = _binary_intrinsic("llvm.x86.bmi.pext.64")
+_pdep = _binary_intrinsic("llvm.x86.bmi.pdep.64")
+
+
+@overload_of(pext)
+def _overload_pext(word: Any, mask: Any) -> Any:
+    if HAS_FAST_PEXT:
+        return lambda word, mask: _pext(np.uint64(word), np.uint64(mask))
+
+    @unannotated
+    def implementation(word: Any, mask: Any) -> Any:
+        result = np.uint64(0)
+        place = np.uint64(1)
+        remaining = np.uint64(mask)
+        while remaining != np.uint64(0):
+            low = remaining & (~remaining + np.uint64(1))
+            if np.uint64(word) & low != np.uint64(0):
+                result |= place
+            place = place << np.uint64(1)
+            remaining ^= low
+        return result
+
+    return implementation
+
+
+@overload_of(pdep)
+def _overload_pdep(word: Any, mask: Any) -> Any:
+    if HAS_FAST_PEXT:
+        return lambda word, mask: _pdep(np.uint64(word), np.uint64(mask))
+
+    @unannotated
+    def implementation(word: Any, mask: Any) -> Any:
+        result = np.uint64(0)
+        place = np.uint64(1)
+        remaining = np.uint64(mask)
+        while remaining != np.uint64(0):
+            low = remaining & (~remaining + np.uint64(1))
+            if np.uint64(word) & place != np.uint64(0):
+                result |= low
+            place = place << np.uint64(1)
+            remaining ^= low
+        return result
+
+    return implementation

@@ -1,0 +1,269 @@
+"""Opaque values that carry a set of plain functions into generic code, in both worlds.
+
+An :class:`Operations` value names some plain functions, a game's rules for instance. Generic code calls
+``play(rules, position, move)``: in plain Python that looks the function up; under numba the *type* of
+``rules`` carries the name and a digest of the sources behind the functions, and an overload picks the
+compiled function, so that calls inline, each set gets its own machine code, the on-disk cache hits in a
+second process and an edited source compiles anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Container, Mapping
+from types import FunctionType
+from typing import Any
+
+import numba
+from numba.core import cgutils, types
+from numba.core.datamodel import models
+from numba.extending import NativeValue, intrinsic, register_model, typeof_impl, unbox
+
+from glem.core.compiling.code_digest import code_digest, plain
+from glem.core.compiling.failures import refuse_function, uncompilable_reason
+from glem.core.compiling.kernels import compiled, keep_translation, overload_of
+from glem.core.compiling.plain_python import CarriesFunctions
+from glem.core.errors import PluginError
+
+__all__ = ["Operations", "generic_operation", "has_operation", "position_at", "store_position"]
+
+_live: dict[tuple[str, str], Operations] = {}
+
+
+class OperationsType(types.Opaque):  # type: ignore[misc]
+    """Numba's type of an :class:`Operations` value: its name and the digest of its sources."""
+
+    def __init__(self, name: str, digest: str) -> None:
+        self.operations_name = name
+        self.digest = digest
+        super().__init__(name=f"Operations({name}, {digest})")
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return (self.operations_name, self.digest)
+
+
+register_model(OperationsType)(models.OpaqueModel)
+
+
+class Operations(CarriesFunctions):
+    """A named set of plain functions, callable from generic code in plain Python and compiled.
+
+    Generic code that reaches a function which numba cannot compile runs as plain Python.
+
+    Parameters
+    ----------
+    name
+        Unique name: a game's for its rules, with a hyphen and a word behind it for others of the game's functions.
+    functions
+        Operation name to plain module-level function. ``None`` means that the operation is absent.
+    """
+
+    def __init__(self, name: str, functions: Mapping[str, Callable[..., Any] | None]) -> None:
+        self.name = name
+        self.functions: dict[str, Callable[..., Any]] = {
+            operation: function for operation, function in functions.items() if function is not None
+        }
+        self._type: OperationsType | None = None
+
+    def __repr__(self) -> str:
+        return f"Operations({self.name!r}: {', '.join(sorted(self.functions))})"
+
+    def __getitem__(self, operation: str) -> Callable[..., Any]:
+        try:
+            return self.functions[operation]
+        except KeyError:
+            raise PluginError(
+                f"{self.name} has no operation {operation!r}; it has: {', '.join(sorted(self.functions))}"
+            ) from None
+
+    def __contains__(self, operation: str) -> bool:
+        return operation in self.functions
+
+    def __reduce__(self) -> Any:
+        return (Operations, (self.name, self.functions))
+
+    @property
+    def subject(self) -> str:
+        """Name of the game whose functions they are."""
+        game, _, purpose = self.name.rpartition("-")
+        return game if game and purpose.isalpha() else self.name
+
+    def carries(self, functions: Container[Callable[..., Any]]) -> bool:
+        """Whether one of some functions is one of these."""
+        return any(function in functions for function in self.functions.values())
+
+    @property
+    def plain_reasons(self) -> dict[str, str]:
+        """Operation name to the reason why numba could not compile its function, as far as it has been tried."""
+        reasons = {operation: uncompilable_reason(function) for operation, function in self.functions.items()}
+        return {operation: reason for operation, reason in reasons.items() if reason is not None}
+
+    @property
+    def plain_reason(self) -> str | None:
+        """Why code that calls some of the functions runs as plain Python; None as far as all compile."""
+        return next(iter(self.plain_reasons.values()), None)
+
+    @property
+    def numba_type(self) -> OperationsType:
+        """The type that numba sees; equal names and sources give equal types in every process."""
+        if self._type is None:
+            names = sorted(self.functions)
+            # What is no Python function is never compiled.
+            code = code_digest(*(self.functions[name] for name in names if _is_python(self.functions[name])))
+            # One function may stand for two operations, and two may change places.
+            places = ",".join(f"{name}:{getattr(self.functions[name], '__qualname__', '')}" for name in names)
+            digest = hashlib.sha256(f"{code}|{places}".encode()).hexdigest()[:16]
+            self._type = OperationsType(self.name, digest)
+            _live[self._type.key] = self
+        return self._type
+
+
+@typeof_impl.register(Operations)  # type: ignore[untyped-decorator]
+def _typeof_operations(value: Operations, _context: Any) -> OperationsType:
+    return value.numba_type
+
+
+@unbox(OperationsType)  # type: ignore[untyped-decorator]
+def _unbox_operations(_typ: Any, _value: Any, context: Any) -> Any:
+    return NativeValue(context.context.get_dummy_value())
+
+
+def _function_of(operations_type: Any, operation: str) -> Any:
+    if not isinstance(operations_type, OperationsType):
+        return None
+    operations = _live[operations_type.key]
+    if operation not in operations:
+        raise numba.TypingError(f"{operations.name} has no operation {operation!r}")
+    function = operations[operation]
+    if not _is_python(function):
+        kind = type(function).__name__
+        refuse_function(function, f"{operation} cannot be compiled: it is a {kind}, no function of a Python module")
+    return keep_translation(compiled(function))
+
+
+def _is_python(function: Any) -> bool:
+    return isinstance(plain(function), FunctionType)
+
+
+def has_operation(operations_type: Any, operation: str) -> bool:
+    """Whether the operations of a numba type have the named one: lets an overload choose at compile time."""
+    return isinstance(operations_type, OperationsType) and operation in _live[operations_type.key]
+
+
+def generic_operation(stub: Callable[..., Any]) -> Callable[..., Any]:
+    """Turn a stub ``name(operations, ...)`` of one to four or six more arguments into a generic operation.
+
+    The stub's own body is what runs in plain Python.
+    """
+    name = stub.__name__
+    argument_count = stub.__code__.co_argcount - 1
+    if argument_count == 1:
+
+        @overload_of(stub)
+        def _overload_one(operations: Any, a: Any) -> Any:
+            function = _function_of(operations, name)
+            return None if function is None else lambda operations, a: function(a)
+
+    elif argument_count == 2:
+
+        @overload_of(stub)
+        def _overload_two(operations: Any, a: Any, b: Any) -> Any:
+            function = _function_of(operations, name)
+            return None if function is None else lambda operations, a, b: function(a, b)
+
+    elif argument_count == 3:
+
+        @overload_of(stub)
+        def _overload_three(operations: Any, a: Any, b: Any, c: Any) -> Any:
+            function = _function_of(operations, name)
+            return None if function is None else lambda operations, a, b, c: function(a, b, c)
+
+    elif argument_count == 4:
+
+        @overload_of(stub)
+        def _overload_four(operations: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+            function = _function_of(operations, name)
+            return None if function is None else lambda operations, a, b, c, d: function(a, b, c, d)
+
+    elif argument_count == 6:
+
+        @overload_of(stub)
+        def _overload_six(operations: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any) -> Any:
+            function = _function_of(operations, name)
+            return None if function is None else lambda operations, a, b, c, d, e, f: function(a, b, c, d, e, f)
+
+    else:
+        raise TypeError(f"generic operation {name} must take one to four or six arguments after the operations")
+    return stub
+
+
+# --------------------------------------------------------------------------- positions in columns
+
+
+def position_at(columns: Any, row: int) -> Any:
+    """One position out of a position of columns (a named tuple of equally long arrays); ``row`` counts from 0 only."""
+    return type(columns)(*(column[row] for column in columns))
+
+
+def store_position(columns: Any, row: int, position: Any) -> None:
+    """Write one position into a position of columns; ``row`` counts from 0 only."""
+    for column, value in zip(columns, position, strict=True):
+        column[row] = value
+
+
+def _item_pointer(context: Any, builder: Any, array: Any, column: Any, row: Any) -> Any:
+    # Straight to the item: a call into numba's own indexing could fail, and LLVM vectorizes no loop around that.
+    values = context.make_array(array)(context, builder, column)
+    return cgutils.get_item_pointer(context, builder, array, values, [row], boundscheck=context.enable_boundscheck)
+
+
+@intrinsic
+def _position_at(_typing_context: Any, columns: Any, _row: Any) -> Any:
+    if not isinstance(columns, types.NamedUniTuple | types.NamedTuple):
+        return None
+    arrays = columns.types
+    fields = tuple(array.dtype for array in arrays)
+    if len(set(fields)) == 1:
+        result = types.NamedUniTuple(fields[0], len(fields), columns.instance_class)
+    else:
+        result = types.NamedTuple(fields, columns.instance_class)
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        values = []
+        for place, array in enumerate(arrays):
+            column = builder.extract_value(arguments[0], place)
+            pointer = _item_pointer(context, builder, array, column, arguments[1])
+            values.append(context.unpack_value(builder, array.dtype, pointer))
+        return context.make_tuple(builder, result, values)
+
+    return result(columns, types.intp), generate
+
+
+@intrinsic
+def _store_position(_typing_context: Any, columns: Any, _row: Any, position: Any) -> Any:
+    if not isinstance(columns, types.NamedUniTuple | types.NamedTuple):
+        return None
+    arrays = columns.types
+    fields = position.types
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        for place, (array, field) in enumerate(zip(arrays, fields, strict=True)):
+            column = builder.extract_value(arguments[0], place)
+            value = context.cast(builder, builder.extract_value(arguments[2], place), field, array.dtype)
+            context.pack_value(
+                builder, array.dtype, value, _item_pointer(context, builder, array, column, arguments[1])
+            )
+        return context.get_dummy_value()
+
+    return types.none(columns, types.intp, position), generate
+
+
+@overload_of(position_at)
+def _overload_position_at(columns: Any, row: Any) -> Any:
+    return lambda columns, row: _position_at(columns, row)
+
+
+@overload_of(store_position)
+def _overload_store_position(columns: Any, row: Any, position: Any) -> Any:
+    return lambda columns, row, position: _store_position(columns, row, position)

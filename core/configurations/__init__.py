@@ -1,0 +1,1 @@
+"""The configuration-DAG interface: conjunctions of features, found and matched."""

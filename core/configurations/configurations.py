@@ -1,0 +1,420 @@
+"""Configurations: conjunctions of relations ``feature == value`` (GLEM, section 2), millions of them in flat arrays."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import ArrayLike, NDArray
+
+from glem.core.compiling.kernels import kernel, mix
+from glem.core.errors import BadInputError, reading
+from glem.core.features.features import AtomicFeatures, Relation
+from glem.core.files.archives import read_arrays
+from glem.core.files.atomic import atomic_path
+
+__all__ = ["ConfigurationSet", "RelationTable", "close_under_symmetry", "symmetry_classes"]
+
+_FORMAT = "glem configurations 1"
+_MEMBERS: dict[str, Any] = {
+    "header": np.uint8,
+    "table_features": np.int32,
+    "table_values": np.int16,
+    "relations": np.uint16,
+    "sizes": np.uint16,
+    "match_counts": np.int64,
+}
+_MAXIMUM_BYTES = 1 << 36
+"""Largest unpacked file that :meth:`ConfigurationSet.load` reads: two billion relations."""
+
+
+def _int16(array: ArrayLike) -> NDArray[np.int16]:
+    return np.ascontiguousarray(array, np.int16)
+
+
+def _uint16(array: ArrayLike) -> NDArray[np.uint16]:
+    return np.ascontiguousarray(array, np.uint16)
+
+
+def _int32(array: ArrayLike) -> NDArray[np.int32]:
+    return np.ascontiguousarray(array, np.int32)
+
+
+def _int64(array: ArrayLike) -> NDArray[np.int64]:
+    return np.ascontiguousarray(array, np.int64)
+
+
+@define(frozen=True, eq=False)
+class RelationTable:
+    """The relations that configurations are made of; a relation's id is its row.
+
+    Parameters
+    ----------
+    features
+        int32 array [R]: feature indices, ascending.
+    values
+        int16 array [R]: values, ascending within a feature.
+    """
+
+    features: NDArray[np.int32] = field(converter=_int32)
+    values: NDArray[np.int16] = field(converter=_int16)
+
+    def __attrs_post_init__(self) -> None:
+        if self.features.ndim != 1 or self.features.shape != self.values.shape:
+            raise BadInputError(
+                f"a relation table needs two equally long columns, not {self.features.shape} and {self.values.shape}"
+            )
+        if len(self) > 65535:
+            raise BadInputError(f"{len(self)} relations are more than 65,535; choose fewer features or more matches")
+        key = self.features.astype(np.int64) * 65536 + self.values
+        if (self.features < 0).any() or (np.diff(key) <= 0).any():
+            raise BadInputError("the relations of a table must be distinct and ordered by feature and value")
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __getitem__(self, relation: int) -> Relation:
+        return Relation(int(self.features[relation]), int(self.values[relation]))
+
+    def find(self, features: ArrayLike, values: ArrayLike) -> NDArray[np.int64]:
+        """Ids of the given relations, -1 for those that the table does not hold: int64 array of the common shape."""
+        keys = self.features.astype(np.int64) * 65536 + self.values
+        wanted = np.asarray(features, np.int64) * 65536 + np.asarray(values, np.int64)
+        if not len(keys):
+            return np.full(wanted.shape, -1, np.int64)
+        places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[places] == wanted, places, -1)
+
+
+@define(frozen=True, eq=False)
+class ConfigurationSet:
+    """Many configurations, with the number of positions that each of them matches.
+
+    Parameters
+    ----------
+    table
+        The relations.
+    relations
+        uint16 array [T]: relation ids, one configuration after the other, ascending inside each.
+    offsets
+        int64 array [C + 1]: configuration ``i`` is ``relations[offsets[i] : offsets[i + 1]]``.
+    match_counts
+        int64 array [C].
+    position_count
+        Number of positions that were counted.
+    incomplete
+        Why configurations are missing that ought to be there (a limit was reached); empty when none are.
+    """
+
+    table: RelationTable
+    relations: NDArray[np.uint16] = field(converter=_uint16)
+    offsets: NDArray[np.int64] = field(converter=_int64)
+    match_counts: NDArray[np.int64] = field(converter=_int64)
+    position_count: int
+    incomplete: str = ""
+
+    def __attrs_post_init__(self) -> None:
+        if self.offsets.shape != (len(self.match_counts) + 1,) or self.offsets[0] != 0:
+            raise BadInputError(f"{len(self.match_counts)} configurations need as many offsets and one more, from 0 on")
+        if self.offsets[-1] != len(self.relations):
+            raise BadInputError(f"the offsets end at {self.offsets[-1]}, there are {len(self.relations)} relations")
+        # A kernel, as the arrays may be so large that one more of their size matters.
+        wrong = int(_first_wrong(self.relations, self.offsets, np.int64(len(self.table))))
+        if wrong >= 0:
+            start, end = self.offsets[wrong : wrong + 2]
+            raise BadInputError(
+                f"configuration {wrong}: from {start} to {end}; the offsets must ascend, and its relations must ascend "
+                f"within the table of {len(self.table)}"
+            )
+
+    @classmethod
+    def from_relations(
+        cls,
+        table: RelationTable,
+        configurations: Sequence[Sequence[int]],
+        match_counts: ArrayLike | None = None,
+        position_count: int = 0,
+    ) -> ConfigurationSet:
+        """Make a small set of configurations given as lists of relation ids in any order."""
+        ordered = [sorted(configuration) for configuration in configurations]
+        offsets = np.concatenate([[0], np.cumsum([len(configuration) for configuration in ordered], dtype=np.int64)])
+        flat = [relation for configuration in ordered for relation in configuration]
+        counts = np.zeros(len(ordered), np.int64) if match_counts is None else match_counts
+        return cls(table, np.array(flat, np.uint16), offsets, np.asarray(counts, np.int64), position_count)
+
+    def __len__(self) -> int:
+        return len(self.match_counts)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """int64 array [C]: number of relations in each configuration."""
+        return np.diff(self.offsets)
+
+    def relations_of(self, place: int) -> NDArray[np.uint16]:
+        """Relation ids of one configuration, ascending."""
+        return self.relations[self.offsets[place] : self.offsets[place + 1]]
+
+    def select(self, chosen: ArrayLike) -> ConfigurationSet:
+        """Only some configurations, by boolean mask [C] or by indices in the wanted order; the table stays."""
+        chosen = np.asarray(chosen)
+        if chosen.dtype == np.bool_:
+            if chosen.shape != (len(self),):
+                raise BadInputError(f"a mask over {len(self)} configurations cannot have the shape {chosen.shape}")
+            chosen = np.flatnonzero(chosen)
+        indices = np.ascontiguousarray(chosen, np.int64)
+        if len(indices) and (indices.min() < 0 or indices.max() >= len(self)):
+            raise BadInputError(f"an index is outside 0..{len(self) - 1}")
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.sizes[indices])])
+        relations = np.empty(offsets[-1], np.uint16)
+        _copy_chosen(self.relations, self.offsets, indices, offsets, relations)
+        return ConfigurationSet(
+            self.table, relations, offsets, self.match_counts[indices], self.position_count, self.incomplete
+        )
+
+    def describe(self, place: int, features: AtomicFeatures) -> str:
+        """Text of a configuration, e.g. ``a1=own b1=empty``."""
+        return " ".join(features.describe(self.table[int(relation)]) for relation in self.relations_of(place))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write an ``.npz`` file, whole or not at all."""
+        header = {"format": _FORMAT, "position_count": int(self.position_count), "incomplete": self.incomplete}
+        with atomic_path(path) as temporary, temporary.open("wb") as file:
+            np.savez(
+                file,
+                header=np.frombuffer(json.dumps(header).encode(), np.uint8),
+                table_features=self.table.features,
+                table_values=self.table.values,
+                relations=self.relations,
+                sizes=self.sizes.astype(np.uint16),
+                match_counts=self.match_counts,
+            )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ConfigurationSet:
+        """Read a file that :meth:`save` wrote.
+
+        Raises
+        ------
+        BadInputError
+            The file is missing, damaged, of another kind, or larger than any machine holds.
+        """
+        arrays = read_arrays(path, "file of configurations", largest=_MAXIMUM_BYTES, check=_check_members)
+        with reading(path, "file of configurations"):
+            for name, kind in _MEMBERS.items():
+                if arrays[name].ndim != 1 or arrays[name].dtype != kind:
+                    raise BadInputError(f"{name} is {arrays[name].dtype} {arrays[name].shape}, not a column of {kind}")
+            header = json.loads(arrays["header"].tobytes())
+            if header["format"] != _FORMAT:
+                raise BadInputError(f"the format is {header['format']!r}, this glem reads {_FORMAT!r}")
+            offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(arrays["sizes"], dtype=np.int64)])
+            table = RelationTable(arrays["table_features"], arrays["table_values"])
+            count = int(header["position_count"])
+            loaded = cls(table, arrays["relations"], offsets, arrays["match_counts"], count, str(header["incomplete"]))
+            if len(loaded) and (loaded.match_counts.min() < 0 or loaded.match_counts.max() > count):
+                raise BadInputError(f"a match count is outside 0..{count}, the number of positions")
+            return loaded
+
+
+def _check_members(sizes: Mapping[str, int]) -> None:
+    if sizes.keys() != _MEMBERS.keys():
+        raise BadInputError(f"no file of configurations: it holds {list(sizes)[:8]}")
+
+
+@kernel
+def _first_wrong(relations: Any, offsets: Any, relation_count: Any) -> int:
+    """Index of the first configuration that is empty, out of order or beyond the table; -1 when there is none."""
+    for place in range(offsets.shape[0] - 1):
+        start = offsets[place]
+        end = offsets[place + 1]
+        if start >= end or end > relations.shape[0] or relations[end - np.int64(1)] >= relation_count:
+            return place
+        for k in range(start + np.int64(1), end):
+            if relations[k] <= relations[k - np.int64(1)]:
+                return place
+    return -1
+
+
+@kernel
+def _copy_chosen(relations: Any, offsets: Any, chosen: Any, new_offsets: Any, new_relations: Any) -> None:
+    for place in range(chosen.shape[0]):
+        source = offsets[chosen[place]]
+        target = new_offsets[place]
+        for k in range(new_offsets[place + 1] - target):
+            new_relations[target + k] = relations[source + k]
+
+
+# --------------------------------------------------------------------------------------------- symmetry
+
+
+def symmetry_classes(configurations: ConfigurationSet, symmetries: NDArray[np.intp] | None) -> NDArray[np.int32]:
+    """Tell which configurations are images of each other under the board's symmetries, so that they share a weight.
+
+    Parameters
+    ----------
+    configurations
+        Any set; images that it does not hold do no harm.
+    symmetries
+        Array [S, F] as in :class:`~glem.core.features.features.AtomicFeatures`, or None for a game without symmetries.
+
+    Returns
+    -------
+    classes
+        int32 array [C]: equal for images of each other, numbered from 0 by first appearance.
+    """
+    table, images = _relation_images(configurations.table, symmetries)
+    ids = table.find(configurations.table.features, configurations.table.values)
+    relations = ids.astype(np.uint16)[configurations.relations]
+    canonical = np.empty_like(relations)
+    _least_images(relations, configurations.offsets, images, canonical)
+    return _number_equal(canonical, configurations.offsets)
+
+
+def close_under_symmetry(
+    configurations: ConfigurationSet, symmetries: NDArray[np.intp] | None
+) -> tuple[ConfigurationSet, NDArray[np.int64]]:
+    """Add every image of every configuration that the set does not hold yet.
+
+    Parameters
+    ----------
+    configurations
+        Any set without duplicates.
+    symmetries
+        Array [S, F] as in :class:`~glem.core.features.features.AtomicFeatures`, or None for a game without symmetries.
+
+    Returns
+    -------
+    closed
+        The set followed by the missing images, over a table that holds their relations too. The match count of an
+        added configuration is 0, as nobody counted it (:func:`glem.core.configurations.mining.count_matches` does).
+    origin
+        int64 array [C']: index of the configuration that each one is an image of; its own for the old ones.
+    """
+    table, images = _relation_images(configurations.table, symmetries)
+    ids = table.find(configurations.table.features, configurations.table.values)
+    relations = ids.astype(np.uint16)[configurations.relations]
+    count = len(configurations)
+    copies = [relations]
+    for image in images[1:]:
+        copy = image[relations]
+        _sort_each(copy, configurations.offsets)
+        copies.append(copy)
+    sizes = np.tile(configurations.sizes, len(images))
+    everything = ConfigurationSet(
+        table,
+        np.concatenate(copies),
+        np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]),
+        np.concatenate([configurations.match_counts, np.zeros(len(sizes) - count, np.int64)]),
+        configurations.position_count,
+        configurations.incomplete,
+    )
+    classes = _number_equal(everything.relations, everything.offsets)
+    _, first = np.unique(classes, return_index=True)
+    if len(first) and np.count_nonzero(first < count) != count:
+        raise BadInputError("the set holds a configuration twice; remove duplicates before closing it")
+    first.sort()
+    return everything.select(first), first % max(count, 1)
+
+
+def _relation_images(
+    table: RelationTable, symmetries: NDArray[np.intp] | None
+) -> tuple[RelationTable, NDArray[np.uint16]]:
+    """Table closed under symmetry, and the image of each of its relations: uint16 [S, R']."""
+    if symmetries is None:
+        identity = np.arange(len(table), dtype=np.uint16)[None]
+        return table, identity
+    symmetries = np.asarray(symmetries)
+    if len(table) and int(table.features.max()) >= symmetries.shape[1]:
+        raise BadInputError(
+            f"a relation has feature {table.features.max()}, the symmetries are over {symmetries.shape[1]} features"
+        )
+    features = symmetries[:, table.features].astype(np.int64)
+    keys = np.unique(features * 65536 + table.values)
+    values = (keys + 32768) % 65536 - 32768
+    closed = RelationTable((keys - values) // 65536, values)
+    images = np.stack([closed.find(symmetry[closed.features], closed.values) for symmetry in symmetries])
+    if (images < 0).any():
+        raise BadInputError("the symmetries are no group: an image of an image is missing")
+    return closed, images.astype(np.uint16)
+
+
+@kernel
+def _insertion_sort(relations: Any, start: Any, end: Any) -> None:
+    for place in range(start + np.int64(1), end):
+        moving = relations[place]
+        hole = np.int64(place)
+        while hole > start and relations[hole - np.int64(1)] > moving:
+            relations[hole] = relations[hole - np.int64(1)]
+            hole -= np.int64(1)
+        relations[hole] = moving
+
+
+@kernel
+def _sort_each(relations: Any, offsets: Any) -> None:
+    for place in range(offsets.shape[0] - 1):
+        _insertion_sort(relations, offsets[place], offsets[place + 1])
+
+
+@kernel
+def _least_images(relations: Any, offsets: Any, images: Any, canonical: Any) -> None:
+    """Lexicographically least image of each configuration: equal exactly for those of one orbit."""
+    image = np.zeros(max(1, images.shape[1]), np.uint16)
+    for place in range(offsets.shape[0] - 1):
+        start = offsets[place]
+        size = offsets[place + 1] - start
+        for symmetry in range(images.shape[0]):
+            for k in range(size):
+                image[k] = images[symmetry, relations[start + k]]
+            _insertion_sort(image, np.int64(0), size)
+            less = symmetry == 0
+            if not less:
+                for k in range(size):
+                    if image[k] != canonical[start + k]:
+                        less = image[k] < canonical[start + k]
+                        break
+            if less:
+                canonical[start : start + size] = image[:size]
+
+
+def _number_equal(relations: NDArray[np.uint16], offsets: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Give numbers to the distinct configurations by first appearance: int32 [C], equal for equal ones."""
+    count = len(offsets) - 1
+    buckets = np.full(1 << max(4, (2 * count).bit_length()), -1, np.int32)
+    classes = np.empty(count, np.int32)
+    representatives = np.empty(count, np.int64)
+    _fill_buckets(relations, offsets, buckets, representatives, classes)
+    return classes
+
+
+@kernel
+def _fill_buckets(relations: Any, offsets: Any, buckets: Any, representatives: Any, classes: Any) -> None:
+    found = np.int32(0)
+    mask = np.int64(buckets.shape[0] - 1)
+    for place in range(offsets.shape[0] - 1):
+        start = offsets[place]
+        size = offsets[place + 1] - start
+        key = np.uint64(size)
+        for k in range(size):
+            key = mix(key ^ np.uint64(relations[start + k]))
+        bucket = np.int64(key & np.uint64(mask))
+        while True:
+            known = buckets[bucket]
+            if known < 0:
+                buckets[bucket] = found
+                representatives[found] = place
+                classes[place] = found
+                found += np.int32(1)
+                break
+            other = offsets[representatives[known]]
+            equal = offsets[representatives[known] + 1] - other == size
+            for k in range(size):
+                if not equal:
+                    break
+                equal = relations[other + k] == relations[start + k]
+            if equal:
+                classes[place] = known
+                break
+            bucket = np.int64((bucket + np.int64(1)) & mask)

@@ -1,0 +1,25 @@
+"""Finding configurations in positions: GenConf, its sequential test, and selection by significance."""
+
+from __future__ import annotations
+
+from glem.core.configurations.mining.checkpoint import MiningCheckpoint
+from glem.core.configurations.mining.generation import Method, MiningSettings, generate_configurations, mine
+from glem.core.configurations.mining.mined import MinedConfigurations, Part
+from glem.core.configurations.mining.significance import Correction, Significance, label_significance
+from glem.core.configurations.mining.statistics import LabelStatistics, count_matches, label_statistics
+
+__all__ = [
+    "Correction",
+    "LabelStatistics",
+    "Method",
+    "MinedConfigurations",
+    "MiningCheckpoint",
+    "MiningSettings",
+    "Part",
+    "Significance",
+    "count_matches",
+    "generate_configurations",
+    "label_significance",
+    "label_statistics",
+    "mine",
+]

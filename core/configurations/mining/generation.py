@@ -1,0 +1,325 @@
+"""GenConf: all configurations that match at least so many positions (GLEM, section 4.2, Fig. 1 and 2)."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any, Literal, TypedDict, Unpack
+
+import numpy as np
+from attrs import define, field, frozen
+from numpy.typing import NDArray
+
+from glem.core.compiling.vectors import VECTOR_WORDS, vectors_for
+from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.mining.checkpoint import MiningCheckpoint
+from glem.core.configurations.mining.mined import MinedConfigurations, Part
+from glem.core.configurations.mining.relations import RelationRows, checked_features, checked_values
+from glem.core.configurations.mining.search import EMITTED, SequentialTest, Workspace, begin_part, grow
+from glem.core.errors import BadInputError
+from glem.core.tasks.counts import counted
+from glem.core.tasks.progress import SILENT, Progress
+
+__all__ = ["Method", "generate_configurations", "mine"]
+
+Method = Literal["exact", "sequential"]
+
+_CHUNK_UNIT = VECTOR_WORDS * 64
+_BUFFER = 1 << 18
+_BUDGET = 1 << 26
+"""Vectors to count before a worker looks whether it should stop: some 50 ms."""
+_NO_LIMIT = 1 << 62
+
+
+class MiningSettings(TypedDict, total=False):
+    """Optional arguments of :func:`mine`, described there."""
+
+    maximum_size: int | None
+    features: Any
+    method: Method
+    chunk_size: int
+    confidence: float
+    seed: int
+    time_limit: float | None
+    limit: int | None
+    jobs: int
+    checkpoint: str | os.PathLike[str] | None
+    progress: Progress
+
+
+def mine(
+    values: Any,
+    *,
+    minimum_matches: int,
+    maximum_size: int | None = None,
+    features: Any = None,
+    method: Method = "exact",
+    chunk_size: int = 2048,
+    confidence: float = 4.0,
+    seed: int = 0,
+    time_limit: float | None = None,
+    limit: int | None = None,
+    jobs: int = 1,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Progress = SILENT,
+) -> MinedConfigurations:
+    """Find every configuration that matches enough positions; seven bytes for each.
+
+    Parameters
+    ----------
+    values
+        Integer array [N, F] of feature values that fit int16; fastest as
+        :meth:`~glem.core.features.features.AtomicFeatures.values` returns it.
+    minimum_matches
+        Minimal match count ``n``, at least 1.
+    maximum_size
+        Most relations in a configuration; None for no limit.
+    features
+        Indices of the features to combine; None for all.
+    method
+        ``exact``, or ``sequential``: candidates of three and more relations face the sequential test of GLEM, Fig. 2,
+        over the positions of their first relation, which may wrongly reject them. What it accepts is counted to the
+        end, so that match counts are always exact and nothing below the minimum is kept.
+    chunk_size
+        Positions ``s`` in a chunk of the sequential test, a multiple of 512.
+    confidence
+        ``t`` of the sequential test, above 0: large is slow and reliable.
+    seed
+        Of the order in which the sequential test sees the positions.
+    time_limit
+        Seconds after which the search stops with the first relations that it has finished by then.
+    limit
+        Most configurations to keep. The search goes by first relations, rarest first: the common ones are missing then.
+    jobs
+        Threads. The result does not depend on them.
+    checkpoint
+        Folder for finished parts. A run that was killed or stopped goes on from there; the result is the same. Removed
+        by the caller once the result is safe (:class:`~glem.core.configurations.mining.MiningCheckpoint`).
+    progress
+        Shows the share of first relations that are done.
+
+    Returns
+    -------
+    MinedConfigurations
+        ``incomplete`` says when a limit was reached.
+
+    Raises
+    ------
+    BadInputError
+        An argument is out of range, or the checkpoint belongs to another run.
+    """
+    values = checked_values(values)
+    chosen = checked_features(features, values.shape[1])
+    _check_settings(minimum_matches, maximum_size, method, chunk_size, confidence, time_limit, limit, jobs)
+    started = time.monotonic()
+    permutation = np.random.default_rng(seed).permutation(len(values)) if method == "sequential" else None
+    rows = RelationRows.pack(values, minimum_matches, chosen, permutation, jobs)
+    most = min(len(np.unique(rows.table.features)), 255)
+    search = _Search(
+        rows=rows,
+        # Rarest relation first: the first relations shorten the rows most, and have the most relations after them.
+        order=np.argsort(rows.counts, kind="stable").astype(np.uint16),
+        minimum=minimum_matches,
+        maximum_size=most if maximum_size is None else min(maximum_size, most),
+        chunk_size=chunk_size if method == "sequential" else 0,
+        confidence=confidence,
+        deadline=float("inf") if time_limit is None else started + time_limit,
+        limit=_NO_LIMIT if limit is None else limit,
+    )
+    folder = None
+    if checkpoint is not None:
+        settings: dict[str, Any] = {
+            "minimum_matches": minimum_matches,
+            "maximum_size": search.maximum_size,
+            "method": method,
+        }
+        if method == "sequential":
+            settings.update(chunk_size=chunk_size, confidence=confidence, seed=seed)
+        folder = MiningCheckpoint(checkpoint, settings, (rows.table.features, rows.table.values, rows.words))
+    parts = _run(search, jobs, folder, progress)
+    return _assembled(search, parts, time_limit, limit)
+
+
+def generate_configurations(
+    values: Any, *, minimum_matches: int, **settings: Unpack[MiningSettings]
+) -> ConfigurationSet:
+    """Find every configuration that matches enough positions: GenConf.
+
+    :func:`mine` laid out as a flat :class:`~glem.core.configurations.configurations.ConfigurationSet`, with the same
+    arguments. Where tens of millions are expected, :func:`mine` alone needs a fraction of the memory.
+    """
+    return mine(values, minimum_matches=minimum_matches, **settings).flatten(release=True)
+
+
+@frozen(eq=False)
+class _Search:
+    """A search ready to run: what all workers share."""
+
+    rows: RelationRows
+    order: NDArray[np.uint16]
+    minimum: int
+    maximum_size: int
+    chunk_size: int
+    confidence: float
+    deadline: float
+    limit: int
+
+    def workspace(self) -> Workspace:
+        widest = vectors_for(int(self.rows.counts.max(initial=0))) * VECTOR_WORDS
+        return Workspace.allocate(len(self.order), max(2, self.maximum_size), widest, _BUFFER)
+
+    def part(self, first: int, workspace: Workspace, stop: threading.Event) -> Part | None:
+        """All configurations below one first relation; None when the search was stopped before the end."""
+        positions = int(self.rows.counts[self.order[first]])
+        test = _sequential_test(self.minimum, positions, self.chunk_size, self.confidence)
+        features = self.rows.table.features
+        minimum, size = np.int64(self.minimum), np.int64(self.maximum_size)
+        state, output = workspace.state, workspace.output
+        rows, row_words = self.rows.words, np.int64(self.rows.row_words)
+        begin_part(rows, row_words, self.order, np.int64(first), features, minimum, size, workspace)
+        pieces: list[Part] = []
+        found = 0
+        done = False
+        # Past the limit, not up to it: a part that is longer is known to be cut.
+        while not done and found <= self.limit:
+            if stop.is_set() or time.monotonic() > self.deadline:
+                return None
+            done = grow(workspace, features, minimum, size, test, np.int64(_BUDGET))
+            emitted = int(state[EMITTED])
+            relation, depth, matches = output.relation[:emitted], output.depth[:emitted], output.matches[:emitted]
+            pieces.append(Part(relation.copy(), depth.copy(), matches.copy()))
+            found += emitted
+            state[EMITTED] = 0
+        return pieces[0] if len(pieces) == 1 else Part.concatenate(pieces)
+
+
+def _sequential_test(minimum: int, positions: int, chunk_size: int, confidence: float) -> SequentialTest:
+    """Bounds of the test over the positions of a first relation; without chunks when ``chunk_size`` is 0."""
+    chunks = np.arange(1, -(-positions // chunk_size)) if chunk_size else np.zeros(0)
+    # GLEM, Fig. 2, with #E the positions of the first relation: q = n / #E, d positions seen.
+    fraction = minimum / positions
+    seen = chunks * float(chunk_size)
+    spread = confidence * np.sqrt(seen * fraction * (1 - fraction))
+    return SequentialTest(
+        chunk_vectors=np.int64(chunk_size // _CHUNK_UNIT),
+        reject_below=np.ceil(seen * fraction - spread).astype(np.int64),
+        accept_from=np.ceil(seen * fraction + spread).astype(np.int64),
+    )
+
+
+@define
+class _Found:
+    """Finished parts by the place of their first relation in the search's order."""
+
+    parts: dict[int, Part] = field(factory=dict)
+    leading: int = 0
+    """First relations that are finished without a gap."""
+    leading_count: int = 0
+    total: int = 0
+
+    def add(self, first: int, part: Part) -> None:
+        self.parts[first] = part
+        self.total += len(part)
+        while self.leading in self.parts:
+            self.leading_count += len(self.parts[self.leading])
+            self.leading += 1
+
+
+def _run(search: _Search, jobs: int, folder: MiningCheckpoint | None, progress: Progress) -> _Found:
+    found = _Found()
+    waiting = list(range(len(search.order)))
+    workspaces: queue.SimpleQueue[Workspace] = queue.SimpleQueue()
+    stop = threading.Event()
+
+    def work(first: int) -> Part | None:
+        if stop.is_set():
+            return None
+        known = folder.load(first) if folder is not None else None
+        if known is not None:
+            return known
+        workspace = workspaces.get()
+        try:
+            part = search.part(first, workspace, stop)
+        finally:
+            workspaces.put(workspace)
+        if folder is not None and part is not None and len(part) <= search.limit:
+            folder.store(first, part)
+        return part
+
+    for _ in range(jobs):
+        workspaces.put(search.workspace())
+    with progress("configurations", len(waiting)) as task, ThreadPoolExecutor(jobs) as pool:
+        pending: dict[Future[Part | None], int] = {}
+        try:
+            while (waiting or pending) and found.leading_count < search.limit:
+                # Parts are handed out in order and few at a time: those past the limit are never begun.
+                while waiting and len(pending) < 2 * jobs:
+                    first = waiting.pop(0)
+                    pending[pool.submit(work, first)] = first
+                for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                    first = pending.pop(future)
+                    part = future.result()
+                    if part is None:
+                        waiting.clear()
+                        continue
+                    found.add(first, part)
+                    task.advance()
+                    task.note(f"{counted(found.total, 'configuration')}")
+        finally:
+            # On Ctrl-C too: the workers leave their parts, what is finished is in the folder.
+            stop.set()
+    return found
+
+
+def _assembled(search: _Search, found: _Found, time_limit: float | None, limit: int | None) -> MinedConfigurations:
+    order = sorted(found.parts)
+    reason = ""
+    if limit is not None and found.leading_count >= limit:
+        kept = []
+        room = limit
+        for first in order[: found.leading]:
+            kept.append(found.parts[first].first(room))
+            room -= len(kept[-1])
+        whole = found.leading_count == limit and found.leading == len(search.order)
+        if not whole:
+            reason = f"the limit of {limit:,} configurations was reached"
+    else:
+        kept = [found.parts[first] for first in order]
+        if len(order) < len(search.order):
+            reason = f"the time limit of {time_limit:g} s was reached"
+    if reason:
+        done = sum(len(part) > 0 for part in kept)
+        reason += f" in {done} of {len(search.order)} first relations"
+    parts = [part for part in kept if len(part)]
+    return MinedConfigurations(search.rows.table, parts, search.rows.position_count, reason)
+
+
+def _check_settings(
+    minimum_matches: int,
+    maximum_size: int | None,
+    method: str,
+    chunk_size: int,
+    confidence: float,
+    time_limit: float | None,
+    limit: int | None,
+    jobs: int,
+) -> None:
+    if minimum_matches < 1:
+        raise BadInputError(f"the minimal match count must be at least 1, got {minimum_matches}")
+    if maximum_size is not None and maximum_size < 1:
+        raise BadInputError(f"the maximum size must be at least 1, got {maximum_size}")
+    if method not in ("exact", "sequential"):
+        raise BadInputError(f"the method must be 'exact' or 'sequential', not {method!r}")
+    if chunk_size < _CHUNK_UNIT or chunk_size % _CHUNK_UNIT:
+        raise BadInputError(f"the chunk size must be a multiple of {_CHUNK_UNIT}, got {chunk_size}")
+    if not confidence > 0:
+        raise BadInputError(f"the confidence t must be above 0, got {confidence}")
+    if time_limit is not None and not time_limit > 0:
+        raise BadInputError(f"the time limit must be above 0 seconds, got {time_limit}")
+    if limit is not None and limit < 1:
+        raise BadInputError(f"the limit must be at least 1 configuration, got {limit}")
+    if jobs < 1:
+        raise BadInputError(f"jobs must be at least 1, got {jobs}")

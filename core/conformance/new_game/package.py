@@ -1,0 +1,126 @@
+"""The files of the package, rendered and written together or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from importlib import resources
+from pathlib import Path
+from string import Template
+
+from glem.core.conformance.new_game.names import check_name, check_title
+from glem.core.errors import BadInputError, __version__
+from glem.core.files.atomic import check_writable, temporary_folder
+from glem.core.game.game import INTERFACE_VERSION
+
+__all__ = ["new_game"]
+
+_FILES = {
+    "pyproject.toml": "pyproject.toml",
+    "README.md": "README.md",
+    ".gitignore": "gitignore",
+    "src/{name}/__init__.py": "__init__.py",
+    "src/{name}/rules.py": "rules.py",
+    "src/{name}/learning.py": "learning.py",
+    "tests/test_{name}.py": "test_game.py",
+}
+"""Path in the package to the name of its template."""
+
+
+def new_game(name: str, folder: Path | None = None, *, title: str | None = None) -> tuple[Path, ...]:
+    """Write a package with a small game that works, to be replaced part by part.
+
+    Parameters
+    ----------
+    name
+        Of the game and of its package: a lower-case identifier.
+    folder
+        Where; a folder of that name in the current one by default. It must not be there, or be empty.
+    title
+        The game's name for people; made from the name by default.
+
+    Returns
+    -------
+    files
+        Their paths, the folder's included.
+
+    Raises
+    ------
+    BadInputError
+        The name or the title will not do (:func:`check_name`, :func:`check_title`), the folder holds something, or it
+        cannot be written.
+    """
+    check_name(name)
+    shown = name.replace("_", " ").capitalize() if title is None else title.strip()
+    check_title(shown)
+    target = Path(name) if folder is None else folder
+    _check_free(target)
+    texts = _rendered(name, shown)
+    try:
+        _write(target, texts)
+    except OSError as error:
+        raise BadInputError(f"{target} cannot be written: {error.strerror or error}") from error
+    return tuple(target / path for path in texts)
+
+
+def _check_free(target: Path) -> None:
+    if target.is_dir():
+        if any(target.iterdir()):
+            raise BadInputError(f"the folder {target} is not empty, and nothing is overwritten; name another with -o")
+        if not os.access(target, os.W_OK):
+            raise BadInputError(f"the folder {target} cannot be written")
+    elif target.exists() or target.is_symlink():
+        raise BadInputError(f"{target} is there and no folder, and nothing is overwritten; name another with -o")
+    else:
+        check_writable(target)
+
+
+def _rendered(name: str, title: str) -> dict[str, str]:
+    """Path of each file to its text."""
+    values = {
+        "name": name,
+        "title": title,
+        # A JSON string without control characters is one of Python and of TOML as well.
+        "quoted_title": json.dumps(title, ensure_ascii=False),
+        "quoted_description": json.dumps(f"{title}, a game for glem", ensure_ascii=False),
+        "distribution": f"glem-{name.replace('_', '-')}",
+        "glem_version": __version__,
+        "interface_version": str(INTERFACE_VERSION),
+    }
+    templates = resources.files("glem.core.conformance.new_game") / "template"
+    return {
+        path.format(name=name): Template((templates / f"{template}.template").read_text(encoding="utf-8")).substitute(
+            values
+        )
+        for path, template in _FILES.items()
+    }
+
+
+def _write(target: Path, texts: dict[str, str]) -> None:
+    """Write all files beside the folder first, so that it gets all of them or none."""
+    with temporary_folder(target.resolve()) as folder:
+        scratch = folder / target.resolve().name
+        for path, text in texts.items():
+            file = scratch / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        if target.is_dir():
+            _move_into(scratch, target)
+        else:
+            scratch.rename(target)
+
+
+def _move_into(scratch: Path, target: Path) -> None:
+    """Move what is in one folder into an empty one, which may be the current one and so must stay the same."""
+    moved: list[Path] = []
+    try:
+        for entry in sorted(scratch.iterdir()):
+            place = target / entry.name
+            if place.exists():
+                raise FileExistsError(17, f"{place} has appeared meanwhile")
+            entry.rename(place)
+            moved.append(place)
+    except BaseException:
+        for place in moved:
+            place.rename(scratch / place.name)
+        raise

@@ -1,0 +1,1 @@
+"""Mining, fitting and measuring as one job."""

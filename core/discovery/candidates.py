@@ -1,0 +1,277 @@
+"""From positions to the configurations worth a weight: mining, significance, gain, symmetry (GLEM, section 4)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.compiling.kernels import compiled
+from glem.core.compiling.operations import position_at, store_position
+from glem.core.configurations.configurations import ConfigurationSet, close_under_symmetry, symmetry_classes
+from glem.core.configurations.mining import Method, label_significance, label_statistics, mine
+from glem.core.configurations.mining.gain import generalization_gain
+from glem.core.configurations.mining.union import union
+from glem.core.errors import BadInputError
+from glem.core.features.learning import Learning
+from glem.core.game.game import transform
+from glem.core.positions.positions import PositionSet
+from glem.core.tasks.progress import SILENT, Progress
+
+__all__ = ["Candidates", "MiningPlan", "draw_sample", "find_candidates"]
+
+
+@define(frozen=True)
+class MiningPlan:
+    """What to mine and what to keep of it.
+
+    Parameters
+    ----------
+    groups
+        Feature groups whose relations are combined; empty for the features that lie on a board cell.
+    within
+        ``all`` combines any of them; ``patterns`` only the features of one pattern of the game's first set at a
+        time, which allows all sizes (GLEM, section 4.4: subsets of the atomic features).
+    minimum_matches
+        Minimal match count n in the sample; None for half a percent of it, and for 75 within patterns.
+    maximum_size
+        Most relations in a configuration; None for 4, and for no limit within patterns.
+    sample
+        Positions to mine, drawn from the training positions; a random symmetry is applied to each, so that images of
+        a configuration match equally often.
+    keep
+        Symmetry classes of configurations to keep.
+    level
+        Significance level of the correlation with the label, after Benjamini and Hochberg's correction.
+    least_gain
+        Least gain over every generalization, in standard errors.
+    limit
+        Most configurations to mine; more are an error, since what is missing then is no random part.
+    method, chunk_size, confidence
+        As in :func:`~glem.core.configurations.mining.mine`.
+    """
+
+    groups: tuple[str, ...] = ()
+    within: Literal["all", "patterns"] = "all"
+    minimum_matches: int | None = None
+    maximum_size: int | None = None
+    sample: int = 200_000
+    keep: int = 4_000
+    level: float = 0.01
+    least_gain: float = 3.0
+    limit: int = 40_000_000
+    method: Method = "exact"
+    chunk_size: int = 2048
+    confidence: float = 4.0
+
+    def __attrs_post_init__(self) -> None:
+        if self.within not in ("all", "patterns"):
+            raise BadInputError(f"mining goes on within 'all' or 'patterns', not {self.within!r}")
+        if self.sample < 100 or self.keep < 1:
+            raise BadInputError(f"a sample of {self.sample} positions and {self.keep} kept configurations are too few")
+
+    def matches_for(self, positions: int) -> int:
+        """Minimal match count for a sample of that many positions."""
+        if self.minimum_matches is not None:
+            return self.minimum_matches
+        return 75 if self.within == "patterns" else max(50, positions // 200)
+
+    @property
+    def size_limit(self) -> int | None:
+        """Most relations in a configuration."""
+        if self.maximum_size is not None or self.within == "patterns":
+            return self.maximum_size
+        return 4
+
+
+@define(frozen=True, eq=False)
+class Candidates:
+    """Configurations to fit.
+
+    Parameters
+    ----------
+    configurations
+        C configurations with all their images; match counts in the sample. C is 0 where nothing is worth
+        a weight.
+    mined, significant
+        How many configurations were mined, and how many of them were significant with enough gain.
+    incomplete
+        Why the mining stopped early; empty when it did not.
+    lacking
+        Why there are no configurations, and what helps; empty when there are some.
+    """
+
+    configurations: ConfigurationSet
+    mined: int
+    significant: int
+    incomplete: str = ""
+    lacking: str = ""
+
+
+def _transform_rows(rules: Any, columns: Any, symmetry: Any, images: Any) -> None:
+    for row in range(symmetry.shape[0]):
+        store_position(images, row, transform(rules, position_at(columns, row), symmetry[row]))
+
+
+def draw_sample(positions: PositionSet, count: int, seed: int) -> PositionSet:
+    """Draw positions without repetition, each under a random symmetry of the board, and balanced over the records.
+
+    Parameters
+    ----------
+    positions
+        Where to draw from; all are taken where there are no more than ``count``.
+    count
+        How many.
+    seed
+        Decides which, and under which symmetry.
+    """
+    generator = np.random.default_rng(seed)
+    rows = np.sort(generator.permutation(len(positions))[:count])
+    drawn = positions.select(rows)
+    game = positions.game
+    if game.transform is None or game.symmetry_count == 1:
+        return drawn
+    images = game.empty_columns(len(drawn))
+    symmetry = generator.integers(0, game.symmetry_count, len(drawn))
+    compiled(_transform_rows)(game.rules, drawn.positions, symmetry, images)
+    columns = drawn.columns()
+    columns.update({f"position_{name}": column for name, column in zip(images._fields, images, strict=True)})
+    return PositionSet.from_columns(game, columns, drawn.sources, drawn.label_kind)
+
+
+def _mining_features(learning: Learning, plan: MiningPlan) -> NDArray[np.intp]:
+    if plan.groups:
+        return learning.features.select(groups=plan.groups)
+    cells = [place for place, feature in enumerate(learning.features.features) if feature.cell is not None]
+    return np.array(cells if cells else range(len(learning.features)), np.intp)
+
+
+def _subsets(learning: Learning, plan: MiningPlan) -> dict[str, NDArray[np.intp]]:
+    if plan.within == "all":
+        return {"all": _mining_features(learning, plan)}
+    if not learning.pattern_sets:
+        raise BadInputError(f"{learning.game.name} has no patterns to mine within")
+    patterns = next(iter(learning.pattern_sets.values()))
+    return {name: learning.features.select(names=members) for name, members in patterns.items()}
+
+
+def _lacking(plan: MiningPlan, mined: int, significant: int, gaining: int, greatest: float) -> str:
+    """Say which of the two conditions keeps all configurations out, and what helps against it."""
+    found = (
+        f"none of {mined:,} configurations is significant at {plan.level:g} and gains {plan.least_gain:g} standard "
+        f"errors over its generalizations: {significant:,} of them are significant, {gaining:,} gain enough, and the "
+        f"greatest gain is {greatest:.2f}."
+    )
+    # The correction multiplies by the number of tests: fewer candidates leave more of them significant.
+    fewer = (
+        "fewer candidates, as the significance is corrected for their number (a smaller --maximum-size, or a larger "
+        "--minimum-matches)"
+    )
+    helps = ["a smaller --gain", fewer] if significant or not gaining else [fewer]
+    return f"{found} What helps: {', '.join(helps)}, more games"
+
+
+def find_candidates(
+    sample: PositionSet,
+    learning: Learning,
+    plan: MiningPlan,
+    *,
+    seed: int = 0,
+    work: Path | None = None,
+    jobs: int = 1,
+    progress: Progress = SILENT,
+) -> Candidates:
+    """Mine a sample and keep what is significant and says more than its generalizations.
+
+    Where nothing is, there are no configurations among the candidates, and these tell why.
+
+    Parameters
+    ----------
+    sample
+        Scored positions, see :func:`draw_sample`.
+    learning
+        Features of their game.
+    plan
+        What to mine and keep.
+    seed
+        Of the sequential test.
+    work
+        Folder for finished parts of the mining; a killed run goes on from there.
+    jobs
+        Threads; they change no result.
+    progress
+        Display.
+
+    Raises
+    ------
+    BadInputError
+        All labels are equal, no configuration matches often enough or too many do, or what mining raises.
+    """
+    values = learning.features.values(sample.positions)
+    found = []
+    for name, features in _subsets(learning, plan).items():
+        found.append(
+            mine(
+                values,
+                minimum_matches=plan.matches_for(len(sample)),
+                maximum_size=plan.size_limit,
+                features=features,
+                method=plan.method,
+                chunk_size=plan.chunk_size,
+                confidence=plan.confidence,
+                seed=seed,
+                limit=plan.limit,
+                jobs=jobs,
+                checkpoint=None if work is None else work / f"mining-{name}",
+                progress=progress,
+            ).flatten()
+        )
+    minimum = plan.matches_for(len(sample))
+    if sum(len(part) for part in found) >= plan.limit:
+        raise BadInputError(
+            f"{plan.limit:,} configurations or more match at least {minimum:,} of {len(sample):,} positions: "
+            "raise the minimal match count or bound the size"
+        )
+    mined = union(found)
+    if len(mined) == 0:
+        raise BadInputError(f"no configuration matches {minimum:,} of the {len(sample):,} positions of the sample")
+    # What the phase alone tells is no configuration's merit.
+    phase = learning.phases.of(sample.positions)
+    means = np.bincount(phase, sample.label, len(learning.phases)) / np.maximum(
+        np.bincount(phase, minlength=len(learning.phases)), 1
+    )
+    label = sample.label - means[phase]
+    statistics = label_statistics(mined, values, label, jobs=jobs, progress=progress)
+    # The positions of a game share their result.
+    records = len(np.unique(sample.record[sample.record >= 0]))
+    per_label = max(1.0, len(sample) / records) if records else 1.0
+    significance = label_significance(statistics, level=plan.level, positions_per_label=per_label)
+    overall = float(statistics.label_totals[0] / len(sample))
+    deviation = float(np.sqrt(max(statistics.label_squares[0] / len(sample) - overall**2, 0)))
+    if not deviation > 0:
+        raise BadInputError("all labels are equal: no configuration can be significant")
+    gains = np.abs(generalization_gain(mined, statistics.means[0], overall, deviation * np.sqrt(per_label)))
+    significant, gaining = significance.significant, gains >= plan.least_gain
+    chosen = np.flatnonzero(significant & gaining)
+    if len(chosen) == 0:
+        greatest = float(np.nan_to_num(gains).max())
+        lacking = _lacking(plan, len(mined), int(significant.sum()), int(gaining.sum()), greatest)
+        return Candidates(mined.select(chosen), len(mined), 0, mined.incomplete, lacking)
+    best_first = chosen[np.argsort(-gains[chosen], kind="stable")]
+    ranked = mined.select(best_first)
+    _, first = np.unique(symmetry_classes(ranked, learning.features.symmetries), return_index=True)
+    kept = np.sort(first)[: plan.keep]
+    closed, origin = close_under_symmetry(ranked.select(kept), learning.features.symmetries)
+    # Under random symmetries all images match equally often, up to chance: an image has its original's count.
+    configurations = ConfigurationSet(
+        closed.table,
+        closed.relations,
+        closed.offsets,
+        ranked.match_counts[kept][origin],
+        closed.position_count,
+        mined.incomplete,
+    )
+    return Candidates(configurations, len(mined), len(chosen), mined.incomplete)

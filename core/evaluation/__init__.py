@@ -1,0 +1,1 @@
+"""Evaluations: what they are, their files, their form for the search."""

@@ -1,0 +1,1 @@
+"""Evaluations as integers that a move updates."""

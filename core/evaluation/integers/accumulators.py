@@ -1,0 +1,214 @@
+"""Rows of 16-bit words that a move changes as a whole: the accumulators of incremental evaluations.
+
+The functions are dual; their arrays may be borrowed (:mod:`glem.core.compiling.borrowed`) where they run compiled. A
+row is :data:`ROW_WORDS` words of a uint16 array, two cache lines. The compiled form is LLVM vector code over ``<64 x
+i16>``, which every processor runs: one with AVX-512 takes a row in two registers, others in four or eight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from glem.core.compiling.borrowed import item_pointer
+from glem.core.compiling.kernels import overload_of, trailing_zeros
+
+__all__ = ["ROW_WORDS", "SUMMED_TOGETHER", "aligned_rows", "change_row", "sum_entries"]
+
+ROW_WORDS = 64
+"""Words of 16 bits in a row."""
+
+SUMMED_TOGETHER = 4
+"""Words that :func:`sum_entries` takes at a time."""
+
+_LANE = ir.IntType(16)
+_ROW = ir.VectorType(_LANE, ROW_WORDS)
+_WORD = ir.IntType(64)
+_INDEX = ir.IntType(32)
+_LANE_BYTES = 2
+
+
+def aligned_rows(count: int) -> NDArray[np.uint16]:
+    """Zeroed uint16 array [count * ROW_WORDS] that starts at a multiple of a row's 128 bytes."""
+    size = _LANE_BYTES * ROW_WORDS
+    raw = np.zeros(size * (count + 1), np.uint8)
+    skip = -raw.ctypes.data % size
+    return raw[skip : skip + size * count].view(np.uint16)
+
+
+def change_row(
+    words: Any,
+    source: np.int64,
+    target: np.int64,
+    table: Any,
+    first: np.int64,
+    factor: np.int64,
+    chosen: np.uint64,
+    others: np.int64,
+) -> None:
+    """Write a row that is another plus multiples of rows of a table, all modulo 2^16.
+
+    ``words[target:] = words[source:] + factor * table[first] + others * (sum of table[b] over the bits b of chosen)``,
+    where ``table[b]`` is row ``b`` of the table.
+
+    Parameters
+    ----------
+    words
+        uint16 array that holds source and target, each given by the index of its first word (int64).
+    table
+        uint16 [rows * ROW_WORDS].
+    first
+        Row of the table (int64) that is added ``factor`` times (int64).
+    chosen
+        uint64: bit ``b`` asks for row ``b``, ``others`` (int64) times.
+    """
+    changed = words[source : source + ROW_WORDS] + np.uint16(factor % 65536) * _row(table, first)
+    while chosen:
+        changed += np.uint16(others % 65536) * _row(table, trailing_zeros(chosen))
+        chosen &= chosen - np.uint64(1)
+    words[target : target + ROW_WORDS] = changed
+
+
+def _row(table: Any, row: np.int64 | int) -> Any:
+    return table[ROW_WORDS * row : ROW_WORDS * (row + 1)]
+
+
+@overload_of(change_row)
+def _overload_change_row(
+    words: Any, source: Any, target: Any, table: Any, first: Any, factor: Any, chosen: Any, others: Any
+) -> Any:
+    return lambda words, source, target, table, first, factor, chosen, others: _change_row(
+        words, source, target, table, first, factor, chosen, others
+    )
+
+
+def _pointer(context: Any, builder: Any, kind: Any, array: Any, start: Any) -> Any:
+    return builder.bitcast(item_pointer(context, builder, kind, array, start), _ROW.as_pointer())
+
+
+def _splat(builder: Any, word: Any) -> Any:
+    undefined = ir.Constant(_ROW, ir.Undefined)
+    first = builder.insert_element(undefined, builder.trunc(word, _LANE), ir.Constant(_INDEX, 0))
+    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INDEX, ROW_WORDS), [0] * ROW_WORDS))
+
+
+def _sum_over_bits(builder: Any, bits: Any, row_of: Callable[[Any], Any]) -> Any:
+    """Emit the sum of the rows ``row_of(b)`` over the set bits of a word."""
+    one = ir.Constant(_WORD, 1)
+    kind = ir.FunctionType(_WORD, [_WORD, ir.IntType(1)])
+    trailing = builder.module.declare_intrinsic("llvm.cttz", [_WORD], kind)
+    total = cgutils.alloca_once_value(builder, ir.Constant(_ROW, [0] * ROW_WORDS))
+    left = cgutils.alloca_once_value(builder, bits)
+    condition, body, done = (builder.append_basic_block(name) for name in ("condition", "add_row", "done"))
+    builder.branch(condition)
+    builder.position_at_end(condition)
+    builder.cbranch(cgutils.is_not_null(builder, builder.load(left)), body, done)
+    builder.position_at_end(body)
+    word = builder.load(left)
+    row = row_of(builder.call(trailing, [word, ir.Constant(ir.IntType(1), 1)]))
+    builder.store(builder.add(builder.load(total), row), total)
+    builder.store(builder.and_(word, builder.sub(word, one)), left)
+    builder.branch(condition)
+    builder.position_at_end(done)
+    return builder.load(total)
+
+
+@intrinsic
+def _change_row(
+    _typing_context: Any,
+    words: Any,
+    _source: Any,
+    _target: Any,
+    table: Any,
+    _first: Any,
+    _factor: Any,
+    _chosen: Any,
+    _others: Any,
+) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        words_type, _, _, table_type, *_ = signature.args
+        words, source, target, table, first, factor, chosen, others = arguments
+        width = ir.Constant(_WORD, ROW_WORDS)
+
+        def load(kind: Any, array: Any, start: Any) -> Any:
+            # Rows are aligned to 64 bytes by most makers, but nothing breaks when they are not.
+            return builder.load(_pointer(context, builder, kind, array, start), align=_LANE_BYTES)
+
+        def table_row(row: Any) -> Any:
+            return load(table_type, table, builder.mul(row, width))
+
+        total = _sum_over_bits(builder, chosen, table_row)
+        changed = builder.add(
+            load(words_type, words, source),
+            builder.add(
+                builder.mul(table_row(first), _splat(builder, factor)),
+                builder.mul(total, _splat(builder, others)),
+            ),
+        )
+        builder.store(changed, _pointer(context, builder, words_type, words, target), align=_LANE_BYTES)
+        return context.get_dummy_value()
+
+    signature = types.void(words, types.int64, types.int64, table, types.int64, types.int64, types.uint64, types.int64)
+    return signature, generate
+
+
+def sum_entries(words: Any, first: np.int64, count: np.int64, starts: Any, weights: Any, table: np.int64) -> np.int64:
+    """Sum the table entries that a row of indices names.
+
+    Parameters
+    ----------
+    words
+        uint16 array; the indices are its ``count`` words (int64, a multiple of :data:`SUMMED_TOGETHER`) from ``first``
+        (int64) on.
+    starts
+        int32 [count]: where the table of each index begins.
+    weights
+        int16 array of all tables.
+    table
+        Added to all places in ``weights`` (int64).
+
+    Returns
+    -------
+    int64
+    """
+    return np.int64(sum(int(weights[table + int(starts[k]) + int(words[first + k])]) for k in range(count)))
+
+
+@overload_of(sum_entries)
+def _overload_sum_entries(words: Any, first: Any, count: Any, starts: Any, weights: Any, table: Any) -> Any:
+    return lambda words, first, count, starts, weights, table: _sum_entries(words, first, count, starts, weights, table)
+
+
+@intrinsic
+def _sum_entries(
+    _typing_context: Any, words: Any, _first: Any, _count: Any, starts: Any, weights: Any, _table: Any
+) -> Any:
+    # Written out because LLVM would otherwise gather the weights into vectors, at twice the time.
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        words_type, _, _, starts_type, weights_type, _ = signature.args
+        words, first, count, starts, weights, table = arguments
+        base = item_pointer(context, builder, weights_type, weights, table)
+        total = cgutils.alloca_once_value(builder, ir.Constant(_WORD, 0))
+        step = ir.Constant(_WORD, SUMMED_TOGETHER)
+        with cgutils.for_range_slice(builder, ir.Constant(_WORD, 0), count, step, _WORD) as (place, _):
+            indices = item_pointer(context, builder, words_type, words, builder.add(first, place))
+            together = builder.load(builder.bitcast(indices, _WORD.as_pointer()), align=_LANE_BYTES)
+            table_starts = item_pointer(context, builder, starts_type, starts, place)
+            partial = builder.load(total)
+            for k in range(SUMMED_TOGETHER):
+                shifted = builder.lshr(together, ir.Constant(_WORD, 8 * _LANE_BYTES * k))
+                index = builder.zext(builder.trunc(shifted, _LANE), _WORD)
+                begin = builder.sext(builder.load(builder.gep(table_starts, [ir.Constant(_WORD, k)])), _WORD)
+                weight = builder.load(builder.gep(base, [builder.add(begin, index)]))
+                partial = builder.add(partial, builder.sext(weight, _WORD))
+            builder.store(partial, total)
+        return builder.load(total)
+
+    signature = types.int64(words, types.int64, types.int64, starts, weights, types.int64)
+    return signature, generate

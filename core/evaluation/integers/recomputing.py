@@ -1,0 +1,224 @@
+"""Evaluations for the search: the game's own fast form where it has one, else one that works for every game.
+
+The general form keeps nothing from move to move. It computes all feature values of a position, then adds up the 16-bit
+weights of what is active: the bias, patterns, configurations, linear features.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.compiling.binding import bound
+from glem.core.compiling.operations import Operations
+from glem.core.evaluation.integers.configuration_sums import ActiveTables, build_active_tables, sum_of_active
+from glem.core.evaluation.integers.pattern_sums import (
+    BLOCK,
+    PatternTables,
+    build_pattern_tables,
+    sum_of_patterns,
+    values_in,
+)
+from glem.core.evaluation.linear import LinearEvaluation, PlayWeights
+from glem.core.evaluation.links import LOGISTIC
+from glem.core.features.evaluators import Evaluator
+from glem.core.patterns.patterns import PatternSet
+
+__all__ = ["evaluator_of", "recomputing_evaluator", "score_limit", "search_unit"]
+
+_LARGEST_LOG_ODDS = 16
+"""Winning chances of one in nine million and less count as such."""
+
+_LARGEST_SCORE = 32767
+"""Steps, where neither a link nor graded results bound an evaluation."""
+
+
+def evaluator_of(evaluation: LinearEvaluation) -> Evaluator:
+    """Make the form of an evaluation that the search uses.
+
+    Parameters
+    ----------
+    evaluation
+        Of any game.
+
+    Returns
+    -------
+    Evaluator
+        Of :attr:`Learning.make_evaluator <glem.core.features.learning.Learning.make_evaluator>` where that covers the
+        evaluation, else :func:`recomputing_evaluator`. Its score is the integer sum of the weights of
+        :meth:`LinearEvaluation.in_play`, in steps of 1 / :attr:`PlayWeights.scale`, within :func:`score_limit`; under
+        the logistic link these are log odds, not winning chances.
+    """
+    make_evaluator = evaluation.learning.make_evaluator
+    fast = make_evaluator(evaluation) if make_evaluator is not None else None
+    return fast if fast is not None else recomputing_evaluator(evaluation)
+
+
+def score_limit(evaluation: LinearEvaluation, steps_per_unit: float) -> int:
+    """Greatest absolute score, in steps, that an evaluation is given in the search.
+
+    No evaluation promises more than the greatest final score where a game's scores tell by how much it is won; log odds
+    are cut off where they no longer mean anything.
+    """
+    if evaluation.link == LOGISTIC:
+        return round(_LARGEST_LOG_ODDS * steps_per_unit)
+    return round(_greatest_final_score(evaluation) * steps_per_unit) if _is_graded(evaluation) else _LARGEST_SCORE
+
+
+def search_unit(evaluation: LinearEvaluation) -> str:
+    """Name the unit of the evaluation's scores in the search."""
+    return "log odds" if evaluation.link == LOGISTIC else evaluation.learning.label_unit
+
+
+def _greatest_final_score(evaluation: LinearEvaluation) -> int:
+    return max(abs(bound) for bound in evaluation.learning.game.score_bounds)
+
+
+def _is_graded(evaluation: LinearEvaluation) -> bool:
+    """Whether final scores tell more than who has won."""
+    return _greatest_final_score(evaluation) > 1
+
+
+# ----------------------------------------------------------------------------------------- the functions
+
+
+class WeightTables(NamedTuple):
+    """An evaluation as :func:`_static_score` reads it; F features, K phases, L linear features.
+
+    Parameters
+    ----------
+    width, index_start
+        int64: words of a row of the accumulators, which is room for feature values, and from ``index_start`` on for
+        indices of patterns.
+    features, linear_count
+        int64: F and L.
+    patterns
+        The patterns.
+    linear, linear_weights
+        int32 [L] features; int16 [K * L].
+    bias
+        int64 [K].
+    active
+        The configurations.
+    span, low, steps
+        float64: height and lower bound of a sigmoid link, steps per label unit; span 0 for other links.
+    limit
+        int64: greatest absolute score.
+    """
+
+    width: np.int64
+    index_start: np.int64
+    features: np.int64
+    linear_count: np.int64
+    patterns: PatternTables
+    linear: NDArray[np.int32]
+    linear_weights: NDArray[np.int16]
+    bias: NDArray[np.int64]
+    active: ActiveTables
+    span: np.float64
+    low: np.float64
+    steps: np.float64
+    limit: np.int64
+
+
+def write_values(position: Any, values: Any) -> None:
+    """Stand-in for the game's function of this name; see :func:`~glem.core.compiling.binding.bound`."""
+    raise NotImplementedError
+
+
+def phase_of(position: Any) -> int:
+    """Stand-in for the game's function of this name; see :func:`~glem.core.compiling.binding.bound`."""
+    raise NotImplementedError
+
+
+def _start(position: Any, data: WeightTables, accumulators: Any, ply: int) -> None:
+    """Nothing is kept."""
+
+
+def _update(before: Any, move: int, after: Any, data: WeightTables, accumulators: Any, ply: int) -> None:
+    """Nothing is kept."""
+
+
+def _static_score(position: Any, data: WeightTables, accumulators: Any, ply: int) -> np.int64:
+    row = np.int64(ply) * data.width
+    values = values_in(accumulators, row, data.features)
+    write_values(position, values)
+    phase = np.int64(phase_of(position))
+    total: np.int64 = data.bias[phase]
+    if data.patterns.instances > np.int64(0):
+        total += sum_of_patterns(values, data.patterns, phase, accumulators, row + data.index_start)
+    for place in range(data.linear_count):
+        weight = np.int64(data.linear_weights[phase * data.linear_count + place])
+        total += weight * np.int64(values[data.linear[place]])
+    if data.active.configurations > np.int64(0):
+        total += sum_of_active(values, data.active, phase)
+    if data.span != np.float64(0.0):
+        # The link with one rounding: 1 / (1 + exp(-x)) is (1 + tanh(x / 2)) / 2.
+        share = 0.5 * (1.0 + math.tanh(0.5 * np.float64(total) / data.steps))
+        total = np.int64(np.rint((data.span * share + data.low) * data.steps))
+    return min(max(total, -data.limit), data.limit)
+
+
+# -------------------------------------------------------------------------------------------- the tables
+
+
+@cache
+def _operations(game: str, write: Callable[..., None], phase: Callable[..., int]) -> Operations:
+    static_score = bound(_static_score, write_values=write, phase_of=phase)
+    functions: dict[str, Callable[..., Any]] = {
+        "start": _start,
+        "update": _update,
+        "static_score": static_score,
+        "search_phase": phase,
+    }
+    return Operations(f"{game}-evaluation", functions)
+
+
+def recomputing_evaluator(evaluation: LinearEvaluation) -> Evaluator:
+    """Make an evaluator of any linear evaluation of any game, which computes everything from the position.
+
+    Under a sigmoid link scores are the link's values; else see :func:`evaluator_of`.
+    """
+    learning = evaluation.learning
+    played = evaluation.in_play()
+    limit = score_limit(evaluation, played.scale)
+    data = _weight_tables(evaluation, played, limit)
+    return Evaluator(
+        name="linear evaluation",
+        operations=_operations(learning.game.name, learning.features.write, learning.phases.phase_of),
+        data=data,
+        width=int(data.width),
+        phase_count=len(learning.phases),
+        steps_per_unit=played.scale,
+        limit=limit,
+        unit=search_unit(evaluation),
+        result_only=evaluation.link == LOGISTIC or not _is_graded(evaluation),
+    )
+
+
+def _weight_tables(evaluation: LinearEvaluation, played: PlayWeights, limit: int) -> WeightTables:
+    features = evaluation.learning.features
+    patterns = PatternSet(features, ()) if evaluation.patterns is None else evaluation.patterns
+    tables = build_pattern_tables(patterns, played.patterns)
+    index_start = -(-len(features) // BLOCK) * BLOCK
+    is_sigmoid = evaluation.link.span != 0.0 and evaluation.link != LOGISTIC
+    return WeightTables(
+        width=np.int64(index_start + BLOCK * int(tables.blocks)),
+        index_start=np.int64(index_start),
+        features=np.int64(len(features)),
+        linear_count=np.int64(len(evaluation.linear)),
+        patterns=tables,
+        linear=np.array(evaluation.linear, np.int32),
+        linear_weights=played.linear.ravel(),
+        bias=played.bias.astype(np.int64),
+        active=build_active_tables(evaluation.configurations, played.configurations, evaluation.most_specific),
+        span=np.float64(evaluation.link.span if is_sigmoid else 0.0),
+        low=np.float64(evaluation.link.low if is_sigmoid else 0.0),
+        steps=np.float64(played.scale),
+        limit=np.int64(limit),
+    )

@@ -1,0 +1,344 @@
+"""Evaluations: link(sum of the weights of everything that is active), with weights by phase (GLEM, section 2).
+
+An evaluation may combine three kinds of terms: patterns, mined configurations, and features that enter linearly.
+Its files are ``.npz`` archives with a JSON header (:mod:`glem.core.evaluation.files`); loading one runs no code.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from attrs import define, evolve, field
+from numpy.typing import NDArray
+
+from glem.core.compiling.kernels import kernel
+from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.matching import ConfigurationMatcher
+from glem.core.errors import BadInputError
+from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, result_labels
+from glem.core.features.features import Relation
+from glem.core.features.learning import Learning
+from glem.core.patterns.patterns import PatternSet
+from glem.core.tasks.progress import SILENT, Progress
+
+__all__ = ["Contribution", "Explanation", "LinearEvaluation", "PlayWeights"]
+
+_BLOCK = 1 << 16
+_LARGEST_INT16 = 32767
+
+Weights = NDArray[np.float32]
+
+
+@kernel
+def _add_pattern_sums(indices: Any, offsets: Any, weights: Any, phases: Any, sums: Any) -> None:
+    for instance in range(indices.shape[0]):
+        offset = offsets[instance]
+        column = indices[instance]
+        for row in range(indices.shape[1]):
+            sums[row] += weights[phases[row], offset + column[row]]
+
+
+@define(frozen=True)
+class Contribution:
+    """What one active item adds to the sum of a position.
+
+    Parameters
+    ----------
+    kind
+        ``bias``, ``pattern``, ``configuration`` or ``linear``.
+    name
+        Name of the pattern or feature; for a configuration, its relations.
+    relations
+        What holds in the position, on its own squares; empty for a bias or linear feature.
+    amount
+        The addend, in units of the sum (label units under the identity link).
+    """
+
+    kind: str
+    name: str
+    relations: tuple[Relation, ...]
+    amount: float
+
+
+@define(frozen=True)
+class Explanation:
+    """Everything that adds up to an evaluation of one position.
+
+    Parameters
+    ----------
+    phase
+        Phase of the position.
+    contributions
+        All active items, the bias included, by descending size of their amounts.
+    total
+        Their sum.
+    value
+        The link of the sum: the evaluation.
+    """
+
+    phase: int
+    contributions: tuple[Contribution, ...]
+    total: float
+    value: float
+
+
+@define(frozen=True, eq=False)
+class PlayWeights:
+    """Weights as 16-bit integers, for play.
+
+    Parameters
+    ----------
+    scale
+        An integer weight is the rounded product of the weight and this power of two.
+    bias
+        int32 [K].
+    patterns, configurations, linear
+        int16 [K, M] each; M is 0 where the evaluation has no such terms.
+    """
+
+    scale: float
+    bias: NDArray[np.int32]
+    patterns: NDArray[np.int16]
+    configurations: NDArray[np.int16]
+    linear: NDArray[np.int16]
+
+
+def _no_weights() -> Weights:
+    return np.zeros((0, 0), np.float32)
+
+
+@define(frozen=True, eq=False)
+class LinearEvaluation:
+    """A generalized linear evaluation of a game's positions.
+
+    Parameters
+    ----------
+    learning
+        The game's features and phases; K phases.
+    bias
+        float32 [K].
+    link
+        From the sum to label units.
+    patterns, pattern_weights
+        Optional pattern set and its weights, float32 [K, weight_count].
+    configurations, configuration_weights
+        Optional configurations and their weights, float32 [K, C].
+    most_specific
+        Only active configurations without active specializations count (GLEM, section 4.3).
+    linear, linear_weights
+        Indices of features that enter as weight times value, and their weights, float32 [K, L].
+    provenance
+        Where the weights come from; names and texts, kept in files.
+
+    Raises
+    ------
+    BadInputError
+        Shapes do not fit, or a weight is not finite.
+    """
+
+    learning: Learning
+    bias: Weights
+    link: Link = IDENTITY
+    patterns: PatternSet | None = None
+    pattern_weights: Weights = field(factory=_no_weights)
+    configurations: ConfigurationSet | None = None
+    configuration_weights: Weights = field(factory=_no_weights)
+    most_specific: bool = True
+    linear: tuple[int, ...] = ()
+    linear_weights: Weights = field(factory=_no_weights)
+    provenance: Mapping[str, str] = field(factory=dict)
+    _matcher: ConfigurationMatcher | None = field(init=False, default=None, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        phases = len(self.learning.phases)
+        if self.bias.shape != (phases,):
+            raise BadInputError(f"bias has shape {self.bias.shape}, {self.learning.game.name} has {phases} phases")
+        widths = {
+            "pattern_weights": self.patterns.weight_count if self.patterns is not None else 0,
+            "configuration_weights": len(self.configurations) if self.configurations is not None else 0,
+            "linear_weights": len(self.linear),
+        }
+        object.__setattr__(self, "bias", np.ascontiguousarray(self.bias, np.float32))
+        for name, width in widths.items():
+            weights = np.ascontiguousarray(getattr(self, name), np.float32)
+            if width == 0 and weights.size == 0:
+                weights = np.zeros((phases, 0), np.float32)
+            if weights.shape != (phases, width):
+                raise BadInputError(f"{name} have shape {weights.shape}, expected ({phases}, {width})")
+            if not np.isfinite(weights).all():
+                raise BadInputError(f"{name} hold values that are not finite")
+            object.__setattr__(self, name, weights)
+        for feature in self.linear:
+            if not 0 <= feature < len(self.learning.features):
+                raise BadInputError(f"linear feature {feature} is none of the {len(self.learning.features)} features")
+        if self.configurations is not None and len(self.configurations):
+            object.__setattr__(self, "_matcher", ConfigurationMatcher(self.configurations))
+
+    @property
+    def unit(self) -> str:
+        """Unit of values: the game's label unit, or ``winning chance`` under the logistic link."""
+        return "winning chance" if self.link == LOGISTIC else self.learning.label_unit
+
+    def labels_of(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Labels to compare values with: the scores, or 0.9, 0.5 and 0.1 for them under the logistic link."""
+        return result_labels(scores) if self.link == LOGISTIC else scores
+
+    # --------------------------------------------------------------------------------------- prediction
+
+    def sums_of_values(self, values: NDArray[np.int16], phase: NDArray[Any], *, jobs: int = 1) -> NDArray[np.float32]:
+        """Sum of active weights, before the link, for feature values.
+
+        Parameters
+        ----------
+        values
+            int16 [N, F] as :meth:`~glem.core.features.features.AtomicFeatures.values` gives them.
+        phase
+            Phase of each position [N].
+        jobs
+            Threads; the result does not depend on them.
+
+        Returns
+        -------
+        sums
+            float32 [N].
+        """
+        phase = np.ascontiguousarray(phase, np.uint8)
+        sums: NDArray[np.float32] = self.bias[phase]
+        if self.patterns is not None:
+            indices = self.patterns.indices(values)
+            _add_pattern_sums(indices, self.patterns.column_offsets, self.pattern_weights, phase, sums)
+        for place, feature in enumerate(self.linear):
+            sums += self.linear_weights[phase, place] * values[:, feature]
+        if self._matcher is not None:
+            sums += self._matcher.sums(
+                values, self.configuration_weights, phase=phase, most_specific=self.most_specific, jobs=jobs
+            )
+        return sums
+
+    def predict(self, positions: Any, *, jobs: int = 1, progress: Progress = SILENT) -> NDArray[np.float32]:
+        """Evaluate positions.
+
+        Parameters
+        ----------
+        positions
+            A position of columns [N]; any length, taken in blocks.
+        jobs
+            Threads; the result does not depend on them.
+        progress
+            Display.
+
+        Returns
+        -------
+        values
+            float32 [N], in units of :attr:`unit`, from the side to move. Under the identity link nothing keeps them
+            within the game's scores.
+        """
+        count = len(positions[0])
+        predicted = np.empty(count, np.float32)
+        with progress("evaluate", count) as task:
+            for rows in _blocks(count):
+                block = type(positions)(*(column[rows] for column in positions))
+                values = self.learning.features.values(block)
+                sums = self.sums_of_values(values, self.learning.phases.of(block), jobs=jobs)
+                predicted[rows] = self.link(sums)
+                task.advance(rows.stop - rows.start)
+        return predicted
+
+    def evaluate(self, position: Any) -> float:
+        """Value of one position, in label units, from the side to move."""
+        return self.explain(position).value
+
+    # -------------------------------------------------------------------------------------- explanation
+
+    def explain(self, position: Any) -> Explanation:
+        """List what is active in a position and how much each item adds."""
+        features = self.learning.features
+        values = features.values_of(position)
+        phase = int(self.learning.phases.phase_of(position))
+        found = [Contribution("bias", f"phase {self.learning.phases.names[phase]}", (), float(self.bias[phase]))]
+        if self.patterns is not None:
+            weights = self.pattern_weights[phase]
+            indices = self.patterns.indices(values[None, :])[:, 0]
+            for instance, index, offset in zip(
+                self.patterns.instances, indices, self.patterns.column_offsets, strict=True
+            ):
+                relations = tuple(Relation(feature, int(values[feature])) for feature in instance.features)
+                name = self.patterns.patterns[instance.pattern].name
+                found.append(Contribution("pattern", name, relations, float(weights[offset + int(index)])))
+        for place, feature in enumerate(self.linear):
+            amount = float(self.linear_weights[phase, place]) * int(values[feature])
+            found.append(Contribution("linear", f"{features[feature].name}={values[feature]}", (), amount))
+        if self._matcher is not None and self.configurations is not None:
+            for active in self._matcher.active_one(values, most_specific=self.most_specific):
+                relations = self._relations_of(int(active))
+                name = " ".join(features.describe(relation) for relation in relations)
+                amount = float(self.configuration_weights[phase, active])
+                found.append(Contribution("configuration", name, relations, amount))
+        total = sum(item.amount for item in found)
+        found.sort(key=lambda item: -abs(item.amount))
+        return Explanation(phase, tuple(found), total, float(self.link(np.array(total))))
+
+    def _relations_of(self, configuration: int) -> tuple[Relation, ...]:
+        assert self.configurations is not None
+        table = self.configurations.table
+        return tuple(
+            Relation(int(table.features[relation]), int(table.values[relation]))
+            for relation in self.configurations.relations_of(configuration)
+        )
+
+    # --------------------------------------------------------------------------------------------- play
+
+    def in_play(self) -> PlayWeights:
+        """Round the weights to 16-bit integers with one common power of two as scale.
+
+        The scale is the greatest at which no weight overflows, at most 2^10 steps a label unit. A sum of m
+        active items then differs by at most (m + 1) / (2 scale) from the one in float32.
+        """
+        tables = (self.pattern_weights, self.configuration_weights, self.linear_weights)
+        largest = max((float(np.abs(table).max(initial=0)) for table in tables), default=0.0)
+        scale = 1024.0
+        while largest * scale > _LARGEST_INT16:
+            scale /= 2
+        rounded = [np.rint(table * scale).astype(np.int16) for table in tables]
+        return PlayWeights(scale, np.rint(self.bias * scale).astype(np.int32), *rounded)
+
+    def as_played(self) -> LinearEvaluation:
+        """Return the evaluation whose weights are those of :meth:`in_play`."""
+        weights = self.in_play()
+        return evolve(
+            self,
+            bias=(weights.bias / weights.scale).astype(np.float32),
+            pattern_weights=(weights.patterns / weights.scale).astype(np.float32),
+            configuration_weights=(weights.configurations / weights.scale).astype(np.float32),
+            linear_weights=(weights.linear / weights.scale).astype(np.float32),
+        )
+
+    # -------------------------------------------------------------------------------------------- files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write an ``.npz`` file, atomically; see :mod:`glem.core.evaluation.files`."""
+        _file_format().save_evaluation(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> LinearEvaluation:
+        """Read a file that :meth:`save` wrote; :class:`BadInputError` when it is anything else.
+
+        :func:`glem.core.evaluation.named.load_value` also reads the value of one with a drawishness.
+        """
+        loaded: LinearEvaluation = _file_format().load_evaluation(path)
+        return loaded
+
+
+def _file_format() -> Any:
+    # Imported late: it needs this module.
+    from glem.core.evaluation import files as evaluation_files
+
+    return evaluation_files
+
+
+def _blocks(count: int) -> Iterator[slice]:
+    for start in range(0, count, _BLOCK):
+        yield slice(start, min(start + _BLOCK, count))

@@ -1,0 +1,117 @@
+"""Evaluations by name: files of either kind, the ones that a game's plugin ships, and one that every game has."""
+
+from __future__ import annotations
+
+import functools
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from glem.core.errors import BadInputError, PluginError
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation, has_drawishness, value_part
+from glem.core.features.features import AtomicFeatures
+from glem.core.features.learning import Learning, Phases, has_learning, load_learning
+from glem.core.game.game import Game
+
+__all__ = ["DEFAULT_EVALUATION", "NO_EVALUATION", "blank_evaluation", "load_evaluation", "load_value"]
+
+DEFAULT_EVALUATION = "default"
+"""Names the evaluation that a game's plugin ships."""
+
+NO_EVALUATION = "none"
+"""Names an evaluation that calls all positions even: only the end of the game counts."""
+
+_KEPT = 16
+
+_NO_DEFAULT = "without any, `none,depth=4` plays (a search that sees only how games end), and so does `random`"
+
+
+def load_evaluation(name: str | os.PathLike[str], game: Game | None = None) -> LinearEvaluation | ResultEvaluation:
+    """Load an evaluation of either kind, with a drawishness or without; each is kept for the next call.
+
+    Parameters
+    ----------
+    name
+        A file. With a game also ``default`` for the one that its plugin ships, the name of another that the plugin
+        has, or ``none`` for one that calls all positions even.
+    game
+        The game; None for the game that the file names.
+
+    Raises
+    ------
+    BadInputError
+        There is no such evaluation, the file holds none, or it belongs to another game or to other features.
+    """
+    name = os.fspath(name)
+    shipped = None if game is None else _shipped_evaluation(game, name)
+    if shipped is not None:
+        return shipped
+    file = Path(name)
+    if not file.is_file():
+        hint = "" if game is None else ", nor does an evaluation of that name come with the game"
+        raise BadInputError(f"evaluation {name!r}: no such file{hint}")
+    found = file.stat()
+    evaluation = _load_file(str(file.resolve()), found.st_mtime_ns, found.st_size)
+    made_for = evaluation.learning.game.name
+    if game is not None and made_for != game.name:
+        raise BadInputError(f"{name}: evaluates {made_for}, the game is {game.name}")
+    return evaluation
+
+
+def load_value(name: str | os.PathLike[str], game: Game | None = None) -> LinearEvaluation:
+    """Load what search and players use of the evaluation that :func:`load_evaluation` loads."""
+    return value_part(load_evaluation(name, game))
+
+
+@functools.lru_cache(_KEPT)
+def _load_file(path: str, _modified: int, _size: int) -> LinearEvaluation | ResultEvaluation:
+    return ResultEvaluation.load(path) if has_drawishness(path) else LinearEvaluation.load(path)
+
+
+@functools.lru_cache(_KEPT)
+def _shipped_evaluation(game: Game, name: str) -> LinearEvaluation | ResultEvaluation | None:
+    """Make an evaluation that needs no file; files of its name give way to it."""
+    if name == NO_EVALUATION:
+        return blank_evaluation(game)
+    if name != DEFAULT_EVALUATION:
+        make = load_learning(game.name).evaluations.get(name) if has_learning(game.name) else None
+    else:
+        try:
+            make = load_learning(game.name).default_evaluation
+        except PluginError as error:
+            raise BadInputError(
+                f"{game.title} has nothing to evaluate positions with ({error}); {_NO_DEFAULT}"
+            ) from error
+        if make is None:
+            raise BadInputError(
+                f"{game.title} comes without an evaluation; name a file that `glem fit` made, as in "
+                f"model.npz,depth=4; {_NO_DEFAULT}"
+            )
+    evaluation: LinearEvaluation | ResultEvaluation | None = None if make is None else make()
+    return evaluation
+
+
+def _write_nothing(position: Any, values: Any) -> None:
+    """There are no features."""
+
+
+def _only_phase(position: Any) -> int:
+    return 0
+
+
+def blank_evaluation(game: Game) -> LinearEvaluation:
+    """Make an evaluation that is 0 in every position; a game needs no features for it.
+
+    With it a search finds the wins and losses within its depth and nothing else: what a new game begins with, for its
+    first games and for exact labels near the end.
+    """
+    learning = Learning(
+        game=game,
+        features=AtomicFeatures(game=game, features=(), write=_write_nothing),
+        phases=Phases(game=game, names=("all",), phase_of=_only_phase),
+        pattern_sets={},
+    )
+    return LinearEvaluation(learning, np.zeros(1, np.float32))

@@ -1,0 +1,1 @@
+"""The atomic-feature interface: what a game gives to learning and to the search."""

@@ -1,0 +1,191 @@
+"""Atomic features and relations: what configurations and patterns are built from (GLEM, sections 2 and 4.1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+
+from glem.core.compiling.kernels import compiled
+from glem.core.compiling.operations import Operations, generic_operation, position_at
+from glem.core.errors import BadInputError, PluginError
+from glem.core.game.game import Game
+
+__all__ = ["AtomicFeature", "AtomicFeatures", "Relation", "side_and_kind"]
+
+_BLOCK = 64
+_PIECE = re.compile(r"(own|opponent)(?:'s)?(?:[ _-]+(.+))?")
+
+
+class Relation(NamedTuple):
+    """``feature == value``, the feature given by its index in an :class:`AtomicFeatures`."""
+
+    feature: int
+    value: int
+
+
+@define(frozen=True)
+class AtomicFeature:
+    """One integer-valued property of a position.
+
+    Parameters
+    ----------
+    name
+        Short unique name, e.g. ``e4`` or ``mobility``.
+    low, high
+        Least and greatest value, both inclusive.
+    description
+        One sentence for the report.
+    value_names
+        Name of each value from ``low`` to ``high``, or empty. In a cell, ``own`` and ``opponent``, alone or before a
+        kind of piece (``own king``, ``opponent_man``), say whose piece stands there; reports draw and compare by it.
+    cell
+        Board cell that the feature describes (row-major from the top left), or None.
+    group
+        Features of a kind carry one group name (``squares``, ``mobility``, ...), for choosing subsets.
+    """
+
+    name: str
+    low: int
+    high: int
+    description: str
+    value_names: tuple[str, ...] = ()
+    cell: int | None = None
+    group: str = ""
+
+    def __attrs_post_init__(self) -> None:
+        if not -32768 <= self.low <= self.high <= 32767:
+            raise BadInputError(f"feature {self.name!r}: range {self.low}..{self.high} is empty or no int16")
+        if self.value_names and len(self.value_names) != self.high - self.low + 1:
+            raise BadInputError(
+                f"feature {self.name!r} has {self.high - self.low + 1} values and {len(self.value_names)} value names"
+            )
+
+    @property
+    def cardinality(self) -> int:
+        """Number of possible values."""
+        return self.high - self.low + 1
+
+    def value_name(self, value: int) -> str:
+        """Name of a value, the number itself where it has none."""
+        return self.value_names[value - self.low] if self.value_names else str(value)
+
+
+def side_and_kind(value_name: str) -> tuple[str, str]:
+    """Whose piece a value's name tells of, and its kind: ("own", "king") for ``own king``; no side for other names."""
+    found = _PIECE.fullmatch(value_name)
+    return (found[1], found[2] or "") if found else ("", value_name)
+
+
+@generic_operation
+def write_values(operations: Operations, position: Any, values: Any) -> None:
+    """Write all feature values of a position into the int16 buffer ``values``."""
+    operations["write_values"](position, values)
+
+
+def _fill(operations: Any, columns: Any, count: int, values: Any) -> None:
+    features = values.shape[0]
+    row_values = np.zeros((_BLOCK, features), np.int16)
+    for start in range(0, count, _BLOCK):
+        end = min(start + _BLOCK, count)
+        for row in range(start, end):
+            write_values(operations, position_at(columns, row), row_values[row - start])
+        for feature in range(features):
+            for row in range(start, end):
+                values[feature, row] = row_values[row - start, feature]
+
+
+@define(frozen=True, eq=False)
+class AtomicFeatures:
+    """The atomic features of a game, computed together.
+
+    Parameters
+    ----------
+    game
+        Whose positions they describe.
+    features
+        In the order in which ``write`` writes them. Saved evaluations name their features: with a new name, old files
+        cannot be read.
+    write
+        Dual ``(position, values)``: writes the value of every feature into the int16 buffer [F], and nothing else.
+        Compiled code does not check values: one outside its range reads the weight of another feature.
+    symmetries
+        Optional array [S, F] of feature indices: feature ``f`` of a position has the value of feature
+        ``symmetries[s, f]`` of the position's image under board symmetry ``s``. Row 0 is the identity, every row a
+        permutation; features that change places have one range.
+    """
+
+    game: Game
+    features: tuple[AtomicFeature, ...]
+    write: Callable[..., None]
+    symmetries: NDArray[np.intp] | None = None
+    operations: Operations = field(init=False, repr=False)
+    _index: dict[str, int] = field(init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        if not callable(self.write):
+            raise PluginError(f"features of {self.game.name!r}: write is {self.write!r}, expected a function")
+        index = {feature.name: place for place, feature in enumerate(self.features)}
+        if len(index) != len(self.features):
+            raise BadInputError("two atomic features have one name")
+        object.__setattr__(self, "_index", index)
+        object.__setattr__(self, "operations", Operations(f"{self.game.name}-features", {"write_values": self.write}))
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __getitem__(self, place: int) -> AtomicFeature:
+        return self.features[place]
+
+    def index(self, name: str) -> int:
+        """Index of the feature of that name; :class:`BadInputError` when there is none."""
+        try:
+            return self._index[name]
+        except KeyError:
+            raise BadInputError(f"{self.game.name} has no atomic feature {name!r}") from None
+
+    def select(self, groups: Sequence[str] | None = None, names: Sequence[str] | None = None) -> NDArray[np.intp]:
+        """Sorted indices of the features in the named groups and of the named ones; all when neither is given."""
+        if groups is None and names is None:
+            return np.arange(len(self.features), dtype=np.intp)
+        known = {feature.group for feature in self.features}
+        for group in groups or ():
+            if group not in known:
+                raise BadInputError(f"{self.game.name} has no feature group {group!r}; it has: {sorted(known)}")
+        chosen = {place for place, feature in enumerate(self.features) if feature.group in (groups or ())}
+        chosen.update(self.index(name) for name in names or ())
+        return np.array(sorted(chosen), dtype=np.intp)
+
+    def values(self, positions: Any) -> NDArray[np.int16]:
+        """Compute all features of some positions.
+
+        Parameters
+        ----------
+        positions
+            A position of columns: the game's position type with one array [N] per field.
+
+        Returns
+        -------
+        values
+            int16 array [N, F], stored feature by feature (Fortran order), so that ``values[:, f]`` is contiguous.
+        """
+        count = len(positions[0])
+        values = np.empty((len(self.features), count), np.int16)
+        columns = type(positions)(*(np.ascontiguousarray(column) for column in positions))
+        compiled(_fill)(self.operations, columns, count, values)
+        return values.T
+
+    def values_of(self, position: Any) -> NDArray[np.int16]:
+        """Compute all features of one position in plain Python: int16 array [F]."""
+        values = np.zeros(len(self.features), np.int16)
+        self.write(position, values)
+        return values
+
+    def describe(self, relation: Relation) -> str:
+        """Text of a relation, e.g. ``a1=own``."""
+        feature = self.features[relation.feature]
+        return f"{feature.name}={feature.value_name(relation.value)}"

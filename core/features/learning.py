@@ -1,0 +1,210 @@
+"""What a game gives to learning: one :class:`Learning` value in the entry-point group ``glem.learning``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+
+from glem.core.compiling.kernels import compiled
+from glem.core.compiling.operations import Operations, generic_operation, position_at
+from glem.core.errors import PluginError
+from glem.core.features.evaluators import Evaluator
+from glem.core.features.features import AtomicFeatures
+from glem.core.game.declarations import explain_arguments, learning_problems, phases_problems, refuse
+from glem.core.game.families import LEARNING_FAMILIES_GROUP, family_of, load_member
+from glem.core.game.game import Game, load_game
+from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, load_plugin, plugin_names, plugin_owner
+
+__all__ = ["Learning", "Phases", "has_learning", "learning_names", "load_learning"]
+
+
+@generic_operation
+def phase_of(operations: Operations, position: Any) -> int:
+    """Phase of a position."""
+    return int(operations["phase_of"](position))
+
+
+def _fill_phases(operations: Any, columns: Any, count: int, phases: Any) -> None:
+    for row in range(count):
+        phases[row] = phase_of(operations, position_at(columns, row))
+
+
+@define(frozen=True, eq=False)
+class Phases:
+    """Game stages with weights of their own ("position type", GLEM section 5.2), ordered.
+
+    Parameters
+    ----------
+    game
+        Whose positions they divide.
+    names
+        One short name per phase, in order; 1 to 256.
+    phase_of
+        Dual ``(position) -> int`` in ``range(len(names))``, the same for mirror images. The search asks at every leaf.
+    description
+        What the names say, for reports: ``discs on the board`` where they are ``4-16``, ``17-20``, ...
+
+    Raises
+    ------
+    PluginError
+        A field is not what it should be.
+    """
+
+    game: Game
+    names: tuple[str, ...]
+    phase_of: Callable[..., int]
+    description: str = ""
+    operations: Operations = field(init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        refuse("phases", phases_problems(self, Game))
+        object.__setattr__(self, "operations", Operations(f"{self.game.name}-phases", {"phase_of": self.phase_of}))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def of(self, positions: Any) -> NDArray[np.uint8]:
+        """Phase of each of N positions, given as a position of columns: uint8 array [N].
+
+        Raises
+        ------
+        PluginError
+            ``phase_of`` gives a phase that there is not.
+        """
+        count = len(positions[0])
+        phases = np.empty(count, np.uint8)
+        columns = type(positions)(*(np.ascontiguousarray(column) for column in positions))
+        compiled(_fill_phases)(self.operations, columns, count, phases)
+        if phases.max(initial=0) >= len(self.names):
+            row = int(phases.argmax())
+            position = self.game.format_position(position_at(columns, row))
+            raise PluginError(
+                f"phases of {self.game.name!r}: phase_of gives {phases[row]}, expected 0 to {len(self.names) - 1}, "
+                f"for the position {position}"
+            )
+        return phases
+
+
+@define(frozen=True, eq=False)
+class Learning:
+    """What a game gives to learning.
+
+    Parameters
+    ----------
+    game
+        The game: the registered value itself.
+    features
+        Its atomic features.
+    phases
+        Its game stages; each needs enough positions to fit its weights.
+    pattern_sets
+        Name to pattern set: a mapping from pattern name to the names of its features (one instance; the
+        symmetric ones follow), of at most 65,536 joint values. The first set is the default.
+    linear
+        Names of features that also enter linearly (GLEM section 4.1, last paragraph): each gets one weight per phase,
+        times its value.
+    baselines
+        Name of a simple predictor to the names of the features it regresses the label on, phase by phase; the
+        empty tuple is the constant.
+    label_unit
+        Unit of labels for people, plural, e.g. ``discs``. Labels that are results of games are final scores: the unit
+        is theirs.
+    make_evaluator
+        Optional ``(evaluation) -> Evaluator or None``: the fast form of a linear evaluation for the search, with the
+        evaluation's own values; None for an evaluation that it does not cover.
+    default_evaluation
+        Optional function that returns the evaluation that the plugin ships, for playing without any set-up: a
+        :class:`~glem.core.evaluation.linear.LinearEvaluation`, or a
+        :class:`~glem.core.evaluation.with_drawishness.ResultEvaluation`, which has a drawishness of its own.
+    default_probcut
+        Optional function that returns the parameters of selective search that go with the default evaluation
+        (:class:`~glem.core.search.probcut.ProbCut`), fitted to it.
+    sample
+        Optional function that returns a small set of scored positions that the plugin ships
+        (:class:`~glem.core.positions.positions.PositionSet`): a few megabytes, or made in a few seconds, always the
+        same.
+    drawishness
+        Names of features that a drawishness is linear in, before its logistic link (Ban 2012, section 3.1.2): each gets
+        one weight per phase, the same for both players.
+    groupings
+        Name of a division of positions, such as by material, to a function ``(positions) -> (names, group)``: the names
+        of its groups in their order (the same for all positions), and the group, int [N], of each of N positions given
+        as a position of columns, -1 for none. Evaluations are graded in each group apart.
+    evaluations
+        Further evaluations of the plugin's own, for comparisons: name to a function that returns one, as
+        ``default_evaluation`` does. A name stands wherever ``default`` may; it is not ``default`` or ``none``.
+
+    Raises
+    ------
+    PluginError
+        A field is missing, unknown or not what it should be.
+    """
+
+    game: Game
+    features: AtomicFeatures
+    phases: Phases
+    pattern_sets: Mapping[str, Mapping[str, tuple[str, ...]]]
+    linear: tuple[str, ...] = ()
+    baselines: Mapping[str, tuple[str, ...]] = field(factory=lambda: {"constant": ()})
+    label_unit: str = "points"
+    make_evaluator: Callable[[Any], Evaluator | None] | None = None
+    default_evaluation: Callable[[], Any] | None = None
+    default_probcut: Callable[[], Any] | None = None
+    sample: Callable[[], Any] | None = None
+    drawishness: tuple[str, ...] = ()
+    groupings: Mapping[str, Callable[[Any], tuple[tuple[str, ...], NDArray[Any]]]] = field(factory=dict)
+    evaluations: Mapping[str, Callable[[], Any]] = field(factory=dict)
+
+    def __new__(cls, *arguments: Any, **named: Any) -> Self:
+        """Refuse arguments that do not fit before Python does, in words for the author of a plugin."""
+        # Unpickling makes an empty value first and fills it.
+        if arguments or named:
+            explain_arguments(cls, "learning", arguments, named)
+        return object.__new__(cls)
+
+    def __attrs_post_init__(self) -> None:
+        label = f"learning of {self.game.name!r}" if isinstance(self.game, Game) else "learning"
+        refuse(label, learning_problems(self, {"game": Game, "features": AtomicFeatures, "phases": Phases}))
+
+
+def learning_names() -> list[str]:
+    """Names of all installed games that give something to learning, sorted; nothing is imported."""
+    return plugin_names(LEARNING_GROUP)
+
+
+def has_learning(name: str) -> bool:
+    """Whether something is installed under that name that the game gives to learning; nothing is imported."""
+    family = family_of(name)
+    return name in learning_names() if family is None else family in plugin_names(LEARNING_FAMILIES_GROUP)
+
+
+def load_learning(name: str) -> Learning:
+    """Load what the game of that name, or a member of a family of games, gives to learning.
+
+    Raises
+    ------
+    PluginError
+        There is nothing, it cannot be loaded, or it belongs to another game than the one installed under the name.
+    """
+    if family_of(name) is not None:
+        member: Learning = load_member(LEARNING_FAMILIES_GROUP, name, load_game(name), Learning)
+        return member
+    if name not in plugin_names(LEARNING_GROUP):
+        # A name that is no game's either is explained as such.
+        load_game(name)
+    learning: Learning = load_plugin(LEARNING_GROUP, name, Learning)
+    owner = plugin_owner(LEARNING_GROUP, name)
+    try:
+        game = load_game(name)
+    except PluginError as error:
+        raise PluginError(f"{owner} is of no use without its game: {error}") from error
+    if learning.game is not game:
+        other = "another object of the same name" if learning.game.name == name else f"the game {learning.game.name!r}"
+        raise PluginError(
+            f"{owner} is for {other}, not for {plugin_owner(GAMES_GROUP, name)}: let it import the Game from there"
+        )
+    return learning

@@ -1,0 +1,1 @@
+"""Files as glem reads and writes them: whole, checked, within bounds."""

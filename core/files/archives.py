@@ -1,0 +1,168 @@
+"""Archives: ``.npz`` files of plain arrays with a JSON header, for what glem has learned.
+
+The header names the format and its version and holds a checksum of the arrays. An archive is data: it is read with
+``allow_pickle=False``, and every size is checked before memory is taken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError, reading
+from glem.core.files.atomic import atomic_path
+
+__all__ = ["ArchiveFormat", "read_arrays"]
+
+_log = logging.getLogger(__name__)
+
+_LARGEST = 4 << 30
+_LARGEST_HEADER = 16 << 20
+
+
+@define(frozen=True)
+class ArchiveFormat:
+    """A kind of archive.
+
+    Parameters
+    ----------
+    name
+        What its header calls itself, for instance ``glem evaluation``.
+    version
+        Of the files that are written, and alone can be read.
+    required
+        Arrays that a file must hold.
+    optional
+        Arrays that it may hold; None for any.
+    largest
+        Most bytes of all members when unpacked.
+    foreign
+        Members of other kinds of files that are often mistaken for this kind, and what is said of them.
+    packed
+        Whether written files are compressed.
+    """
+
+    name: str
+    version: int
+    required: tuple[str, ...]
+    optional: tuple[str, ...] | None = ()
+    largest: int = _LARGEST
+    foreign: Mapping[str, str] = field(factory=dict)
+    packed: bool = True
+
+    def write(
+        self, path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+    ) -> None:
+        """Write a file atomically.
+
+        Parameters
+        ----------
+        path
+            Should end in ``.npz``.
+        header
+            JSON values; format, version and checksum are added.
+        arrays
+            By name.
+        """
+        marked = {"format": self.name, "version": self.version, **header, "sha256": _checksum(arrays)}
+        text = np.frombuffer(json.dumps(marked).encode(), np.uint8)
+        save = np.savez_compressed if self.packed else np.savez
+        with atomic_path(path) as temporary, temporary.open("wb") as file:
+            save(file, allow_pickle=False, header=text, **arrays)
+
+    def read(self, path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Read the header and the arrays of a file.
+
+        Raises
+        ------
+        BadInputError
+            The file is missing, damaged, too large, of another kind or version; the text names it.
+        """
+        _log.info("reading %s", path)
+        arrays = read_arrays(path, f"{self.name} file", largest=self.largest, check=self._check_members)
+        with reading(path, f"{self.name} file"):
+            header = json.loads(arrays.pop("header").tobytes())
+        if not isinstance(header, dict) or header.get("format") != self.name:
+            raise BadInputError(f"{path}: its header is not that of a {self.name} file")
+        if header.get("version") != self.version:
+            raise BadInputError(f"{path}: format version {header.get('version')}, this glem reads {self.version}")
+        if header.get("sha256") != _checksum(arrays):
+            raise BadInputError(f"{path}: damaged, its checksum does not agree")
+        return header, arrays
+
+    def _check_members(self, sizes: Mapping[str, int]) -> None:
+        for name, words in self.foreign.items():
+            if name in sizes:
+                raise BadInputError(words)
+        for name in ("header", *self.required):
+            if name not in sizes:
+                raise BadInputError(f"no {self.name} file (it holds no {name})")
+        unknown = [] if self.optional is None else sorted(set(sizes) - {"header", *self.required, *self.optional})
+        if unknown:
+            raise BadInputError(f"no {self.name} file (it holds {unknown[0]})")
+        if sizes["header"] > _LARGEST_HEADER:
+            raise BadInputError(f"the header is larger than {_LARGEST_HEADER} bytes")
+
+
+def read_arrays(
+    path: str | os.PathLike[str],
+    what: str,
+    *,
+    largest: int = _LARGEST,
+    check: Callable[[Mapping[str, int]], None] = lambda _: None,
+) -> dict[str, NDArray[Any]]:
+    """Read the plain arrays of an ``.npz`` file, which may be anyone's.
+
+    Parameters
+    ----------
+    path
+        The file.
+    what
+        What it should be, for errors.
+    largest
+        Most bytes of all members when unpacked.
+    check
+        Called with the size of each array before one is read; raises :class:`BadInputError`.
+
+    Raises
+    ------
+    BadInputError
+        The file is missing, damaged or too large, or holds anything else than arrays of numbers, truth values or text.
+    """
+    with reading(path, what), zipfile.ZipFile(path) as archive:
+        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        if sum(info.file_size for info in members.values()) > largest:
+            raise BadInputError(f"more than {largest} bytes when unpacked")
+        check({name: info.file_size for name, info in members.items()})
+        return {name: _read_array(archive, info) for name, info in members.items()}
+
+
+def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
+    # The other ways of packing take gigabytes for their dictionaries where a file asks for them.
+    if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        raise BadInputError(f"{info.filename} is packed in a way that numpy does not write")
+    with archive.open(info) as member:
+        array: NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
+        # Reading to the end checks the sum; items of no size could be any number.
+        if member.read(1) or array.dtype.kind not in "biufU" or array.size > info.file_size:
+            raise BadInputError(f"{info.filename} is no plain array ({array.dtype}, {array.shape})")
+    return array
+
+
+def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name} {array.dtype.str} {array.shape};".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,302 @@
+"""From a position set to a fitted evaluation: builds the design, fits the phases, puts the weights together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.matching import ConfigurationMatcher
+from glem.core.errors import BadInputError
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import IDENTITY
+from glem.core.features.learning import Learning
+from glem.core.fitting import ConjugateGradient, CountRules, Design, Fitter, LinearTerms, Link, PhaseWeights, fit_phases
+from glem.core.fitting.design import ActiveConfigurations
+from glem.core.fitting.phases import neighbours
+from glem.core.fitting.training_files import load_weights, save_weights
+from glem.core.patterns.patterns import PatternSet
+from glem.core.positions.positions import PositionSet
+from glem.core.tasks.progress import SILENT, Progress
+
+__all__ = ["FitSettings", "Terms", "Training", "train", "value_chunks"]
+
+CHUNK = 1 << 17
+"""Positions whose feature values are in memory at a time."""
+
+_CONFIGURATION_CHUNK = 1 << 14
+"""The same where active configurations are listed: hundreds a position."""
+
+
+@define(frozen=True)
+class Terms:
+    """What an evaluation is made of; at least one kind.
+
+    Parameters
+    ----------
+    patterns
+        Pattern set.
+    configurations
+        Configurations, of which only the most specific active ones count if ``most_specific``.
+    classes
+        int32 [C]: configurations of equal number share a weight; None gives each its own.
+    linear
+        Names of features that enter linearly.
+    """
+
+    patterns: PatternSet | None = None
+    configurations: ConfigurationSet | None = None
+    classes: NDArray[np.int32] | None = None
+    most_specific: bool = True
+    linear: tuple[str, ...] = ()
+
+
+@define(frozen=True)
+class FitSettings:
+    """How weights are fitted.
+
+    Parameters
+    ----------
+    fitter
+        Any :class:`~glem.core.fitting.Fitter`.
+    link
+        Link function.
+    l2
+        Penalty on squared weights, in positions: a weight with as many matches is halved.
+    smoothing
+        Factor for positions of adjacent phases (GLEM, section 5.2).
+    count_rules
+        Count rules of GLEM, section 5.2, or None.
+    """
+
+    fitter: Fitter
+    link: Link = IDENTITY
+    l2: float = 1.0
+    smoothing: float | tuple[float, ...] = 0.0
+    count_rules: CountRules | None = None
+
+    def __attrs_post_init__(self) -> None:
+        # Said now: positions may be labelled for hours before they are fitted.
+        neighbours(1, self.smoothing)
+        if not self.l2 >= 0:
+            raise BadInputError(f"the L2 penalty is {self.l2}, it must not be negative")
+
+    @classmethod
+    def default(cls) -> FitSettings:
+        """Conjugate gradient with early stopping."""
+        return cls(ConjugateGradient(iterations=60, patience=5), l2=25.0, smoothing=0.25)
+
+
+@define(frozen=True, eq=False)
+class Training:
+    """A fitted evaluation and how the fit went.
+
+    Parameters
+    ----------
+    evaluation
+        The evaluation.
+    weights
+        Weights by phase with match counts, plan and results. Configuration columns are classes.
+    phase_weights
+        float64 [K]: total weight of the fitted positions of each phase.
+    """
+
+    evaluation: LinearEvaluation
+    weights: PhaseWeights
+    phase_weights: NDArray[np.float64]
+
+
+def value_chunks(
+    learning: Learning, positions: Any, chunk: int = CHUNK
+) -> Iterator[tuple[NDArray[np.int16], NDArray[np.uint8]]]:
+    """Feature values int16 [n, F] and phases uint8 [n] of a position of columns, chunk by chunk."""
+    for start in range(0, len(positions[0]), chunk):
+        part = type(positions)(*(column[start : start + chunk] for column in positions))
+        yield learning.features.values(part), learning.phases.of(part)
+
+
+def _active_classes(terms: Terms) -> ActiveConfigurations | None:
+    if terms.configurations is None:
+        return None
+    matcher = ConfigurationMatcher(terms.configurations)
+    most_specific, classes = terms.most_specific, terms.classes
+
+    def active(values: NDArray[np.int16]) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+        starts, found = matcher.active(values, most_specific=most_specific)
+        if classes is None:
+            return starts, found
+        # Ids must ascend inside a row: sort by (row, class) as one number.
+        count = int(classes.max(initial=-1)) + 1
+        rows = np.repeat(np.arange(len(values), dtype=np.int64), np.diff(starts))
+        keys = rows * count + classes[found]
+        keys.sort()
+        return starts, (keys - rows * count).astype(np.int32)
+
+    return active
+
+
+def train(
+    positions: PositionSet,
+    learning: Learning,
+    terms: Terms,
+    settings: FitSettings | None = None,
+    *,
+    held_out: NDArray[np.bool_] | None = None,
+    work: Path | None = None,
+    by_phase: bool = False,
+    provenance: dict[str, str] | None = None,
+    jobs: int = 1,
+    progress: Progress = SILENT,
+) -> Training:
+    """Fit an evaluation to scored positions.
+
+    Parameters
+    ----------
+    positions
+        N scored positions.
+    learning
+        Features and phases of their game.
+    terms
+        What the evaluation is made of.
+    settings
+        How to fit; :meth:`FitSettings.default` by default.
+    held_out
+        bool [N]: positions for early stopping, not fitted.
+    work
+        Folder for the state of an unfinished fit; the same call continues there after a kill. Its files stay.
+    by_phase
+        Find the active items of one phase at a time, and of those that smooth it, instead of all at once: takes a
+        fraction of the memory, and more time where phases are smoothed. Not together with count rules.
+    provenance
+        Kept in the evaluation.
+    jobs
+        Threads; they change no result.
+    progress
+        Display.
+
+    Raises
+    ------
+    BadInputError
+        No terms, no positions, positions of another game, or what :func:`~glem.core.fitting.fit_phases` raises.
+    """
+    chosen = settings if settings is not None else FitSettings.default()
+    if positions.game.name != learning.game.name:
+        raise BadInputError(f"positions of {positions.game.name} do not fit features of {learning.game.name}")
+    if terms.patterns is None and terms.configurations is None and not terms.linear:
+        raise BadInputError("an evaluation needs patterns, configurations or linear features")
+    if len(positions) == 0:
+        raise BadInputError("there are no positions to fit")
+    phase = learning.phases.of(positions.positions)
+    fit = _Fit(learning, terms, chosen, positions, phase, held_out, work, jobs, progress)
+    if by_phase and chosen.count_rules is None:
+        weights = _joined(fit, np.bincount(phase, minlength=len(learning.phases)))
+    else:
+        weights = fit.rows(np.arange(len(positions)), None)
+    fitted = positions.weight if held_out is None else np.where(held_out, np.float32(0), positions.weight)
+    phase_weights = np.bincount(phase, fitted, len(learning.phases)).astype(np.float64)
+    return Training(_evaluation(learning, terms, weights, chosen, provenance or {}), weights, phase_weights)
+
+
+@define(frozen=True, eq=False)
+class _Fit:
+    """What is common to the fits of all phases."""
+
+    learning: Learning
+    terms: Terms
+    settings: FitSettings
+    positions: PositionSet
+    phase: NDArray[np.uint8]
+    held_out: NDArray[np.bool_] | None
+    work: Path | None
+    jobs: int
+    progress: Progress
+
+    def rows(self, rows: NDArray[np.int64], phases: Sequence[int] | None) -> PhaseWeights:
+        """Fit on some positions."""
+        terms, settings = self.terms, self.settings
+        classes = 0
+        if terms.configurations is not None:
+            classes = len(terms.configurations) if terms.classes is None else int(terms.classes.max(initial=-1)) + 1
+        columns = self.positions.positions
+        if len(rows) < len(self.positions):
+            columns = type(columns)(*(column[rows] for column in columns))
+        design = Design.build(
+            value_chunks(self.learning, columns, CHUNK if terms.configurations is None else _CONFIGURATION_CHUNK),
+            phase_count=len(self.learning.phases),
+            patterns=terms.patterns,
+            configurations=_active_classes(terms),
+            configuration_count=classes,
+            linear=LinearTerms.from_names(self.learning.features, terms.linear),
+            jobs=self.jobs,
+            progress=self.progress,
+        )
+        return fit_phases(
+            design,
+            self.positions.label[rows],
+            weights=self.positions.weight[rows],
+            held_out=None if self.held_out is None else self.held_out[rows],
+            fitter=settings.fitter,
+            link=settings.link,
+            l2=settings.l2,
+            smoothing=settings.smoothing,
+            count_rules=settings.count_rules,
+            phases=phases,
+            checkpoint=self.work,
+            jobs=self.jobs,
+            progress=self.progress,
+        )
+
+    def one_phase(self, number: int) -> PhaseWeights:
+        """Fit one phase on its own positions and on those that smooth it, unless an earlier run has done it."""
+        done = None if self.work is None else self.work / f"phase-{number:02d}.npz"
+        if done is not None and done.exists():
+            return load_weights(done, self.settings.link)
+        smoothing = self.settings.smoothing
+        reach = (1 if smoothing else 0) if isinstance(smoothing, int | float) else len(smoothing)
+        near = np.abs(self.phase.astype(np.int64) - number) <= reach
+        weights = self.rows(np.flatnonzero(near), [number])
+        if done is not None:
+            done.parent.mkdir(parents=True, exist_ok=True)
+            save_weights(weights, done)
+        return weights
+
+
+def _joined(fit: _Fit, counts: NDArray[np.int64]) -> PhaseWeights:
+    """Weights of all phases, each from a fit of its own; a phase without positions takes those of the nearest one."""
+    known = np.flatnonzero(counts)
+    fitted = {int(number): fit.one_phase(int(number)) for number in known}
+    nearest = [min(fitted, key=lambda number: (abs(number - phase), -number)) for phase in range(len(counts))]
+    rows = [(phase, fitted[number], number) for phase, number in enumerate(nearest)]
+    return PhaseWeights(
+        bias=np.array([weights.bias[number] for _, weights, number in rows]),
+        patterns=np.array([weights.patterns[number] for _, weights, number in rows]),
+        configurations=np.array([weights.configurations[number] for _, weights, number in rows]),
+        linear=np.array([weights.linear[number] for _, weights, number in rows]),
+        match_counts=np.array([weights.match_counts[phase] for phase, weights, _ in rows]),
+        link=fit.settings.link,
+        results=tuple(weights.results[phase] for phase, weights, _ in rows),
+    )
+
+
+def _evaluation(
+    learning: Learning, terms: Terms, weights: PhaseWeights, settings: FitSettings, provenance: dict[str, str]
+) -> LinearEvaluation:
+    own = weights.configurations if terms.classes is None else weights.configurations[:, terms.classes]
+    return LinearEvaluation(
+        learning=learning,
+        bias=weights.bias.astype(np.float32),
+        link=settings.link,
+        patterns=terms.patterns,
+        pattern_weights=weights.patterns.astype(np.float32),
+        configurations=terms.configurations,
+        configuration_weights=own.astype(np.float32),
+        most_specific=terms.most_specific,
+        linear=tuple(learning.features.index(name) for name in terms.linear),
+        linear_weights=weights.linear.astype(np.float32),
+        provenance=provenance,
+    )

@@ -1,0 +1,392 @@
+"""From positions of games to an evaluation with a drawishness, by the likelihood of results."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from attrs import define, evolve
+from numpy.typing import NDArray
+
+from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.matching import ConfigurationMatcher
+from glem.core.discovery.game_positions import GamePositions
+from glem.core.errors import BadInputError
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.named import NO_EVALUATION, load_evaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.features.learning import Learning
+from glem.core.fitting.fitters import FileCheckpoint
+from glem.core.fitting.likelihood import LikelihoodProblem, LikelihoodWeights, PartWeights, phase_basis
+from glem.core.fitting.likelihood_errors import LikelihoodErrors, likelihood_errors
+from glem.core.fitting.likelihood_rows import LikelihoodChunk, LikelihoodRows, LikelihoodTerms
+from glem.core.fitting.quasi_newton import Minimum, minimize
+from glem.core.game.equal_positions import scatter
+from glem.core.patterns.patterns import PatternSet
+from glem.core.tasks.progress import SILENT, Progress
+
+__all__ = [
+    "BIAS",
+    "LikelihoodSettings",
+    "LikelihoodTraining",
+    "fit_likelihood",
+    "load_prior",
+    "prior_of",
+    "without_knowledge",
+]
+
+BIAS = "bias"
+"""Stands for the constants of the phases among names of features."""
+
+_BLOCK = 1 << 15
+"""Positions whose feature values are in memory at a time."""
+
+_LOG_ODDS_OF_A_WIN = 8.0
+"""Log odds that the greatest final score is taken for at first."""
+
+
+@define(frozen=True)
+class LikelihoodSettings:
+    """How weights are fitted.
+
+    Parameters
+    ----------
+    l2
+        Penalty on corrections to the prior: 1 / sqrt(l2) is their expected size in log odds.
+    value_phases, drawishness_phases
+        How corrections may differ between phases (:data:`~glem.core.fitting.likelihood.PHASE_BASES`).
+    iterations, patience, tolerance
+        As of :func:`~glem.core.fitting.quasi_newton.minimize`; patience needs held-out games.
+    names
+        Features that are fitted, and :data:`BIAS`; others keep the weights of the prior; None for all.
+    drawishness_names
+        The same for the drawishness.
+    window
+        Only positions that the prior values within so many log odds of even; None for all. Where one side is far ahead
+        the log odds are no longer linear in what decides close games.
+    """
+
+    l2: float = 4.0
+    value_phases: str = "linear"
+    drawishness_phases: str = "linear"
+    iterations: int = 200
+    patience: int | None = 15
+    tolerance: float = 1e-8
+    names: tuple[str, ...] | None = None
+    drawishness_names: tuple[str, ...] | None = None
+    window: float | None = None
+
+
+@define(frozen=True, eq=False)
+class LikelihoodTraining:
+    """A fitted evaluation and how the fit went.
+
+    Parameters
+    ----------
+    evaluation
+        The evaluation; its scale is 1, so that values are the log odds of the expected score.
+    prior_scale
+        b of the fit, in units of the prior's value.
+    minimum
+        How the search went; its errors are negative mean logarithms of the correctness, without the penalty.
+    errors
+        Standard errors of the weights of the evaluation; None where there are too many.
+    positions, games, held_out_games
+        What was fitted, and how many games were left for validation.
+    parameters
+        Number of parameters.
+    """
+
+    evaluation: ResultEvaluation
+    prior_scale: float
+    minimum: Minimum
+    errors: LikelihoodErrors | None
+    positions: int
+    games: int
+    held_out_games: int
+    parameters: int
+
+    def grades(self) -> tuple[float, float, float, float]:
+        """Geometric means of the correctness: fitted games before and after, held-out games before and after.
+
+        A game counts once, with the mean logarithm of its positions; nan without held-out games.
+        """
+        monitor, best = self.minimum.monitor, self.minimum.monitor.best_iteration
+        if not np.isfinite(monitor.held_out_errors[0]):
+            best = len(monitor.training_errors) - 1
+        errors = (monitor.training_errors, monitor.held_out_errors)
+        before, after, held_before, held_after = (
+            float(np.exp(-curve[place])) for curve in errors for place in (0, best)
+        )
+        return before, after, held_before, held_after
+
+
+def without_knowledge(learning: Learning) -> ResultEvaluation:
+    """Make the prior of a fit that knows nothing: all positions even, half of what is not won drawn."""
+    value = LinearEvaluation(learning, np.zeros(len(learning.phases), np.float32), link=LOGISTIC)
+    return ResultEvaluation.with_constant_drawishness(value, 0.5)
+
+
+def prior_of(evaluation: LinearEvaluation | ResultEvaluation) -> ResultEvaluation:
+    """Make a prior of an evaluation of either kind.
+
+    One without a drawishness gets that of :func:`without_knowledge`, and label units become log odds by dividing the
+    weights by an eighth of the greatest final score; the fit finds the scale.
+    """
+    if isinstance(evaluation, ResultEvaluation):
+        return evaluation
+    unit = 1.0
+    if evaluation.link != LOGISTIC:
+        unit = max(abs(bound) for bound in evaluation.learning.game.score_bounds) / _LOG_ODDS_OF_A_WIN
+        if evaluation.link.span:
+            # A sigmoid from -C to C: its sums are log odds already.
+            unit = 1.0
+    value = evolve(
+        evaluation,
+        link=LOGISTIC,
+        bias=evaluation.bias / np.float32(unit),
+        pattern_weights=evaluation.pattern_weights / np.float32(unit),
+        configuration_weights=evaluation.configuration_weights / np.float32(unit),
+        linear_weights=evaluation.linear_weights / np.float32(unit),
+    )
+    return ResultEvaluation.with_constant_drawishness(value, 0.5)
+
+
+def load_prior(learning: Learning, text: str) -> ResultEvaluation:
+    """Load the prior that a text names: an evaluation file, ``default``, or ``none`` for one that knows nothing.
+
+    Raises
+    ------
+    BadInputError
+        There is no such evaluation, or it is another game's.
+    """
+    if text == NO_EVALUATION:
+        return without_knowledge(learning)
+    return prior_of(load_evaluation(text, learning.game))
+
+
+def fit_likelihood(
+    parts: Iterable[GamePositions],
+    prior: ResultEvaluation,
+    settings: LikelihoodSettings | None = None,
+    *,
+    linear: Sequence[str] = (),
+    drawishness: Sequence[str] = (),
+    patterns: PatternSet | None = None,
+    configurations: ConfigurationSet | None = None,
+    held_out: float = 0.0,
+    seed: int = 0,
+    work: Path | None = None,
+    on_disk: bool = False,
+    provenance: dict[str, str] | None = None,
+    jobs: int = 1,
+    progress: Progress = SILENT,
+) -> LikelihoodTraining:
+    """Fit value, drawishness and scale to the results of games.
+
+    Parameters
+    ----------
+    parts
+        Positions of the games; read once.
+    prior
+        Where the fit begins and what it is held to. What it has is fitted too.
+    settings
+        How to fit.
+    linear, drawishness
+        Names of features that the value and the drawishness may use beside those of the prior.
+    patterns, configurations
+        The same; only for a prior without.
+    held_out
+        Share of the games, chosen by their keys and the seed, that are not fitted and tell when to stop.
+    seed
+        Chooses them.
+    work
+        Folder for the state of an unfinished fit; the same call continues there after a kill. Its files stay.
+    on_disk
+        Keep the active terms of the positions in files of that folder instead of in memory.
+    provenance
+        Kept in the evaluation.
+    jobs
+        Threads; they change no result.
+    progress
+        Display.
+
+    Raises
+    ------
+    BadInputError
+        No positions, a prior that has other patterns or configurations, or settings out of range.
+    """
+    chosen = LikelihoodSettings() if settings is None else settings
+    if chosen.window is not None and not chosen.window > 0:
+        raise BadInputError(f"the window of positions must be positive, got {chosen.window}")
+    if not 0 <= held_out < 1:
+        raise BadInputError(f"the held-out share of games must be at least 0 and below 1, got {held_out}")
+    if on_disk and work is None:
+        raise BadInputError("terms are kept on disk in the work folder: name one")
+    learning = prior.learning
+    basic = _Widened(prior.value, tuple(linear), patterns, configurations)
+    drawn = _Widened(prior.drawishness, tuple(drawishness), None, None)
+    rows = LikelihoodRows.build(
+        _chunks(parts, prior, chosen.window, held_out, seed),
+        phase_count=len(learning.phases),
+        value=basic.terms(),
+        draw=drawn.terms(),
+        folder=work / "rows" if on_disk and work is not None else None,
+        jobs=jobs,
+        progress=progress,
+    )
+    phases = len(learning.phases)
+    problem = LikelihoodProblem(
+        rows,
+        basic.part(phase_basis(chosen.value_phases, phases), chosen.names),
+        drawn.part(phase_basis(chosen.drawishness_phases, phases), chosen.drawishness_names),
+        scale=prior.scale,
+        l2=chosen.l2,
+        fit_scale=chosen.l2 > 0 and bool(np.any(basic.prior())),
+        jobs=jobs,
+    )
+    checkpoint = None
+    if work is not None:
+        work.mkdir(parents=True, exist_ok=True)
+        mark = hashlib.sha256(f"{problem.fingerprint} {chosen!r}".encode()).hexdigest()[:16]
+        checkpoint = FileCheckpoint(work / "likelihood.npz", mark)
+    minimum = minimize(
+        problem.at_steps,
+        np.zeros(problem.parameter_count),
+        first_step=problem.total_weight,
+        iterations=chosen.iterations,
+        patience=chosen.patience if problem.held_weight else None,
+        tolerance=chosen.tolerance,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+    parameters = minimum.parameters * problem.units
+    weights = problem.weights_of(parameters)
+    errors = likelihood_errors(problem, parameters)
+    held_out_games = round(problem.held_weight)
+    return LikelihoodTraining(
+        evaluation=_evaluation(basic, drawn, weights, provenance),
+        prior_scale=weights.scale,
+        minimum=minimum,
+        errors=None if errors is None else evolve(errors, value=errors.value / weights.scale),
+        positions=len(rows),
+        games=round(problem.total_weight),
+        held_out_games=held_out_games,
+        parameters=problem.parameter_count,
+    )
+
+
+def _chunks(
+    parts: Iterable[GamePositions], prior: ResultEvaluation, window: float | None, held_out: float, seed: int
+) -> Iterator[LikelihoodChunk]:
+    learning = prior.learning
+    limit = np.uint64(min(int(held_out * 2.0**64), (1 << 64) - 1))
+    for part in parts:
+        outside = scatter(part.game_key, seed) < limit
+        for start in range(0, len(part), _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            columns = type(part.positions)(*(column[rows] for column in part.positions))
+            values, phase = learning.features.values(columns), learning.phases.of(columns)
+            chunk = LikelihoodChunk(values, phase, part.result[rows], part.game[rows], outside[rows])
+            if window is not None:
+                near = np.abs(prior.value.sums_of_values(values, phase)) <= window * prior.scale
+                chunk = LikelihoodChunk(
+                    values[near], phase[near], chunk.result[near], chunk.game[near], chunk.held_out[near]
+                )
+            yield chunk
+
+
+def _evaluation(
+    value: _Widened, draw: _Widened, weights: LikelihoodWeights, provenance: dict[str, str] | None
+) -> ResultEvaluation:
+    # The scale goes into the weights: the value then means the log odds of the expected score.
+    return ResultEvaluation(
+        value.with_weights(weights.value / weights.scale), draw.with_weights(weights.draw), 1.0, provenance or {}
+    )
+
+
+@define(frozen=True, eq=False)
+class _Widened:
+    """A linear evaluation, and what it may use in addition."""
+
+    evaluation: LinearEvaluation
+    names: tuple[str, ...]
+    more_patterns: PatternSet | None
+    more_configurations: ConfigurationSet | None
+
+    def __attrs_post_init__(self) -> None:
+        if self.more_patterns is not None and self.evaluation.patterns is not None:
+            raise BadInputError("the prior has patterns of its own, which are fitted; others cannot be added")
+        if self.more_configurations is not None and self.evaluation.configurations is not None:
+            raise BadInputError("the prior has configurations of its own, which are fitted; others cannot be added")
+
+    @property
+    def linear(self) -> tuple[int, ...]:
+        features = self.evaluation.learning.features
+        named = (features.index(name) for name in self.names)
+        return tuple(dict.fromkeys((*self.evaluation.linear, *named)))
+
+    @property
+    def patterns(self) -> PatternSet | None:
+        return self.more_patterns if self.evaluation.patterns is None else self.evaluation.patterns
+
+    @property
+    def configurations(self) -> ConfigurationSet | None:
+        own = self.evaluation.configurations
+        return self.more_configurations if own is None else own
+
+    def terms(self) -> LikelihoodTerms:
+        configurations = self.configurations
+        if configurations is None or not len(configurations):
+            return LikelihoodTerms(self.patterns, linear=self.linear)
+        matcher, most_specific = ConfigurationMatcher(configurations), self.evaluation.most_specific
+        return LikelihoodTerms(
+            self.patterns,
+            lambda values: matcher.active(values, most_specific=most_specific),
+            len(configurations),
+            self.linear,
+        )
+
+    def prior(self) -> NDArray[np.float64]:
+        """Weights of the evaluation, 0 for what is new: [K, weights]."""
+        evaluation, phases = self.evaluation, len(self.evaluation.learning.phases)
+        parts = []
+        for items, own in (
+            (self.patterns.weight_count if self.patterns is not None else 0, evaluation.pattern_weights),
+            (len(self.configurations) if self.configurations is not None else 0, evaluation.configuration_weights),
+            (len(self.linear), evaluation.linear_weights),
+        ):
+            parts.append(np.zeros((phases, items)))
+            parts[-1][:, : own.shape[1]] = own
+        return np.concatenate([*parts, evaluation.bias[:, None]], axis=1).astype(np.float64)
+
+    def part(self, basis: NDArray[np.float64], names: tuple[str, ...] | None) -> PartWeights:
+        prior = self.prior()
+        free = np.ones(prior.shape[1], bool)
+        if names is not None:
+            free[:] = False
+            free[-1] = BIAS in names
+            wanted = {self.evaluation.learning.features.index(name) for name in names if name != BIAS}
+            start = self.terms().linear_start
+            for place, feature in enumerate(self.linear):
+                free[start + place] = feature in wanted
+        return PartWeights(prior, basis, free)
+
+    def with_weights(self, weights: NDArray[np.float64]) -> LinearEvaluation:
+        """Return the evaluation with weights in the order of :meth:`prior`."""
+        narrow = weights.astype(np.float32)
+        patterns = self.patterns.weight_count if self.patterns is not None else 0
+        start = narrow.shape[1] - 1 - len(self.linear)
+        return evolve(
+            self.evaluation,
+            bias=narrow[:, -1],
+            patterns=self.patterns,
+            pattern_weights=narrow[:, :patterns],
+            configurations=self.configurations,
+            configuration_weights=narrow[:, patterns:start],
+            linear=self.linear,
+            linear_weights=narrow[:, start:-1],
+        )

@@ -1,0 +1,1 @@
+"""The game interface: what a game is to everything above it."""

@@ -1,0 +1,278 @@
+"""Optional operations of a game that the search uses where they are there.
+
+A game gives them in ``Game.search_functions``. Which of them exist is known when the search is compiled for the game,
+so that an absent one costs nothing. All are dual functions; scores are from the side to move.
+
+``tactical_moves(position, moves, start) -> count``
+    Quiescence: writes the moves that a static evaluation does not foresee (captures, say). Where the side to move
+    cannot stand still (it is in check), it writes all legal moves and returns the complement ``~count``, ``~0`` where
+    it is mated. In a finished game it writes none. Such moves must come to an end: nothing else ends quiescence.
+``extension(before, move, after) -> plies``
+    By how many plies a move is searched deeper: 0 for most, never less, or the search grows without end.
+``move_order(position, move, after) -> int``
+    Hint for the order of moves, greater for better ones, between -1000 and 1000. Wrong hints cost time, never a wrong
+    score; it is asked for nearly every move.
+``move_hint(position, move) -> int``
+    The same from the position before the move alone. It takes the place of ``move_order``, and moves are then not
+    played only to be ordered.
+``must_move(position) -> bool``
+    Whether ``tactical_moves`` would return a complement: known before, it saves writing the moves where standing still
+    is good enough.
+``no_moves_score(position) -> int``
+    Final score of a position in which no move was found. With it the search never calls ``is_over`` and learns
+    that a game is over by generating moves.
+``reversible_plies(position) -> int``
+    How many plies back an equal position may lie, 0 after a move that cannot be taken back. A position that occurs
+    again is a draw.
+``plies_left(position) -> int``
+    Upper bound on the moves left, forced passes excluded: for the clock, and to decide whether to solve.
+``is_drawn(position) -> bool``
+    Whether the position is drawn by a rule that the moves do not show (too many plies without progress, too little
+    material); players are taken to claim such draws. Never in a finished game that somebody has won. Repetitions are
+    none of its business.
+``table_key(position) -> uint64``
+    Key of the position in the table, where the hash key leaves out what decides its value soon: a counter of plies
+    that is about to make it a draw. Elsewhere it is the hash key.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.compiling.kernels import compiled, overload_of
+from glem.core.compiling.operations import Operations, generic_operation, has_operation, position_at
+from glem.core.game.equal_positions import contiguous_columns
+from glem.core.game.game import Game, final_score, hash_key, is_over
+
+__all__ = [
+    "OPTIONAL_OPERATIONS",
+    "earlier_plies",
+    "extension",
+    "extra_plies",
+    "hint",
+    "is_drawn",
+    "is_drawn_by_rule",
+    "is_over_at_leaf",
+    "move_hint",
+    "move_order",
+    "must_move",
+    "must_play_to_hint",
+    "no_moves_score",
+    "plies_left",
+    "plies_left_of",
+    "reversible_plies",
+    "score_without_moves",
+    "standing",
+    "stored_key",
+    "table_key",
+    "tactical_moves",
+]
+
+OPTIONAL_OPERATIONS = (
+    "tactical_moves",
+    "extension",
+    "move_order",
+    "no_moves_score",
+    "reversible_plies",
+    "plies_left",
+    "is_drawn",
+    "table_key",
+    "move_hint",
+    "must_move",
+)
+
+
+@generic_operation
+def tactical_moves(rules: Operations, position: Any, moves: Any, start: int) -> int:
+    """Write the moves for quiescence; the complement of the count where standing still is no choice."""
+    return int(rules["tactical_moves"](position, moves, start))
+
+
+@generic_operation
+def extension(rules: Operations, before: Any, move: int, after: Any) -> int:
+    """Plies by which a move is searched deeper."""
+    return int(rules["extension"](before, move, after))
+
+
+@generic_operation
+def move_order(rules: Operations, position: Any, move: int, after: Any) -> int:
+    """Hint for the order of moves, greater for better ones."""
+    return int(rules["move_order"](position, move, after))
+
+
+@generic_operation
+def move_hint(rules: Operations, position: Any, move: int) -> int:
+    """Hint for the order of moves, without the position after the move."""
+    return int(rules["move_hint"](position, move))
+
+
+@generic_operation
+def must_move(rules: Operations, position: Any) -> bool:
+    """Whether the side to move cannot stand still."""
+    return bool(rules["must_move"](position))
+
+
+@generic_operation
+def no_moves_score(rules: Operations, position: Any) -> int:
+    """Score a position without moves."""
+    return int(rules["no_moves_score"](position))
+
+
+@generic_operation
+def reversible_plies(rules: Operations, position: Any) -> int:
+    """How many plies back an equal position may lie."""
+    return int(rules["reversible_plies"](position))
+
+
+@generic_operation
+def plies_left(rules: Operations, position: Any) -> int:
+    """Upper bound on the moves left, forced passes excluded."""
+    return int(rules["plies_left"](position))
+
+
+def _write_plies_left(rules: Any, columns: Any, count: Any, left: Any) -> None:
+    for row in range(count):
+        left[row] = plies_left(rules, position_at(columns, row))
+
+
+def plies_left_of(game: Game, positions: Any) -> NDArray[np.int16]:
+    """Upper bound on the moves left in each of N positions, for games with the operation ``plies_left``: int16 [N]."""
+    columns = contiguous_columns(game, positions)
+    left = np.zeros(len(columns[0]), np.int16)
+    compiled(_write_plies_left)(game.search_rules, columns, np.int64(len(left)), left)
+    return left
+
+
+@generic_operation
+def is_drawn(rules: Operations, position: Any) -> bool:
+    """Whether a rule that the moves do not show makes the position a draw."""
+    return bool(rules["is_drawn"](position))
+
+
+@generic_operation
+def table_key(rules: Operations, position: Any) -> np.uint64:
+    """Key of a position in the table."""
+    return rules["table_key"](position)  # type: ignore[no-any-return]
+
+
+# --------------------------------------------------------------------------- with what stands for absent ones
+
+
+def extra_plies(rules: Any, before: Any, move: Any, after: Any) -> Any:
+    """Plies by which a move is searched deeper; 0 in a game without the operation."""
+    return np.int64(extension(rules, before, move, after) if "extension" in rules else 0)
+
+
+@overload_of(extra_plies)
+def _overload_extra_plies(rules: Any, before: Any, move: Any, after: Any) -> Any:
+    if has_operation(rules, "extension"):
+        return lambda rules, before, move, after: np.int64(extension(rules, before, move, after))
+    return lambda rules, before, move, after: np.int64(0)
+
+
+def hint(rules: Any, position: Any, move: Any, after: Any) -> Any:
+    """Give the game's hint for the order of moves; 0 in a game without one.
+
+    ``after`` is looked at only where :func:`must_play_to_hint`.
+    """
+    if "move_hint" in rules:
+        return np.int64(move_hint(rules, position, move))
+    return np.int64(move_order(rules, position, move, after) if "move_order" in rules else 0)
+
+
+@overload_of(hint)
+def _overload_hint(rules: Any, position: Any, move: Any, after: Any) -> Any:
+    if has_operation(rules, "move_hint"):
+        return lambda rules, position, move, after: np.int64(move_hint(rules, position, move))
+    if has_operation(rules, "move_order"):
+        return lambda rules, position, move, after: np.int64(move_order(rules, position, move, after))
+    return lambda rules, position, move, after: np.int64(0)
+
+
+def must_play_to_hint(rules: Any) -> bool:
+    """Whether the hint needs the position after the move."""
+    return "move_hint" not in rules
+
+
+@overload_of(must_play_to_hint)
+def _overload_must_play_to_hint(rules: Any) -> Any:
+    if has_operation(rules, "move_hint"):
+        return lambda rules: False
+    return lambda rules: True
+
+
+def standing(rules: Any, position: Any) -> Any:
+    """Whether the side to move may stand still, before tactical moves are written: 1, 0, or -1 where only they tell."""
+    if "must_move" in rules:
+        return np.int64(0 if must_move(rules, position) else 1)
+    return np.int64(-1)
+
+
+@overload_of(standing)
+def _overload_standing(rules: Any, position: Any) -> Any:
+    if has_operation(rules, "must_move"):
+        return lambda rules, position: np.int64(0) if must_move(rules, position) else np.int64(1)
+    return lambda rules, position: np.int64(-1)
+
+
+def is_over_at_leaf(rules: Any, position: Any) -> Any:
+    """Whether the game is over, asked without generating moves; False where only generating them tells."""
+    return "no_moves_score" not in rules and is_over(rules, position)
+
+
+@overload_of(is_over_at_leaf)
+def _overload_is_over_at_leaf(rules: Any, position: Any) -> Any:
+    if has_operation(rules, "no_moves_score"):
+        return lambda rules, position: False
+    return lambda rules, position: is_over(rules, position)
+
+
+def score_without_moves(rules: Any, position: Any) -> Any:
+    """Score a position that has no moves, as a final score."""
+    return np.int64(no_moves_score(rules, position) if "no_moves_score" in rules else final_score(rules, position))
+
+
+@overload_of(score_without_moves)
+def _overload_score_without_moves(rules: Any, position: Any) -> Any:
+    if has_operation(rules, "no_moves_score"):
+        return lambda rules, position: np.int64(no_moves_score(rules, position))
+    return lambda rules, position: np.int64(final_score(rules, position))
+
+
+def earlier_plies(rules: Any, position: Any) -> Any:
+    """How many plies back an equal position may lie; 0 in a game without repetitions."""
+    return np.int64(reversible_plies(rules, position) if "reversible_plies" in rules else 0)
+
+
+@overload_of(earlier_plies)
+def _overload_earlier_plies(rules: Any, position: Any) -> Any:
+    if has_operation(rules, "reversible_plies"):
+        return lambda rules, position: np.int64(reversible_plies(rules, position))
+    return lambda rules, position: np.int64(0)
+
+
+def is_drawn_by_rule(rules: Any, position: Any) -> bool:
+    """Whether a rule makes the position a draw; False in a game without such rules."""
+    return "is_drawn" in rules and is_drawn(rules, position)
+
+
+@overload_of(is_drawn_by_rule)
+def _overload_is_drawn_by_rule(rules: Any, position: Any) -> Any:
+    if has_operation(rules, "is_drawn"):
+        return lambda rules, position: is_drawn(rules, position)
+    return lambda rules, position: False
+
+
+def stored_key(rules: Any, position: Any) -> Any:
+    """Key of a position in the table: the hash key in a game without another one."""
+    return table_key(rules, position) if "table_key" in rules else hash_key(rules, position)
+
+
+@overload_of(stored_key)
+def _overload_stored_key(rules: Any, position: Any) -> Any:
+    if has_operation(rules, "table_key"):
+        return lambda rules, position: table_key(rules, position)
+    return lambda rules, position: hash_key(rules, position)

@@ -1,0 +1,102 @@
+"""How other programs play a game: the text protocols of an engine, and external engines as players."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from attrs import define
+
+from glem.core.errors import GlemError
+
+__all__ = ["ExternalScore", "PlayerFailureError", "PositionScoring", "Protocol"]
+
+
+@define(frozen=True)
+class Protocol:
+    """A text protocol in which an engine of a game can be spoken to.
+
+    Parameters
+    ----------
+    name
+        Its usual name, lower case.
+    description
+        One sentence.
+    serve
+        ``(engine, lines, write)``: reads commands from the iterable of lines until it ends or a command says so, and
+        calls ``write`` with each line of an answer; it writes nothing else. ``engine`` is a
+        :class:`glem.core.players.engine.Engine`. The lines may block;
+        :class:`glem.core.players.protocols.conversation.Conversation` reads them while the engine thinks.
+    opening
+        First words of sessions by which the protocol is recognized, such as ``nboard``. A protocol without any is only
+        spoken when it is asked for.
+    prepares
+        Whether ``serve`` prepares the engine by itself (:meth:`glem.core.players.engine.Engine.prepare`), so that it
+        can answer before the player's machine code is compiled. Else the engine is ready when it is called.
+    """
+
+    name: str
+    description: str
+    serve: Callable[[Any, Iterable[str], Callable[[str], None]], None]
+    opening: tuple[str, ...] = ()
+    prepares: bool = False
+
+
+class PlayerFailureError(GlemError):
+    """A player could not choose a move: its program crashed, hung or answered nonsense, also when it was asked again.
+
+    Parameters
+    ----------
+    text
+        What happened.
+    failures
+        How often it failed over this move.
+    """
+
+    def __init__(self, text: str, failures: int = 1) -> None:
+        super().__init__(text)
+        self.failures = failures
+
+
+@define(frozen=True)
+class ExternalScore:
+    """What a program says of a position, from the side to move.
+
+    Parameters
+    ----------
+    value
+        Its score; None where it gave none, whatever was tried.
+    results
+        Probabilities of win, draw and loss, where it gives them; they add up to 1.
+    failures
+        How often it failed over this position and was started anew.
+    problem
+        What the matter was, for people, where it failed or gave no score.
+    """
+
+    value: float | None
+    results: tuple[float, float, float] | None = None
+    failures: int = 0
+    problem: str = ""
+
+
+class PositionScoring(typing.Protocol):
+    """A program that scores positions one after the other. One thread at a time may use it."""
+
+    unit: str
+    """Unit of the values, for people."""
+
+    def score(self, position: Any) -> ExternalScore:
+        """Score a position that is not over, whatever was scored before.
+
+        Raises
+        ------
+        GlemError
+            The program cannot be started, or not any more.
+        """
+        ...
+
+    def close(self) -> None:
+        """End the program."""
+        ...

@@ -1,0 +1,372 @@
+"""Correctness against playing strength (Ban 2012, section 4.3 and figure 2).
+
+Ban grades versions of one program on the same games and finds their grades roughly linear in their ratings, about a
+6000th of them (equation 16). Two ways to look at that here:
+
+- :func:`strength_of_players`: the players of a collection, by the scores that they left in the comments of their own
+  games and the ratings that the records give. Their games differ, and with them how hard results are to predict. So
+  each player's *advantage* is taken too: its mean log correctness less that of its opponents in the same games, beside
+  the difference of the ratings. What makes a game hard cancels out of it.
+- :func:`strength_of_evaluations`: evaluations graded on the same positions, with ratings from a tournament.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError, reading
+from glem.core.evaluation.result_distribution import log_correctness
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
+from glem.core.grading.correctness import Grade, floored, grade_of
+from glem.core.grading.experiments.lines import Correlation, LineFit, correlate, fit_line
+from glem.core.grading.grading import Grading
+from glem.core.grading.scale import ScaleFit, fit_scale
+from glem.core.grading.scorers.comments import CommentScorer
+from glem.core.positions.selection.reading import SelectedPart, read_selected
+from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.selection.selection import ALL, SelectionRule
+from glem.core.tasks.progress import SILENT, Progress
+
+__all__ = [
+    "Advantage",
+    "StrengthExperiment",
+    "StrengthPoint",
+    "read_ratings",
+    "strength_of_evaluations",
+    "strength_of_players",
+]
+
+_RATING = "_rating"
+_LARGEST_RATINGS = 1 << 26
+
+
+@define(frozen=True)
+class Advantage:
+    """How a player's scores predict results compared with its opponents' in the same games.
+
+    Parameters
+    ----------
+    difference
+        Mean log correctness of the player less that of the opponents.
+    error
+        Its standard error by game.
+    rating_difference
+        Mean rating of the player in these games less that of the opponents.
+    games
+        Games in which both left scores.
+    """
+
+    difference: float
+    error: float
+    rating_difference: float
+    games: int
+
+
+@define(frozen=True)
+class StrengthPoint:
+    """A player or an evaluation.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    rating
+        Elo.
+    grade
+        Of its values.
+    fit
+        Scale and drawishness; None where these are part of what was graded.
+    advantage
+        Over its opponents; None where opponents are unknown.
+    """
+
+    name: str
+    rating: float
+    grade: Grade
+    fit: ScaleFit | None = None
+    advantage: Advantage | None = None
+
+
+@define(frozen=True)
+class StrengthExperiment:
+    """Grades beside ratings.
+
+    Parameters
+    ----------
+    points
+        The strongest first.
+    by_rating
+        Correlation of grade and rating.
+    line
+        Grade over rating; equation (16) has the slope 1/6000 and no intercept. None where all ratings are one.
+    by_difference
+        Correlation of advantage and rating difference; None without advantages.
+    left_out
+        Players with too few games or without ratings.
+    """
+
+    points: tuple[StrengthPoint, ...]
+    by_rating: Correlation
+    line: LineFit | None
+    by_difference: Correlation | None
+    left_out: int
+
+
+def _experiment(points: Sequence[StrengthPoint], left_out: int, confidence: float) -> StrengthExperiment:
+    if len(points) < 3:
+        raise BadInputError(f"a correlation needs at least three players with ratings, found {len(points)}")
+    ordered = tuple(sorted(points, key=lambda point: (-point.rating, point.name)))
+    ratings = [point.rating for point in ordered]
+    grades = [point.grade.grade for point in ordered]
+    advantages = [point.advantage for point in ordered if point.advantage is not None]
+    by_difference = None
+    if len(advantages) >= 3:
+        by_difference = correlate(
+            [one.rating_difference for one in advantages],
+            [one.difference for one in advantages],
+            confidence=confidence,
+        )
+    return StrengthExperiment(
+        ordered,
+        correlate(ratings, grades, confidence=confidence),
+        fit_line(ratings, grades) if len(set(ratings)) > 1 else None,
+        by_difference,
+        left_out,
+    )
+
+
+def read_ratings(path: str | os.PathLike[str]) -> dict[str, float]:
+    """Read the ratings of a tournament: Elo by name, from what ``glem tournament --json`` prints.
+
+    Raises
+    ------
+    BadInputError
+        The file is no such JSON, or has no joint ratings.
+    """
+    with (
+        reading(path, "output of glem tournament --json for three players or more"),
+        Path(path).open("rb") as file,
+    ):
+        found = json.loads(file.read(_LARGEST_RATINGS))
+        ratings = {str(entry["name"]): float(entry["elo"]) for entry in found["ratings"]}
+        if not np.isfinite(list(ratings.values())).all():
+            raise ValueError("a rating is not finite")
+    if not ratings:
+        raise BadInputError(f"{path}: the tournament has no joint ratings; it needs three players that have met")
+    return ratings
+
+
+def strength_of_evaluations(
+    grading: Grading, ratings: Mapping[str, float], *, confidence: float = 0.95
+) -> StrengthExperiment:
+    """Set grades of evaluations beside ratings.
+
+    Parameters
+    ----------
+    grading
+        The grades, all on the same positions.
+    ratings
+        Elo of each evaluation by its name.
+    confidence
+        Of the interval of the correlation.
+
+    Raises
+    ------
+    BadInputError
+        An evaluation has no rating, or there are fewer than three.
+    """
+    for one in grading.evaluations:
+        if one.name not in ratings:
+            raise BadInputError(f"there is no rating of {one.name!r}, but of {', '.join(ratings) or 'nobody'}")
+    points = [StrengthPoint(one.name, ratings[one.name], one.grade, one.fit) for one in grading.evaluations]
+    return _experiment(points, 0, confidence)
+
+
+def strength_of_players(
+    game: Game,
+    files: Sequence[str | os.PathLike[str]],
+    *,
+    fewest: int = 100,
+    skip_moves: int = 10,
+    skip_end: float = 0.1,
+    seed: int = 0,
+    confidence: float = 0.95,
+    skip_bad: bool = False,
+    progress: Progress = SILENT,
+) -> StrengthExperiment:
+    """Grade the players of a collection by the scores that they left in its comments.
+
+    Of each game two consecutive positions are taken at random, among those that the selection leaves and that both
+    players gave a score. Scale and drawishness are fitted for every player, as their units differ.
+
+    Parameters
+    ----------
+    game
+        The game.
+    files
+        Game records with comments, names and ratings.
+    fewest
+        Players with fewer games are left out.
+    skip_moves, skip_end
+        As for :class:`~glem.core.positions.selection.selection.SelectionRule`.
+    seed
+        Draws the positions.
+    confidence
+        Of intervals.
+    skip_bad
+        Leave bad records out instead of stopping.
+    progress
+        Display.
+
+    Raises
+    ------
+    BadInputError
+        A file is bad or holds no comments, names or ratings; or fewer than three players are left.
+    """
+    found = _Scores(seed)
+    rule = SelectionRule(ALL, skip_moves, skip_end)
+    with progress("Reading", len(files)) as bar:
+        for file in files:
+            bar.note(Path(file).name)
+            for part in read_selected(game, file, rule, skip_bad=skip_bad):
+                if isinstance(part, SelectedPart):
+                    found.add(part)
+            bar.advance()
+    return found.experiment(fewest, confidence)
+
+
+class _Scores:
+    """What the players of a collection said of two consecutive positions of each game, in columns."""
+
+    def __init__(self, seed: int) -> None:
+        self._scorer = CommentScorer("comments")
+        self._random = np.random.default_rng(seed)
+        self._names: dict[str, int] = {}
+        self._parts: list[dict[str, NDArray[Any]]] = []
+        self._predictions: list[Any] = []
+        self._games = 0
+
+    def add(self, part: SelectedPart) -> None:
+        selected = part.selected
+        records, record, move = selected.records, selected.record, selected.move
+        if records is None or record is None or move is None:
+            raise BadInputError("players are found in game records; positions do not tell who played")
+        scored = (move >= 0) & ~np.isnan(self._score_column(records)[move])
+        # Consecutive scores, one of either player, are of almost the same position.
+        both = np.flatnonzero(scored[:-1] & scored[1:] & (record[:-1] == record[1:]))
+        first = self._drawn(both, record)
+        rows = np.sort(np.concatenate([first, first + 1]))
+        players, ratings = self._players(records)
+        chosen = _subset(selected, rows)
+        side = (chosen.side < 0).astype(np.int64)
+        self._predictions.append(self._scorer.predict(chosen))
+        self._parts.append(
+            {
+                "game": self._games + record[rows],
+                "side": side,
+                "player": players[side, record[rows]],
+                "rating": ratings[side, record[rows]],
+                "result": np.sign(part.label[rows]).astype(np.int8),
+            }
+        )
+        self._games += len(records)
+
+    def _drawn(self, rows: NDArray[np.int64], game: NDArray[np.int64]) -> NDArray[np.int64]:
+        """One of the rows of each game, each as likely."""
+        shuffled = rows[self._random.permutation(len(rows))]
+        return shuffled[np.unique(game[shuffled], return_index=True)[1]]
+
+    def _score_column(self, records: GameRecords) -> NDArray[Any]:
+        column = records.move_columns.get("comment_score")
+        if column is None:
+            raise BadInputError(f"the format of {records.source or 'these records'} has no scores in comments")
+        return column
+
+    def _players(self, records: GameRecords) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Numbers of the players and their ratings: [2, G] each."""
+        sides = [name.removesuffix(_RATING) for name in records.extra if name.endswith(_RATING)]
+        if len(sides) != 2 or any(side not in records.names for side in sides):
+            raise BadInputError(f"{records.source or 'these records'}: no names and ratings of two players")
+        players = np.empty((2, len(records)), np.int64)
+        ratings = np.empty((2, len(records)))
+        for place, side in enumerate(sides):
+            numbers = [self._names.setdefault(name, len(self._names)) for name in records.names[side]]
+            players[place] = np.array([*numbers, -1])[records.extra[side]]
+            rating = records.extra[f"{side}{_RATING}"]
+            ratings[place] = np.where(rating > 0, rating, np.nan)
+        return players, ratings
+
+    def experiment(self, fewest: int, confidence: float) -> StrengthExperiment:
+        if not self._parts:
+            raise BadInputError("no scores of players are left: the files hold no finished game with comments")
+        columns = {name: np.concatenate([part[name] for part in self._parts]) for name in self._parts[0]}
+        joined = attrs.evolve(self._predictions[0], value=np.concatenate([one.value for one in self._predictions]))
+        value = np.asarray(self._scorer.complete(joined).value, np.float64)
+        kept = ~np.isnan(value) & ~np.isnan(columns["rating"]) & (columns["player"] >= 0)
+        columns, value = {name: column[kept] for name, column in columns.items()}, value[kept]
+        counts = np.bincount(columns["player"], minlength=len(self._names))
+        rated = np.flatnonzero(counts >= max(fewest, 2))
+        names = list(self._names)
+        logs = np.full(len(value), np.nan)
+        points = []
+        for player in rated.tolist():
+            rows = np.flatnonzero(columns["player"] == player)
+            fit = fit_scale(value[rows], columns["result"][rows], game=columns["game"][rows])
+            logs[rows] = floored(log_correctness(value[rows], columns["result"][rows], fit.scale, fit.drawishness))[0]
+            grade = grade_of(logs[rows], columns["game"][rows], confidence=confidence)
+            points.append(StrengthPoint(names[player], float(columns["rating"][rows].mean()), grade, fit))
+        advantages = _advantages(columns, logs, rated)
+        points = [
+            attrs.evolve(point, advantage=advantages.get(player))
+            for point, player in zip(points, rated.tolist(), strict=True)
+        ]
+        return _experiment(points, int((counts > 0).sum()) - len(points), confidence)
+
+
+def _subset(selected: SelectedPositions, rows: NDArray[np.int64]) -> SelectedPositions:
+    assert selected.record is not None
+    assert selected.move is not None
+    return SelectedPositions(
+        type(selected.positions)(*(column[rows] for column in selected.positions)),
+        selected.ply[rows],
+        selected.game_number[rows],
+        selected.side[rows],
+        selected.records,
+        selected.record[rows],
+        selected.move[rows],
+    )
+
+
+def _advantages(
+    columns: Mapping[str, NDArray[Any]], logs: NDArray[np.float64], rated: NDArray[np.int64]
+) -> dict[int, Advantage]:
+    """Advantage of each player over those opponents that are rated too, in games in which both left scores."""
+    order = np.lexsort((columns["side"], columns["game"]))
+    order = order[~np.isnan(logs[order])]
+    one, other = order[:-1], order[1:]
+    paired = columns["game"][one] == columns["game"][other]
+    one, other = one[paired], other[paired]
+    # Every game counts for both of its players.
+    first, second = np.concatenate([one, other]), np.concatenate([other, one])
+    found = {}
+    for player in rated.tolist():
+        rows = columns["player"][first] == player
+        count = int(rows.sum())
+        if count < 2:
+            continue
+        difference = logs[first[rows]] - logs[second[rows]]
+        rating = columns["rating"][first[rows]] - columns["rating"][second[rows]]
+        error = float(difference.std(ddof=1)) / math.sqrt(count)
+        found[player] = Advantage(float(difference.mean()), error, float(rating.mean()), count)
+    return found

@@ -1,0 +1,1 @@
+"""What gives the scores that are graded."""

@@ -1,0 +1,238 @@
+"""Programs of others as scorers: what they say of positions, one by one, however they behave."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.compiling.operations import position_at
+from glem.core.errors import BadInputError
+from glem.core.files.digests import arrays_digest
+from glem.core.game.game import Game
+from glem.core.game.protocols import PositionScoring
+from glem.core.grading.grading import Prediction
+from glem.core.players.external import external_players_of
+from glem.core.players.spec import PlayerSpec
+from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
+from glem.core.tasks.counts import counted
+from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.tasks import run_tasks
+
+__all__ = ["ExternalScorer", "value_and_drawishness"]
+
+_POSITIONS_PER_TASK = 20
+_LOG_ODDS = "log odds"
+_LONGEST_PROBLEM = 200
+
+
+def value_and_drawishness(results: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Find the evaluation and drawishness that stand for probabilities of the results (Ban 2012, equations 9-14).
+
+    Parameters
+    ----------
+    results
+        float64 [N, 3]: probabilities of win, draw and loss, each above 0; nan where they are unknown.
+
+    Returns
+    -------
+    value
+        float64 [N]: log odds of the expectation, to be graded at b = 1.
+    drawishness
+        float64 [N]: with the value it gives the probabilities again.
+    """
+    win, draw, loss = results.T
+    upset = np.minimum(win, loss)
+    return np.log((win + draw / 2) / (loss + draw / 2)), draw / (draw + upset)
+
+
+class ExternalScorer:
+    """A program that scores each position by itself.
+
+    Where it gives the probabilities of the results of all positions that it scores, these are graded as they are: b is
+    1, and the drawishness is the program's. Else its scores are values, and b and the drawishness are fitted.
+
+    Parameters
+    ----------
+    game
+        The game.
+    spec
+        The program, its limits and options.
+    workers
+        Where copies of the program run, one in each worker.
+    kept
+        Folder in which scores are kept as they come, so that a killed run goes on with those that are missing; None
+        keeps nothing.
+
+    Raises
+    ------
+    BadInputError
+        There is no such program or option, or it cannot give scores.
+    GlemError
+        The program does not work at all.
+    """
+
+    is_search = True
+
+    def __init__(
+        self, game: Game, spec: PlayerSpec, *, workers: Workers | None = None, kept: Path | None = None
+    ) -> None:
+        external = external_players_of(game, spec)
+        if external.make_scoring is None:
+            raise BadInputError(f"{spec.name!r}: programs that {external.name}: reaches only play, without scores")
+        self.name = spec.name
+        self._game = game
+        self._spec = spec.resolved(game)
+        self._workers = Workers() if workers is None else workers
+        self._kept = kept
+        self._failures = 0
+        self._missing = 0
+        self._problem = ""
+        # What is wrong with it is told now, not after the games were read.
+        scoring = external.make_scoring(game, spec)
+        self._unit = scoring.unit
+        scoring.close()
+
+    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+        """Let the program score each position; nan where it gave no score, though it was asked twice."""
+        found = _joined(list(self._scores(selected.positions, len(selected), progress)))
+        value, results = found["value"], found["results"]
+        self._failures = int(found["failures"].sum())
+        self._missing = int(np.isnan(value).sum())
+        self._problem = next((text for text in reversed(found["problem"].tolist()) if text), "")
+        seconds = float(found["seconds"].sum()) / max(len(value), 1)
+        has_results = ~np.isnan(results[:, 0])
+        if has_results.any() and (has_results | np.isnan(value)).all():
+            value, drawishness = value_and_drawishness(results)
+            return Prediction(value, drawishness, scale=1.0, unit=_LOG_ODDS, seconds=seconds)
+        return Prediction(value, unit=self._unit, seconds=seconds)
+
+    def _scores(self, positions: Any, count: int, progress: Progress) -> Iterator[Arrays]:
+        kind = type(positions)
+        tasks = [
+            _Task(
+                self._game,
+                self._spec,
+                kind(*(column[first : first + _POSITIONS_PER_TASK] for column in positions)),
+            )
+            for first in range(0, count, _POSITIONS_PER_TASK)
+        ]
+        amounts = [len(task.positions[0]) for task in tasks]
+        title = f"Scoring: {self.name}"
+        try:
+            if self._kept is not None:
+                yield from self._work(positions).run(
+                    _scores_of, tasks, name="scores", amounts=amounts, workers=self._workers, progress=progress
+                )
+                return
+            workers = self._workers
+            parts: dict[int, Arrays] = {}
+            with progress(title, count) as bar:
+                results = run_tasks(
+                    _scores_of, tasks, executor=workers.executor, workers=workers.workers, in_flight=workers.in_flight
+                )
+                for place, part in results:
+                    parts[place] = part
+                    bar.advance(amounts[place])
+            yield from (parts[place] for place in range(len(tasks)))
+        finally:
+            _close_kept()
+
+    def _work(self, positions: Any) -> ChunkedWork:
+        settings = {
+            "game": self._game.name,
+            "program": self._spec.to_json(),
+            "positions": arrays_digest([np.ascontiguousarray(column) for column in positions]),
+            "per task": _POSITIONS_PER_TASK,
+        }
+        assert self._kept is not None
+        self._kept.mkdir(parents=True, exist_ok=True)
+        # Other programs and other positions have folders of their own.
+        return ChunkedWork(self._kept / arrays_digest([], repr(settings))[:16], settings)
+
+    def remarks(self) -> Sequence[str]:
+        """Tell how often the program failed."""
+        told = []
+        last = f" (the last time: {self._problem})" if self._problem else ""
+        if self._failures:
+            times = "once" if self._failures == 1 else f"{self._failures:,} times"
+            told.append(f"{self.name} failed {times} and was started anew{last}")
+        if self._missing:
+            told.append(f"{self.name} gave no score for {counted(self._missing, 'position')}{last}")
+        return told
+
+    def tables(self) -> Sequence[Any]:
+        """Give no tables."""
+        return ()
+
+
+@define(frozen=True)
+class _Task:
+    game: Game
+    spec: PlayerSpec
+    positions: Any
+
+
+class _Kept(threading.local):
+    """Programs of this thread: to start one takes longer than to score some positions."""
+
+    def __init__(self) -> None:
+        self.scoring: dict[tuple[str, PlayerSpec], PositionScoring] = {}
+
+
+_kept = _Kept()
+
+
+def _close_kept() -> None:
+    while _kept.scoring:
+        _kept.scoring.popitem()[1].close()
+
+
+def _scoring_of(game: Game, spec: PlayerSpec) -> PositionScoring:
+    key = (game.name, spec)
+    if key not in _kept.scoring:
+        _close_kept()
+        spec.check_data(game)
+        make = external_players_of(game, spec).make_scoring
+        assert make is not None
+        _kept.scoring[key] = make(game, spec)
+    return _kept.scoring[key]
+
+
+def _scores_of(task: _Task) -> Arrays:
+    scoring = _scoring_of(task.game, task.spec)
+    count = len(task.positions[0])
+    value = np.full(count, np.nan)
+    results = np.full((count, 3), np.nan)
+    failures = np.zeros(count, np.int64)
+    seconds = np.zeros(count)
+    problem = np.full(count, "", f"<U{_LONGEST_PROBLEM}")
+    for row in range(count):
+        begin = time.perf_counter()
+        score = scoring.score(position_at(task.positions, row))
+        seconds[row] = time.perf_counter() - begin
+        failures[row], problem[row] = score.failures, score.problem
+        if score.value is not None:
+            value[row] = score.value
+            if score.results is not None:
+                results[row] = score.results
+    return {"value": value, "results": results, "failures": failures, "seconds": seconds, "problem": problem}
+
+
+def _joined(parts: Sequence[Mapping[str, NDArray[Any]]]) -> Mapping[str, NDArray[Any]]:
+    if not parts:
+        return {
+            "value": np.zeros(0),
+            "results": np.zeros((0, 3)),
+            "failures": np.zeros(0, np.int64),
+            "seconds": np.zeros(0),
+            "problem": np.zeros(0, "<U1"),
+        }
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

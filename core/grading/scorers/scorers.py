@@ -1,0 +1,247 @@
+"""What gives the values that are graded: evaluations as they are, or after a search."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, Protocol
+
+import attrs
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.compiling.operations import position_at
+from glem.core.errors import BadInputError
+from glem.core.evaluation.integers.recomputing import evaluator_of, search_unit
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import IDENTITY, LOGISTIC
+from glem.core.evaluation.named import load_evaluation, load_value
+from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
+from glem.core.game.game import Game
+from glem.core.game.solver import Solver
+from glem.core.grading.grading import Prediction
+from glem.core.grading.scorers.external_scorer import ExternalScorer
+from glem.core.players.player_data import (
+    load_player_probcut,
+)
+from glem.core.players.spec import EXTERNAL, SEARCH, PlayerSpec, parse_player
+from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.search.results import Limits
+from glem.core.search.searcher import Searcher, SearchSettings
+from glem.core.search.solver import solver_of
+from glem.core.tasks.chunked_work import Workers
+from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.tasks import run_tasks
+
+__all__ = ["Scorer", "SearchScorer", "StaticScorer", "scorer_of"]
+
+_POSITIONS_PER_TASK = 250
+_TABLE_BYTES_PER_NODE = 64
+"""Four entries: searches by nodes do not fill their table."""
+_STATIC = Limits(depth=1)
+"""Stands for no limit in the text of a player; it is told from the same limit in the text by identity."""
+
+
+class Scorer(Protocol):
+    """Gives values to positions."""
+
+    name: str
+    is_search: bool
+    """Whether it takes long, so that it is called once with all positions, without their records."""
+
+    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+        """Values of N positions from the side to move; nan where there is none."""
+        ...
+
+
+class StaticScorer:
+    """An evaluation as it is, with its drawishness if it has one. Under the logistic link its values are log odds.
+
+    The evaluation's own b does not come along: grades fit b to the graded games for all evaluations alike, so that they
+    tell how values order and space positions, whatever unit they count in. Where the evaluation's calibration is to be
+    graded as well, give b: 1 for files of ``glem fit --method likelihood``, which have it folded into their weights.
+
+    Parameters
+    ----------
+    name
+        For people.
+    evaluation
+        The evaluation.
+    jobs
+        Threads.
+    """
+
+    is_search = False
+
+    def __init__(self, name: str, evaluation: LinearEvaluation | ResultEvaluation, *, jobs: int = 1) -> None:
+        self.name = name
+        self.provenance = evaluation.provenance
+        value = value_part(evaluation)
+        self._unit = search_unit(value)
+        # The sum before the logistic link: a winning chance of almost 1 has few digits left.
+        self._value = attrs.evolve(value, link=IDENTITY) if value.link == LOGISTIC else value
+        self._drawishness = evaluation.drawishness if isinstance(evaluation, ResultEvaluation) else None
+        self._jobs = jobs
+
+    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+        """Evaluate positions."""
+        value = self._value.predict(selected.positions, jobs=self._jobs, progress=progress)
+        return Prediction(value, _drawishness_of(self._drawishness, selected, self._jobs), unit=self._unit)
+
+
+def _drawishness_of(
+    drawishness: LinearEvaluation | None, selected: SelectedPositions, jobs: int
+) -> NDArray[np.float32] | None:
+    return None if drawishness is None else drawishness.predict(selected.positions, jobs=jobs)
+
+
+class SearchScorer:
+    """An evaluation after a search of each position by itself; a drawishness of its own is that of the position itself.
+
+    A value lies within the game's final scores, or within the greatest log odds of the search under the logistic link:
+    a win that the search has proved, or the solver, is worth the greatest value, and the exact score where scores tell
+    by how much.
+
+    Parameters
+    ----------
+    game
+        The game.
+    spec
+        The searching player. By depth or nodes the values depend on nothing else; by seconds, also on the machine. Its
+        table is no larger than a number of nodes can use.
+    workers
+        Where the searches run.
+    """
+
+    is_search = True
+
+    def __init__(self, game: Game, spec: PlayerSpec, *, workers: Workers | None = None) -> None:
+        if spec.limits.clock is not None:
+            raise BadInputError(f"{spec.name!r}: a clock is for games; limit the search by depth=, nodes= or seconds=")
+        if spec.result_from:
+            raise BadInputError(f"{spec.name!r}: positions are graded by their scores; use solve=, not result=")
+        self.name = spec.name
+        self._game = game
+        self._spec = spec.resolved(game)
+        evaluation = load_evaluation(spec.evaluation, game)
+        self.provenance = evaluation.provenance
+        self._unit = search_unit(value_part(evaluation))
+        self._drawishness = evaluation.drawishness if isinstance(evaluation, ResultEvaluation) else None
+        self._workers = Workers() if workers is None else workers
+
+    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+        """Search each position with an empty table."""
+        positions, count = selected.positions, len(selected)
+        kind = type(positions)
+        tasks = [
+            _SearchTask(
+                self._game,
+                self._spec,
+                kind(*(column[first : first + _POSITIONS_PER_TASK] for column in positions)),
+            )
+            for first in range(0, count, _POSITIONS_PER_TASK)
+        ]
+        found: dict[int, NDArray[np.float64]] = {}
+        seconds = 0.0
+        with progress(f"Searching: {self.name}", count) as bar:
+            workers = self._workers
+            results = run_tasks(
+                _search_values, tasks, executor=workers.executor, workers=workers.workers, in_flight=workers.in_flight
+            )
+            for place, (values, passed) in results:
+                found[place] = values
+                seconds += passed
+                bar.advance(len(values))
+        value = np.concatenate([found[place] for place in range(len(tasks))])
+        drawishness = _drawishness_of(self._drawishness, selected, 1)
+        return Prediction(value, drawishness, unit=self._unit, seconds=seconds / max(count, 1))
+
+
+@define(frozen=True)
+class _SearchTask:
+    game: Game
+    spec: PlayerSpec
+    positions: Any
+
+
+def _table_mb(spec: PlayerSpec) -> int:
+    """Table of a search: forgetting a large one takes longer than to search few nodes."""
+    if spec.limits.nodes is None:
+        return spec.table_mb
+    return min(spec.table_mb, max(1, (_TABLE_BYTES_PER_NODE * spec.limits.nodes) >> 20))
+
+
+def _search_values(task: _SearchTask) -> tuple[NDArray[np.float64], float]:
+    """Values, and the seconds that the searches took."""
+    game, spec = task.game, task.spec
+    spec.check_data(game)
+    evaluation = load_value(spec.evaluation, game)
+    evaluator = evaluator_of(evaluation)
+    searcher = Searcher(
+        game, evaluator, SearchSettings(table_mb=_table_mb(spec), probcut=load_player_probcut(game, spec))
+    )
+    solver: Solver | None = None
+    if spec.solve_from:
+        solver = solver_of(game, evaluator, spec.table_mb)
+    is_odds = evaluation.link == LOGISTIC
+    limit = evaluator.limit / evaluator.steps_per_unit
+    low, high = (-limit, limit) if is_odds else game.score_bounds
+    values = np.empty(len(task.positions[0]))
+    if len(values):
+        # What is compiled now is no part of the time.
+        searcher.search(position_at(task.positions, 0), Limits(depth=1))
+    seconds = 0.0
+    for row in range(len(values)):
+        position = position_at(task.positions, row)
+        searcher.clear()
+        begin = time.perf_counter()
+        if solver is not None and solver.plies_left(position) <= spec.solve_from:
+            solver.clear()
+            score = float(solver.solve(position).score)
+            value = np.sign(score) * limit if is_odds else score
+        else:
+            value = searcher.search(position, spec.limits).value
+        seconds += time.perf_counter() - begin
+        values[row] = min(max(value, low), high)
+    return values, seconds
+
+
+def scorer_of(
+    game: Game, text: str, *, jobs: int = 1, workers: Workers | None = None, kept: Path | None = None
+) -> Scorer:
+    """Scorer for the text of a player: an evaluation file or ``default``, static unless it names a limit.
+
+    A program of others is one too, by the limit that its text names.
+
+    Parameters
+    ----------
+    game
+        The game.
+    text
+        As for :func:`~glem.core.players.spec.parse_player`.
+    jobs
+        Threads of a static evaluation.
+    workers
+        Where searches run.
+    kept
+        Folder in which the scores of programs are kept; see
+        :class:`~glem.core.grading.scorers.external_scorer.ExternalScorer`.
+
+    Raises
+    ------
+    BadInputError
+        The text describes no evaluation of this game.
+    """
+    spec = parse_player(text, limits=_STATIC)
+    if spec.kind == EXTERNAL:
+        if spec.limits is _STATIC:
+            raise BadInputError(f"{text!r} has no limit for its search: add depth=, nodes= or seconds=")
+        return ExternalScorer(game, spec, workers=workers, kept=kept)
+    if spec.kind != SEARCH:
+        raise BadInputError(f"{text!r} is a {spec.kind} player and gives no values; name an evaluation file or default")
+    if spec.limits is not _STATIC:
+        return SearchScorer(game, spec, workers=workers)
+    if spec.solve_from or spec.result_from:
+        raise BadInputError(f"{text!r} solves positions but has no limit for those before: add depth= or nodes=")
+    return StaticScorer(spec.name, load_evaluation(spec.evaluation, game), jobs=jobs)

@@ -1,0 +1,484 @@
+"""Learning by grading: candidate after candidate against the best evaluation so far (Ban 2012, algorithm 3).
+
+The baseline and a candidate predict the results of the same games; the candidate is accepted, and is the baseline from
+then on, if it grades higher and that is unlikely to be chance. The paper accepts any increase, which is an option here.
+
+The games that decide must not be those that a candidate was tuned to: a candidate fitted to the games that grade it
+would grade higher for knowing their results. So games are told apart by their keys, and tuning games among the
+deciding ones are refused.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.discovery.game_positions import GamePositions, keys_digest
+from glem.core.errors import BadInputError
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.named import load_evaluation
+from glem.core.evaluation.result_distribution import log_correctness
+from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.game.equal_positions import scatter
+from glem.core.grading.comparison import compare
+from glem.core.grading.correctness import LEAST_CORRECTNESS, grade_of
+from glem.core.grading.grading import Prediction
+from glem.core.grading.scale import fit_scale
+from glem.core.grading.scorers.scorers import StaticScorer
+from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.tasks.journal import Journal
+from glem.core.tasks.progress import SILENT, Progress
+
+__all__ = [
+    "Candidate",
+    "DecidingGames",
+    "LearningRule",
+    "LearningRun",
+    "Verdict",
+    "learn",
+    "share_of_games",
+]
+
+Evaluation = LinearEvaluation | ResultEvaluation
+Floats = NDArray[np.float64]
+
+
+@define(frozen=True, eq=False)
+class DecidingGames:
+    """Positions of the games that decide, N of them, in memory.
+
+    Parameters
+    ----------
+    positions
+        Position of columns [N].
+    result
+        int8 [N], from the side to move.
+    game
+        int64 [N], numbers of the games.
+    game_key
+        uint64 [N], hashes of the games.
+    left_out
+        Games that were left out because candidates were tuned to them.
+    """
+
+    positions: Any
+    result: NDArray[np.int8]
+    game: NDArray[np.int64]
+    game_key: NDArray[np.uint64]
+    left_out: int = 0
+
+    @classmethod
+    def gather(
+        cls, parts: Iterable[GamePositions], *, tuned: NDArray[np.uint64] | None = None, leave_out: bool = False
+    ) -> DecidingGames:
+        """Put parts together.
+
+        Parameters
+        ----------
+        parts
+            At least one position.
+        tuned
+            Keys of the games that candidates were tuned to.
+        leave_out
+            Leave such games out instead of refusing.
+
+        Raises
+        ------
+        BadInputError
+            There are no positions, or games that candidates were tuned to.
+        """
+        found = list(parts)
+        if not found:
+            raise BadInputError("no position is left to decide by: no finished games, or too short for the selection")
+        keys = np.concatenate([part.game_key for part in found])
+        kind = type(found[0].positions)
+        columns = [np.concatenate(column) for column in zip(*(part.positions for part in found), strict=True)]
+        result = np.concatenate([part.result for part in found])
+        game = np.concatenate([part.game for part in found])
+        known = np.zeros(len(keys), bool) if tuned is None else np.isin(keys, tuned)
+        number = len(np.unique(game[known]))
+        if number and not leave_out:
+            raise BadInputError(
+                f"{number:,} of the {len(np.unique(game)):,} games that decide are tuning games as well; take other "
+                "files, split one collection by --split, or leave these games out by --leave-out-tuned"
+            )
+        kept = ~known
+        if not kept.any():
+            raise BadInputError("all games that decide are tuning games as well")
+        return cls(kind(*(column[kept] for column in columns)), result[kept], game[kept], keys[kept], number)
+
+    @property
+    def game_count(self) -> int:
+        """Number of games."""
+        return len(np.unique(self.game))
+
+    @property
+    def digest(self) -> str:
+        """Digest of the games."""
+        return keys_digest(self.game_key)
+
+
+def share_of_games(
+    parts: Iterable[GamePositions], share: float, seed: int, *, deciding: bool
+) -> Iterator[GamePositions]:
+    """Take the games that decide, a share chosen by their keys and the seed, or those that are left for tuning."""
+    limit = np.uint64(min(int(share * 2.0**64), (1 << 64) - 1))
+    for part in parts:
+        rows = (scatter(part.game_key, seed) < limit) == deciding
+        if rows.any():
+            columns = type(part.positions)(*(column[rows] for column in part.positions))
+            yield GamePositions(columns, part.result[rows], part.game[rows], part.game_key[rows])
+
+
+@define(frozen=True)
+class LearningRule:
+    """When a candidate is accepted.
+
+    Parameters
+    ----------
+    level
+        Two-sided level of the test: the difference must be positive, its p-value below the level and its interval
+        above 0.
+    any_increase
+        The rule of the paper: any higher grade is accepted.
+    floor, resamples, seed
+        As of :class:`~glem.core.grading.grading.GradingSettings`.
+    """
+
+    level: float = 0.05
+    any_increase: bool = False
+    floor: float = LEAST_CORRECTNESS
+    resamples: int = 10_000
+    seed: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        if not 0 < self.level < 1:
+            raise BadInputError(f"the level of a test is between 0 and 1, got {self.level}")
+
+    def __str__(self) -> str:
+        return "any higher grade" if self.any_increase else f"a higher grade, significant at {self.level:.3g}"
+
+
+@define(frozen=True)
+class Candidate:
+    """What is tried.
+
+    Parameters
+    ----------
+    name
+        For people.
+    text
+        What it is: the change, or the evaluation's file.
+    make
+        Makes it out of the baseline.
+    digest
+        Of the evaluation's file; "" for a change.
+    """
+
+    name: str
+    text: str
+    make: Callable[[Evaluation], Evaluation]
+    digest: str = ""
+
+
+_KINDS: dict[str, Any] = {
+    "int": int,
+    "float": int | float,
+    "float | None": int | float | None,
+    "str": str,
+    "bool": bool,
+}
+
+
+@define(frozen=True)
+class Verdict:
+    """What became of a candidate.
+
+    Parameters
+    ----------
+    number
+        Of the candidate, from 1.
+    name, text
+        The candidate.
+    baseline
+        Name of what it was compared with.
+    grade, baseline_grade
+        Grades of both on the same positions.
+    difference
+        Mean log correctness of the candidate less that of the baseline.
+    error, low, high
+        Its standard error and bootstrap interval, by game.
+    p_value
+        Two-sided, of the sign-flip test.
+    accepted
+        Whether it is the baseline from now on.
+    scale, drawishness
+        b of the candidate, and its constant drawishness; None where it has its own.
+    positions, games
+        What decided.
+    seconds
+        Time it took.
+    digest
+        Of the candidate's file; "" for a change.
+    """
+
+    number: int
+    name: str
+    text: str
+    baseline: str
+    grade: float
+    baseline_grade: float
+    difference: float
+    error: float
+    low: float
+    high: float
+    p_value: float
+    accepted: bool
+    scale: float
+    drawishness: float | None
+    positions: int
+    games: int
+    seconds: float
+    digest: str = ""
+
+    @classmethod
+    def from_json(cls, value: Any) -> Verdict:
+        """Verdict as a log has it; :class:`TypeError` where a value is of another kind."""
+        verdict = cls(**value)
+        for column in attrs.fields(cls):
+            found = getattr(verdict, column.name)
+            if not isinstance(found, _KINDS[str(column.type)]):
+                raise TypeError(f"{column.name} is {found!r}")
+        return verdict
+
+    @property
+    def verdict(self) -> str:
+        """One word."""
+        return "accepted" if self.accepted else "rejected"
+
+
+class _Graded:
+    """An evaluation on the deciding positions."""
+
+    def __init__(self, name: str, evaluation: Evaluation, games: DecidingGames, rule: LearningRule, jobs: int) -> None:
+        self.name, self.evaluation = name, evaluation
+        selected = SelectedPositions.from_positions(games.positions)
+        prediction: Prediction = StaticScorer(name, evaluation, jobs=jobs).predict(selected)
+        fit = fit_scale(prediction.value, games.result, drawishness=prediction.drawishness, game=games.game)
+        self.scale, self.drawishness = fit.scale, fit.drawishness
+        alpha = prediction.drawishness if fit.drawishness is None else fit.drawishness
+        self.logs = log_correctness(prediction.value, games.result, fit.scale, alpha)
+        self.grade = grade_of(self.logs, games.game, floor=rule.floor, confidence=1 - rule.level).grade
+
+
+@define(eq=False)
+class LearningRun:
+    """Verdicts so far, and the best evaluation.
+
+    Parameters
+    ----------
+    baseline
+        Name of the best evaluation so far.
+    evaluation
+        It.
+    grade
+        Its grade.
+    verdicts
+        In the order in which they were spoken; those of an earlier run come first.
+    """
+
+    baseline: str
+    evaluation: Evaluation
+    grade: float
+    verdicts: list[Verdict]
+
+    @property
+    def accepted(self) -> int:
+        """Number of candidates accepted."""
+        return sum(verdict.accepted for verdict in self.verdicts)
+
+
+def learn(
+    baseline: Evaluation,
+    candidates: Iterable[Candidate],
+    games: DecidingGames,
+    *,
+    name: str = "baseline",
+    rule: LearningRule | None = None,
+    log: Path | None = None,
+    facts: dict[str, Any] | None = None,
+    jobs: int = 1,
+    said: Callable[[Verdict], None] = lambda verdict: None,
+    progress: Progress = SILENT,
+) -> LearningRun:
+    """Put candidates to the test, one after the other (Ban 2012, algorithm 3).
+
+    Parameters
+    ----------
+    baseline
+        The evaluation to begin with.
+    candidates
+        What to try, in this order; each is made out of the baseline of its time.
+    games
+        The games that decide.
+    name
+        Of the baseline.
+    rule
+        When a candidate is accepted.
+    log
+        JSON lines: a header with the settings and the digests of the games, and each verdict as soon as it is spoken.
+        The same call continues with the candidates behind those that are there already; new ones may be appended.
+        Accepted evaluations are kept in the folder ``LOG.accepted``.
+    facts
+        More that determines the work, kept in the header.
+    jobs
+        Threads.
+    said
+        Called with each new verdict.
+    progress
+        Counts candidates.
+
+    Raises
+    ------
+    BadInputError
+        The log belongs to other work or candidates, or what making a candidate raises.
+    """
+    chosen = LearningRule() if rule is None else rule
+    tried = list(candidates)
+    if not tried:
+        raise BadInputError("there is nothing to try: name candidates, or a file of changes")
+    best = _Graded(name, baseline, games, chosen, jobs)
+    run = LearningRun(name, baseline, best.grade, [])
+    settings = {
+        "game": _learning(baseline).game.name,
+        "baseline": name,
+        "baseline_grade": round(best.grade, 9),
+        "rule": attrs.asdict(chosen),
+        "deciding_games": games.game_count,
+        "deciding_digest": games.digest,
+        "positions": len(games.result),
+        **(facts or {}),
+    }
+    journal = None if log is None else Journal(log, "learning", settings)
+    try:
+        if journal is not None:
+            assert log is not None
+            best = _resume(run, journal, log, tried, best, games, chosen, jobs)
+        with progress("Trying", len(tried)) as task:
+            task.advance(len(run.verdicts))
+            for number in range(len(run.verdicts), len(tried)):
+                candidate = tried[number]
+                task.note(candidate.name)
+                best = _try(run, number + 1, candidate, best, games, chosen, jobs, log)
+                if journal is not None:
+                    journal.append(attrs.asdict(run.verdicts[-1]))
+                said(run.verdicts[-1])
+                task.advance()
+    finally:
+        if journal is not None:
+            journal.close()
+    return run
+
+
+def _try(
+    run: LearningRun,
+    number: int,
+    candidate: Candidate,
+    best: _Graded,
+    games: DecidingGames,
+    rule: LearningRule,
+    jobs: int,
+    log: Path | None,
+) -> _Graded:
+    began = time.monotonic()
+    graded = _Graded(candidate.name, candidate.make(best.evaluation), games, rule, jobs)
+    found = compare(
+        graded.logs,
+        best.logs,
+        games.game,
+        names=(candidate.name, best.name),
+        floor=rule.floor,
+        confidence=1 - rule.level,
+        resamples=rule.resamples,
+        seed=rule.seed,
+    )
+    accepted = found.difference > 0 and (rule.any_increase or found.is_significant)
+    verdict = Verdict(
+        number=number,
+        name=candidate.name,
+        text=candidate.text,
+        baseline=best.name,
+        grade=graded.grade,
+        baseline_grade=best.grade,
+        difference=found.difference,
+        error=found.error if math.isfinite(found.error) else 0.0,
+        low=found.low,
+        high=found.high,
+        p_value=found.p_value,
+        accepted=accepted,
+        scale=graded.scale,
+        drawishness=graded.drawishness,
+        positions=found.positions,
+        games=found.games,
+        seconds=round(time.monotonic() - began, 3),
+        digest=candidate.digest,
+    )
+    if accepted:
+        # Kept before the log tells of it: who continues finds it there.
+        if log is not None:
+            path = _accepted_path(log, number)
+            path.parent.mkdir(exist_ok=True)
+            graded.evaluation.save(path)
+        run.baseline, run.evaluation, run.grade = candidate.name, graded.evaluation, graded.grade
+    run.verdicts.append(verdict)
+    return graded if accepted else best
+
+
+def _resume(
+    run: LearningRun,
+    journal: Journal,
+    log: Path,
+    tried: list[Candidate],
+    best: _Graded,
+    games: DecidingGames,
+    rule: LearningRule,
+    jobs: int,
+) -> _Graded:
+    """Take over the verdicts of an earlier run."""
+    latest: Verdict | None = None
+    for verdict in journal.records(Verdict.from_json):
+        place = len(run.verdicts)
+        if place >= len(tried) or tried[place].text != verdict.text:
+            now = f"{tried[place].text!r}" if place < len(tried) else "nothing"
+            raise BadInputError(
+                f"{log}: candidate {place + 1} was {verdict.text!r}, now it is {now}; new candidates go behind the old "
+                "ones, or name another log"
+            )
+        if verdict.digest and tried[place].digest != verdict.digest:
+            raise BadInputError(
+                f"{log}: candidate {place + 1}, {verdict.text!r}, is another file now than when it was tried; give it "
+                "another name, or name another log"
+            )
+        run.verdicts.append(verdict)
+        latest = verdict if verdict.accepted else latest
+    if latest is None:
+        return best
+    evaluation = load_evaluation(_accepted_path(log, latest.number))
+    run.baseline, run.evaluation, run.grade = latest.name, evaluation, latest.grade
+    return _Graded(latest.name, evaluation, games, rule, jobs)
+
+
+def _accepted_path(log: Path, number: int) -> Path:
+    return log.with_name(f"{log.name}.accepted") / f"{number:04d}.npz"
+
+
+def _learning(evaluation: Evaluation) -> Any:
+    return evaluation.learning

@@ -1,0 +1,1 @@
+"""Positions with values from searches, solvers and whole collections of games."""

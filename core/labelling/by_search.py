@@ -1,0 +1,404 @@
+"""Positions labelled by search and solver (GLEM, section 3).
+
+A search that starts from a position gives it a better label than its evaluation, and near the end of the game a solver
+gives the exact one. Three kinds of positions can be added to those that are given:
+
+- positions drawn from the searches themselves (:mod:`glem.core.labelling.sampled`), of all or of near-even static
+scores;
+- the successor by the principal variation of every labelled position, with the negated label. Most moves that a search
+  looks at are mistakes, so that the side to move in its positions has the better chances on average; without the
+  successors an evaluation learns a bonus for the right to move that is not there.
+
+Equal input, settings and seed give equal labels, whatever the number of workers.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import attrs
+import numpy as np
+from attrs import define
+
+from glem.core.compiling.operations import position_at, store_position
+from glem.core.errors import BadInputError
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.named import load_value
+from glem.core.files.digests import arrays_digest
+from glem.core.game.game import Game
+from glem.core.game.solver import Solver
+from glem.core.labelling.sampled import PositionSampler
+from glem.core.players.player_data import load_player_probcut
+from glem.core.players.spec import SEARCH, PlayerSpec
+from glem.core.positions.labels import serious_error
+from glem.core.positions.positions import PositionSet
+from glem.core.search.results import Limits
+from glem.core.search.searcher import Searcher, SearchSettings
+from glem.core.search.solver import solver_of
+from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
+from glem.core.tasks.progress import SILENT, Progress
+
+__all__ = [
+    "Labeller",
+    "Origin",
+    "SearchCounts",
+    "SearchLabel",
+    "SearchLabelling",
+    "check_labeller",
+    "label_by_search",
+    "labeller_of",
+]
+
+_KEPT_LABELLERS = 4
+
+
+class Origin(IntEnum):
+    """Where a labelled position comes from; files name it behind their source."""
+
+    GIVEN = 0
+    SAMPLED = 1
+    EVEN = 2
+    SUCCESSOR = 3
+
+
+class SearchLabel(NamedTuple):
+    """Label of one position."""
+
+    label: float
+    """From the side to move, within the game's score bounds."""
+    move: int
+    """A best move; -1 where the game is over."""
+    exact: bool
+    """Whether it is the exact value: from a solver, or a win or loss that a full-width search has proven."""
+    nodes: int
+    """Positions visited."""
+
+
+class Labeller:
+    """Labels single positions by search and solver.
+
+    Parameters
+    ----------
+    game
+        The game.
+    spec
+        Evaluation, limits and the number of moves left from which on positions are solved.
+
+    Raises
+    ------
+    BadInputError
+        The evaluation predicts winning chances and not scores, or is not the one that ``spec`` was resolved with.
+    """
+
+    def __init__(self, game: Game, spec: PlayerSpec) -> None:
+        spec.check_data(game)
+        evaluation = load_value(spec.evaluation, game)
+        if evaluation.link == LOGISTIC:
+            raise BadInputError(f"{spec.evaluation} predicts winning chances; labels by search need scores")
+        probcut = load_player_probcut(game, spec)
+        self.evaluator = evaluator_of(evaluation)
+        self.settings = SearchSettings(table_mb=spec.table_mb, probcut=probcut)
+        self._game = game
+        self._spec = spec
+        self._searcher = Searcher(game, self.evaluator, self.settings)
+        self._solver: Solver | None = None
+        if spec.solve_from:
+            self._solver = solver_of(game, self.evaluator, spec.table_mb)
+
+    def clear(self) -> None:
+        """Forget everything: labels then do not depend on what was labelled before."""
+        self._searcher.clear()
+        if self._solver is not None:
+            self._solver.clear()
+
+    def label(self, position: Any) -> SearchLabel:
+        """Label a position that is not over."""
+        if self._solver is not None and self._solver.plies_left(position) <= self._spec.solve_from:
+            solution = self._solver.solve(position)
+            move = -1 if solution.move is None else solution.move
+            return SearchLabel(float(solution.score), move, True, solution.nodes)
+        found = self._searcher.search(position, self._spec.limits)
+        low, high = self._game.score_bounds
+        move = -1 if found.move is None else found.move
+        # Where only results count, scores beyond the evaluator's limit are forced wins and losses.
+        proven = max(-low, high) <= 1 and self.settings.probcut is None and abs(found.score) > self.evaluator.limit
+        return SearchLabel(min(max(found.value, low), high), move, proven, found.nodes)
+
+
+def check_labeller(spec: PlayerSpec) -> None:
+    """Raise :class:`BadInputError` for a player that cannot label positions."""
+    if spec.kind != SEARCH:
+        raise BadInputError(f"{spec.name!r} does not search; labels need an evaluation file with depth= or nodes=")
+    if spec.limits.seconds is not None or spec.limits.clock is not None:
+        raise BadInputError(f"{spec.name!r} searches by the clock: its labels could not be made again; use depth=")
+    if spec.result_from:
+        raise BadInputError(f"{spec.name!r} solves for win, draw and loss from {spec.result_from} moves on; use solve=")
+
+
+class _Kept(threading.local):
+    """Labellers of this thread; the last used ones come last."""
+
+    def __init__(self) -> None:
+        self.labellers: dict[tuple[str, PlayerSpec], Labeller] = {}
+
+
+_kept = _Kept()
+
+
+def labeller_of(game: Game, spec: PlayerSpec) -> Labeller:
+    """Labeller that this thread keeps for further tasks, cleared."""
+    key = (game.name, spec)
+    labeller = _kept.labellers.pop(key, None) or Labeller(game, spec)
+    _kept.labellers[key] = labeller
+    while len(_kept.labellers) > _KEPT_LABELLERS:
+        del _kept.labellers[next(iter(_kept.labellers))]
+    labeller.clear()
+    return labeller
+
+
+@define(frozen=True)
+class SearchLabelling:
+    """How positions are labelled, and which are added.
+
+    Parameters
+    ----------
+    labeller
+        A searching player: its evaluation, limits and where it begins to solve.
+    given
+        Label the given positions themselves.
+    sampled
+        Positions drawn from the search of each given position.
+    even
+        Positions drawn from those in the search of each given position that are near even.
+    window
+        Greatest absolute static score of near-even positions, in label units; None for half of
+        :func:`~glem.core.positions.labels.serious_error`.
+    sampling
+        Limits of the searches that are drawn from; those of the labeller if None.
+    successors
+        Add the successor by the principal variation, with the negated label.
+    seed
+        Of the draw.
+    positions_per_task
+        Given positions of one task, which also share a transposition table.
+    """
+
+    labeller: PlayerSpec
+    given: bool = True
+    sampled: int = 0
+    even: int = 0
+    window: float | None = None
+    sampling: Limits | None = None
+    successors: bool = True
+    seed: int = 0
+    positions_per_task: int = 250
+
+    def __attrs_post_init__(self) -> None:
+        check_labeller(self.labeller)
+        if min(self.sampled, self.even) < 0 or (self.window or 0) < 0:
+            raise BadInputError(f"cannot draw {self.sampled} positions and {self.even} within {self.window} of even")
+        if not self.given and self.sampled + self.even == 0:
+            raise BadInputError("nothing is labelled: neither the given positions nor sampled ones")
+        if self.positions_per_task < 1:
+            raise BadInputError(f"a task must have at least one position, got {self.positions_per_task}")
+
+    def to_json(self) -> dict[str, Any]:
+        """All that the labels depend on, as JSON values."""
+        facts = attrs.asdict(self)
+        # Files are known by their digest, names mean nothing.
+        for name in ("name", "evaluation", "probcut"):
+            del facts["labeller"][name]
+        return facts
+
+
+@define(frozen=True)
+class LabelTask:
+    game: Game
+    settings: SearchLabelling
+    positions: Any
+    first: int
+
+
+def label_chunk(task: LabelTask) -> Arrays:
+    """Label some positions and those that are added to them."""
+    game, settings = task.game, task.settings
+    labeller = labeller_of(game, settings.labeller)
+    found = _Found(game)
+    sampler = searcher = None
+    if settings.sampled + settings.even:
+        window = serious_error(game) / 2 if settings.window is None else settings.window
+        sampler = PositionSampler(game, labeller.evaluator, settings.sampled, even_room=settings.even, window=window)
+        searcher = Searcher(game, sampler.evaluator, labeller.settings)
+    for row in range(len(task.positions[0])):
+        position = position_at(task.positions, row)
+        if settings.given:
+            found.add(labeller, position, row, 0, Origin.GIVEN, settings.successors)
+        if sampler is None or searcher is None:
+            continue
+        sampler.begin(settings.seed + ((task.first + row) << 32))
+        # With a full table a search would evaluate little but what is new to it.
+        searcher.clear()
+        searcher.search(position, settings.sampling or settings.labeller.limits)
+        samples = sampler.drawn()
+        for place in range(len(samples.ply)):
+            origin = Origin.EVEN if samples.near_even[place] else Origin.SAMPLED
+            sample = position_at(samples.positions, place)
+            found.add(labeller, sample, row, int(samples.ply[place]), origin, settings.successors)
+    return found.arrays()
+
+
+class _Found:
+    """Labelled positions of one task."""
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self._positions: list[Any] = []
+        self._rows: list[tuple[float, int, int, int]] = []
+
+    def add(
+        self, labeller: Labeller, position: Any, row: int, distance: int, origin: Origin, with_successor: bool
+    ) -> None:
+        found = labeller.label(position)
+        self._positions.append(position)
+        self._rows.append((found.label, row, distance, origin))
+        if with_successor and found.move >= 0:
+            successor = self._game.play(position, found.move)
+            if not self._game.is_over(successor):
+                self._positions.append(successor)
+                self._rows.append((-found.label, row, distance + 1, Origin.SUCCESSOR))
+
+    def arrays(self) -> Arrays:
+        columns = self._game.empty_columns(len(self._positions))
+        for row, position in enumerate(self._positions):
+            store_position(columns, row, position)
+        return {
+            **{f"position_{name}": column for name, column in zip(columns._fields, columns, strict=True)},
+            "label": np.array([row[0] for row in self._rows], np.float32),
+            "row": np.array([row[1] for row in self._rows], np.int64),
+            "distance": np.array([row[2] for row in self._rows], np.int16),
+            "origin": np.array([row[3] for row in self._rows], np.int8),
+        }
+
+
+def label_by_search(
+    positions: PositionSet,
+    settings: SearchLabelling,
+    work: Path,
+    *,
+    workers: Workers | None = None,
+    progress: Progress = SILENT,
+) -> Iterator[PositionSet]:
+    """Label positions by search, and add sampled ones and successors.
+
+    Parameters
+    ----------
+    positions
+        N positions that are not over; their own labels are not looked at.
+    settings
+        How.
+    work
+        Folder for what is done already, made if absent; the same call continues there after a kill.
+    workers
+        Where; the labels do not depend on it.
+    progress
+        Display.
+
+    Yields
+    ------
+    PositionSet
+        Parts in order, with label kind ``search``. An added position has the record, game and weight of the given
+        one that it comes from, and its file's name followed by the origin as its source.
+
+    Raises
+    ------
+    BadInputError
+        The labeller cannot be made, or the folder holds other work.
+    """
+    game = positions.game
+    if len(positions.sources) * len(Origin) > np.iinfo(np.int16).max:
+        raise BadInputError(f"positions of {len(positions.sources):,} files are too many sources to label at once")
+    settings = attrs.evolve(settings, labeller=settings.labeller.resolved(game))
+    mark = {"game": game.name, "positions": arrays_digest(positions.positions), **settings.to_json()}
+    step = settings.positions_per_task
+    starts = range(0, len(positions), step)
+    tasks = [
+        LabelTask(
+            game, settings, type(positions.positions)(*(c[start : start + step] for c in positions.positions)), start
+        )
+        for start in starts
+    ]
+    amounts = [len(task.positions[0]) for task in tasks]
+    chunks = ChunkedWork(work, mark).run(
+        label_chunk,
+        tasks,
+        name="labels",
+        amounts=amounts,
+        workers=workers,
+        progress=progress,
+    )
+    for start, arrays in zip(starts, chunks, strict=True):
+        yield _labelled(positions, arrays, start)
+
+
+def _labelled(positions: PositionSet, arrays: Arrays, start: int) -> PositionSet:
+    row = arrays["row"] + start
+    names = positions.sources or ("",)
+    sources = tuple(f"{name} ({origin.name.lower()})".strip() for name in names for origin in Origin)
+    source = np.maximum(positions.source[row], 0) * len(Origin) + arrays["origin"]
+    return PositionSet(
+        game=positions.game,
+        positions=positions.game.position_type(
+            *(arrays[f"position_{name}"] for name in positions.game.position_type._fields)
+        ),
+        label=arrays["label"],
+        weight=positions.weight[row],
+        record=positions.record[row],
+        ply=np.where(positions.ply[row] < 0, -1, positions.ply[row] + arrays["distance"]).astype(np.int16),
+        source=source.astype(np.int16),
+        game_key=positions.game_key[row],
+        sources=sources,
+        label_kind="search",
+    )
+
+
+class SearchCounts:
+    """What :func:`label_by_search` gave, counted up part by part."""
+
+    def __init__(self) -> None:
+        self.origins: Counter[str] = Counter()
+        """Positions by origin."""
+        # By side to move, then without successors and successors alone: number and sum of labels.
+        self._sums = np.zeros((2, 2, 2))
+
+    def add(self, part: PositionSet) -> None:
+        """Count the positions of a part."""
+        origin = part.source % len(Origin)
+        counts = np.bincount(origin, minlength=len(Origin))
+        self.origins.update({kind.name.lower(): int(counts[kind]) for kind in Origin if counts[kind]})
+        known = part.ply >= 0
+        group = 2 * (part.ply[known] % 2) + (origin[known] == Origin.SUCCESSOR)
+        for place, weights in enumerate((None, part.label[known])):
+            self._sums[:, :, place] += np.bincount(group, weights, 4).reshape(2, 2)
+
+    def mean_labels(self) -> list[tuple[str, int, float, int, float]]:
+        """Compare labels with and without the successors, for each side to move; positions of unknown ply are left out.
+
+        Returns
+        -------
+        rows
+            Side to move, number and mean label of positions without the successors, the same with them.
+        """
+        by_side = [*zip(("first player", "second player"), self._sums, strict=True), ("both", self._sums.sum(axis=0))]
+        rows = []
+        for name, sums in by_side:
+            (count, total), (every, every_total) = sums[0], sums.sum(axis=0)
+            rows.append(
+                (name, int(count), float(total / max(count, 1)), int(every), float(every_total / max(every, 1)))
+            )
+        return rows

@@ -1,0 +1,260 @@
+"""Quick games of any game against itself, to learn from where there is nothing yet: no games, no evaluation.
+
+Both sides look some plies ahead, see only how games end there, and draw lots among the moves that look equal. That is
+chance without gross mistakes: a result says who was better off, as in Monte Carlo search. Where only results count,
+the search also proves wins and losses, which are kept with the game. The results of all games together, propagated by
+negamax (:mod:`glem.core.positions.game_tree`), are the labels of the sample.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.compiling.kernels import compiled, mix
+from glem.core.compiling.operations import Operations, position_at, store_position
+from glem.core.errors import BadInputError
+from glem.core.game.draws import OCCURRENCES
+from glem.core.game.game import Game, final_score, hash_key, is_over, legal_moves, play
+from glem.core.game.optional_operations import earlier_plies, is_drawn_by_rule
+from glem.core.game.records import GameRecords
+from glem.core.positions.game_tree import GameTree
+from glem.core.positions.positions import PositionSet
+from glem.core.tasks.progress import SILENT, Progress
+
+__all__ = ["play_games", "sample_positions"]
+
+_POSITIONS = 200_000
+_PLAIN_POSITIONS = 4_000
+_GAMES_AT_ONCE = 64
+_POSITIONS_A_MOVE = 400
+_DEEPEST = 6
+_FINAL_UNIT = np.int64(1 << 16)
+_INFINITE = np.int64(1 << 60)
+_DRAWS = ("is_drawn", "reversible_plies")
+
+
+def _final_value(rules: Any, position: Any, ply: np.int64) -> np.int64:
+    """Value of a finished game: a win is worth more the sooner it comes, a loss the later."""
+    score = np.int64(final_score(rules, position))
+    return score * _FINAL_UNIT - np.int64(np.sign(score)) * ply
+
+
+def _value(
+    rules: Any,
+    position: Any,
+    moves: Any,
+    start: np.int64,
+    ply: np.int64,
+    depth: np.int64,
+    alpha: np.int64,
+    beta: np.int64,
+) -> np.int64:
+    """Alpha-beta search in which every position that is not over counts 0 at the horizon."""
+    if depth == np.int64(0):
+        return _final_value(rules, position, ply) if is_over(rules, position) else np.int64(0)
+    if is_drawn_by_rule(rules, position):
+        return np.int64(0)
+    count = np.int64(legal_moves(rules, position, moves, start))
+    if count == np.int64(0):
+        return _final_value(rules, position, ply)
+    best = -_INFINITE
+    end = start + count
+    for place in range(start, end):
+        after = play(rules, position, np.int64(moves[place]))
+        lower = max(alpha, best)
+        best = max(best, -_value(rules, after, moves, end, ply + np.int64(1), depth - np.int64(1), -beta, -lower))
+        if best >= beta:
+            break
+    return best
+
+
+def _choose(rules: Any, position: Any, moves: Any, count: np.int64, depth: np.int64, key: np.uint64) -> Any:
+    """Best move, and its value; lots decide between equal ones."""
+    best, chosen, equal = -_INFINITE, np.int64(0), np.int64(0)
+    for place in range(count):
+        move = np.int64(moves[place])
+        after = play(rules, position, move)
+        # Moves that are as good as the best so far must be told from worse ones.
+        lower = best - np.int64(1)
+        value = -_value(rules, after, moves, count, np.int64(1), depth - np.int64(1), -_INFINITE, -lower)
+        if value > best:
+            best, chosen, equal = value, move, np.int64(1)
+        elif value == best:
+            equal += np.int64(1)
+            if mix(key + np.uint64(place)) % np.uint64(equal) == np.uint64(0):
+                chosen = move
+    return chosen, best
+
+
+def _is_drawn(rules: Any, position: Any, keys: Any, length: np.int64) -> bool:
+    """Whether the game ends in a draw here, as :mod:`glem.core.game.draws` has it; notes the position's key."""
+    key = hash_key(rules, position)
+    keys[length] = key
+    if is_drawn_by_rule(rules, position):
+        return True
+    occurrences = np.int64(1)
+    for place in range(length - np.int64(2), max(length - earlier_plies(rules, position), np.int64(0)) - 1, -2):
+        occurrences += np.int64(keys[place] == key)
+    return bool(occurrences >= np.int64(OCCURRENCES))
+
+
+def _play_games(
+    rules: Any,
+    initial: Any,
+    current: Any,
+    keys: Any,
+    key: np.uint64,
+    depth: np.int64,
+    buffer: Any,
+    played: Any,
+    lengths: Any,
+    scores: Any,
+    proven_plies: Any,
+    proven_scores: Any,
+) -> np.int64:
+    """Play a game into each row of ``played``, scores for the first player; return the number of legal moves seen."""
+    seen = np.int64(0)
+    for game in range(len(lengths)):
+        game_key = mix(key + np.uint64(game))
+        store_position(current, 0, position_at(initial, 0))
+        side = np.int64(1)
+        length = np.int64(0)
+        while True:
+            position = position_at(current, 0)
+            count = np.int64(legal_moves(rules, position, buffer, np.int64(0)))
+            if count == np.int64(0):
+                scores[game] = side * np.int64(final_score(rules, position))
+                break
+            if _is_drawn(rules, position, keys, length):
+                scores[game] = np.int64(0)
+                break
+            if length == np.int64(played.shape[1]):
+                break
+            seen += count
+            move, value = _choose(rules, position, buffer, count, depth, mix(game_key ^ np.uint64(length)))
+            if value != np.int64(0) and proven_plies[game] < 0:
+                proven_plies[game] = length
+                proven_scores[game] = side * np.int64(np.sign(value))
+            store_position(current, 0, play(rules, position, move))
+            played[game, length] = move
+            length += np.int64(1)
+            side = -side
+        lengths[game] = length
+    return seen
+
+
+class _Table:
+    """Room for the games of one batch."""
+
+    def __init__(self, game: Game) -> None:
+        count = _GAMES_AT_ONCE
+        self.moves = np.zeros((count, game.max_plies), np.uint8 if game.move_count <= 1 << 8 else np.int16)
+        self.lengths = np.zeros(count, np.int64)
+        self.scores = np.full(count, np.nan, np.float32)
+        self.proven_plies = np.full(count, -1, np.int16)
+        self.proven_scores = np.full(count, np.nan, np.float32)
+
+    def records(self, game: Game) -> GameRecords:
+        """Make records of the games, without forced passes."""
+        written = np.arange(self.moves.shape[1]) < self.lengths[:, np.newaxis]
+        if game.pass_move is not None:
+            written &= self.moves != game.pass_move
+        moved = np.cumsum(written, axis=1)
+        proven = self.proven_plies > 0
+        plies = np.minimum(self.proven_plies, 0)
+        plies[proven] = moved[proven, self.proven_plies[proven] - 1]
+        return GameRecords(
+            moves=self.moves[written],
+            offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(written.sum(axis=1))]),
+            score=self.scores,
+            theoretical_score=self.proven_scores,
+            theoretical_ply=plies,
+            source="glem's own shallow self-play",
+        )
+
+
+@cache
+def _rules_of(game: Game) -> Operations:
+    """Give the rules, and the operations that tell draws where the game has such."""
+    draws = {name: game.search_functions[name] for name in _DRAWS if name in game.search_functions}
+    return Operations(f"{game.name}-draws", {**game.rules.functions, **draws}) if draws else game.rules
+
+
+def _play_batch(game: Game, key: np.uint64, depth: int) -> tuple[_Table, int]:
+    table = _Table(game)
+    initial, current = game.empty_columns(1), game.empty_columns(1)
+    store_position(initial, 0, game.initial_position)
+    buffer = np.zeros((depth + 1) * game.max_moves, np.int32)
+    seen = compiled(_play_games)(
+        _rules_of(game),
+        initial,
+        current,
+        np.zeros(game.max_plies + 1, np.uint64),
+        key,
+        np.int64(depth),
+        buffer,
+        table.moves,
+        table.lengths,
+        table.scores,
+        table.proven_plies,
+        table.proven_scores,
+    )
+    if max(map(abs, game.score_bounds)) > 1:
+        # A forced win is not yet its greatest score.
+        table.proven_plies[:], table.proven_scores[:] = -1, np.nan
+    return table, int(seen)
+
+
+def play_games(game: Game, *, positions: int | None = None, seed: int = 0, progress: Progress = SILENT) -> GameRecords:
+    """Let a game play itself, some plies deep; equal arguments give equal games.
+
+    Parameters
+    ----------
+    game
+        The game.
+    positions
+        Positions in all games together, at least; 200,000 by default, 4,000 where the rules are not compiled.
+    seed
+        Another seed gives other games.
+    progress
+        Display.
+
+    Raises
+    ------
+    BadInputError
+        The number is not positive.
+    """
+    if positions is not None and positions < 1:
+        raise BadInputError(f"the number of positions must be at least 1, got {positions}")
+    keys: NDArray[np.uint64] = np.random.default_rng(seed).integers(1 << 63, size=1 << 20).astype(np.uint64)
+    # A first batch, of which only the number of moves is taken, tells how deep to look.
+    table, seen = _play_batch(game, keys[0], 1)
+    is_plain = game.rules.plain_reason is not None
+    wanted = positions or (_PLAIN_POSITIONS if is_plain else _POSITIONS)
+    usual_moves = max(seen / max(int(table.lengths.sum()), 1), 1.5)
+    depth = 1 if is_plain else int(min(max(math.log(_POSITIONS_A_MOVE) / math.log(usual_moves), 1), _DEEPEST))
+    parts: list[GameRecords] = []
+    reached = 0
+    with progress(f"{game.title} plays itself, {depth} plies deep", wanted) as task:
+        for key in keys[1:]:
+            table, _ = _play_batch(game, key, depth)
+            parts.append(table.records(game))
+            amount = int(table.lengths.sum())
+            task.advance(min(amount, wanted - reached))
+            reached += amount
+            if reached >= wanted:
+                break
+    return GameRecords.concatenate(parts)
+
+
+def sample_positions(
+    game: Game, *, positions: int | None = None, seed: int = 0, progress: Progress = SILENT
+) -> PositionSet:
+    """Scored positions of :func:`play_games`, each with the value that all games together give it."""
+    tree = GameTree.from_records(game, [play_games(game, positions=positions, seed=seed, progress=progress)])
+    return tree.labelled(tree.propagate())

@@ -1,0 +1,427 @@
+"""Games that players play among themselves, as training material (Buro 1995, section 3; GLEM, section 3).
+
+A generation is a folder: ``generation.json`` says what is played, and each file of games holds the games of a range of
+numbers. A game depends on what is played, the seed and its number alone. So the files do not depend on the number of
+workers, a killed generation continues with the files that are missing, and a finished one can be extended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+from attrs import define
+
+from glem.core.errors import BadInputError
+from glem.core.files.atomic import check_writable
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
+from glem.core.players.simple_players import legal_moves_of
+from glem.core.players.spec import SEARCH, MoveChoice, Player, PlayerSpec
+from glem.core.positions.game_lines import GAME_LINES
+from glem.core.positions.reading import read_records, record_formats
+from glem.core.positions.replay import replay
+from glem.core.positions.writing import check_format_holds, write_games
+from glem.core.search.results import Clock
+from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.run_folder import run_folder
+from glem.core.tasks.tasks import run_tasks
+from glem.core.tournament.games import GameTask, play_game
+from glem.core.tournament.opening_plans import OpeningPlan, random_opening
+from glem.core.tournament.openings import Opening
+from glem.core.tournament.transcripts import records_of_openings, records_of_transcripts, transcript_of
+
+__all__ = ["ExploringSpec", "Generated", "GenerationSettings", "generate"]
+
+_MARK = "generation.json"
+_VERSION = 1
+_MOST_GAMES = 1 << 31
+
+
+@define(frozen=True)
+class ExploringSpec(PlayerSpec):
+    """A player who now and then makes any move, so that there are mistakes and opponents who exploit them.
+
+    Parameters
+    ----------
+    exploration
+        Chance of a random move, wherever the player does not know the exact value.
+    """
+
+    exploration: float = 0.0
+
+    def make(self, game: Game) -> Player:
+        """Make the player."""
+        return _ExploringPlayer(super().make(game), self, game)
+
+
+class _ExploringPlayer:
+    def __init__(self, player: Player, spec: ExploringSpec, game: Game) -> None:
+        self.name = player.name
+        self._player = player
+        self._spec = spec
+        self._game = game
+        self._number = 0
+
+    def new_game(self, number: int = 0) -> None:
+        self._number = number
+        self._player.new_game(number)
+
+    def choose(
+        self, position: Any, previous: Sequence[Any], clock: Clock | None, *, stop: threading.Event | None = None
+    ) -> MoveChoice:
+        choice = self._player.choose(position, previous, clock, stop=stop)
+        if choice.exact or choice.result is not None:
+            return choice
+        # A third number in the seed: random openings and random players draw from streams of their own.
+        generator = np.random.default_rng((self._spec.seed, self._number, len(previous), 1))
+        if generator.random() >= self._spec.exploration:
+            return choice
+        moves = legal_moves_of(self._game, position)
+        return MoveChoice(moves[generator.integers(len(moves))], nodes=choice.nodes, seconds=choice.seconds)
+
+    def close(self) -> None:
+        self._player.close()
+
+
+@define(frozen=True)
+class GenerationSettings:
+    """What is played.
+
+    Parameters
+    ----------
+    players
+        One player who plays both sides, or two who change sides from game to game.
+    openings
+        How games begin.
+    exploration
+        Chance of a random move where the player does not know the exact value.
+    seed
+        Of openings and random moves.
+    games_per_file
+        Games of one file, which is also one task.
+    format
+        Name of the record format of the files.
+    """
+
+    players: tuple[PlayerSpec, ...]
+    openings: OpeningPlan
+    exploration: float = 0.0
+    seed: int = 0
+    games_per_file: int = 200
+    format: str = GAME_LINES.name
+
+    def __attrs_post_init__(self) -> None:
+        if len(self.players) not in {1, 2}:
+            raise BadInputError(f"one player or two play games, got {len(self.players)}")
+        if not 0 <= self.exploration <= 1:
+            raise BadInputError(f"the chance of random moves must be between 0 and 1, got {self.exploration}")
+        if not 0 <= self.seed < 1 << 32:
+            raise BadInputError(f"the seed must be a number of 32 bits, got {self.seed}")
+        if self.games_per_file < 1:
+            raise BadInputError(f"a file must hold at least one game, got {self.games_per_file}")
+        for player in self.players:
+            if player.limits.seconds is not None or player.limits.clock is not None:
+                raise BadInputError(
+                    f"player {player.name!r} plays against the clock: its games could not be made again; "
+                    "limit its depth or nodes"
+                )
+
+
+@define(frozen=True)
+class Generated:
+    """What lies in the folder of a generation.
+
+    Parameters
+    ----------
+    files
+        Its files of games, in order.
+    games, positions
+        Games in them, and positions that are not the last of a finished game.
+    made
+        Games that this call has played; the others were there.
+    """
+
+    files: tuple[Path, ...]
+    games: int
+    positions: int
+    made: int
+
+
+@define(frozen=True)
+class _FileTask:
+    game: Game
+    settings: GenerationSettings
+    openings: tuple[Opening, ...] | None
+    """Openings of these games; None where they are random."""
+    listed: int
+    """Number of all openings, after which they begin anew; 0 where they are random."""
+    first: int
+    count: int
+
+
+def _play_file(task: _FileTask) -> GameRecords:
+    """Play the games of one file."""
+    settings = task.settings
+    players = [_seeded(player, settings) for player in settings.players]
+    games = []
+    for number in range(task.first, task.first + task.count):
+        if task.openings is None:
+            opening = random_opening(task.game, settings.openings, (settings.seed, number))
+        else:
+            opening = task.openings[number - task.first]
+        # Two players change sides from game to game, or when all openings were played.
+        changed = number // task.listed % 2 if task.listed else number % 2
+        first, second = players[-changed], players[changed - 1]
+        played = transcript_of(task.game, play_game(GameTask(task.game, number, opening, first, second)))
+        # Files depend on the options alone, and the time that a move took does not.
+        timeless = [None if choice is None else attrs.evolve(choice, seconds=0.0) for choice in played.choices]
+        games.append(attrs.evolve(played, choices=timeless))
+    return records_of_transcripts(task.game, games)
+
+
+def _seeded(player: PlayerSpec, settings: GenerationSettings) -> PlayerSpec:
+    """Player of this generation: its own seed and the generation's make one, and it explores if it shall."""
+    seeded = attrs.evolve(player, seed=(player.seed << 32) + settings.seed)
+    if settings.exploration == 0:
+        return seeded
+    return ExploringSpec(**attrs.asdict(seeded, recurse=False), exploration=settings.exploration)
+
+
+def _described(game: Game, settings: GenerationSettings, openings: list[Opening] | None) -> dict[str, Any]:
+    """All that the games depend on, as JSON values."""
+    players = []
+    for player in settings.players:
+        facts = player.to_json()
+        del facts["name"]
+        # The digest stands for what the files hold: they may lie elsewhere.
+        facts["evaluation"], facts["probcut"] = Path(player.evaluation).name, Path(player.probcut).name
+        players.append(facts)
+    lines = None if openings is None else "\n".join(opening.to_json(game) for opening in openings)
+    return {
+        "version": _VERSION,
+        "game": game.name,
+        "players": players,
+        "openings": {**attrs.asdict(settings.openings), "kind": Path(settings.openings.kind).name},
+        "openings_digest": None if lines is None else hashlib.blake2b(lines.encode(), digest_size=16).hexdigest(),
+        "exploration": settings.exploration,
+        "seed": settings.seed,
+        "games_per_file": settings.games_per_file,
+        **({} if settings.format == GAME_LINES.name else {"format": settings.format}),
+    }
+
+
+class _Folder:
+    """Files of games in a folder: which there are, and what is in them."""
+
+    def __init__(self, game: Game, folder: Path, suffix: str) -> None:
+        self._game = game
+        self._folder = folder
+        self._suffix = suffix
+        self.games: dict[int, int] = {}
+        self.positions: dict[int, int] = {}
+
+    def path(self, file: int) -> Path:
+        return self._folder / f"games-{file:06d}{self._suffix}"
+
+    def has(self, file: int, games: int) -> bool:
+        """Whether a file is there with at least so many games; counts it."""
+        if file not in self.games and self.path(file).exists():
+            self._count(file, GameRecords.concatenate(list(read_records(self._game, self.path(file)))))
+        return self.games.get(file, 0) >= games
+
+    def write(self, file: int, records: GameRecords) -> None:
+        write_games(self._game, self.path(file), records)
+        self._count(file, records)
+
+    def _count(self, file: int, records: GameRecords) -> None:
+        self.games[file] = len(records)
+        # All positions but the last of each game.
+        self.positions[file] = int(replay(self._game, records).offsets[-1]) - len(records)
+
+
+def generate(
+    game: Game,
+    folder: Path,
+    settings: GenerationSettings,
+    *,
+    games: int | None = None,
+    positions: int | None = None,
+    workers: int = 1,
+    executor: Executor | None = None,
+    in_flight: int | None = None,
+    progress: Progress = SILENT,
+    tell: Callable[[str], None] | None = None,
+) -> Generated:
+    """Play games into a folder; what is there already is kept.
+
+    Parameters
+    ----------
+    game
+        The game.
+    folder
+        Made if absent; holds this generation alone.
+    settings
+        What is played.
+    games, positions
+        Exactly one of them: the number of games, or the least number of positions, for which whole files are played.
+    workers, executor, in_flight
+        Where; see :func:`glem.core.tasks.tasks.run_tasks`. The games do not depend on it.
+    progress
+        Display.
+    tell
+        Called with one sentence where bad openings of a file were left out; None raises instead.
+
+    Raises
+    ------
+    BadInputError
+        A bad number, players that cannot be made, a folder with other games, more games than there are openings for
+        players without chance.
+    """
+    if (games is None) == (positions is None):
+        raise BadInputError("say either how many games are to be played or how many positions")
+    for name, value in (("games", games), ("positions", positions)):
+        if value is not None and value < 1:
+            raise BadInputError(f"the number of {name} must be at least 1, got {value}")
+    settings = attrs.evolve(settings, players=tuple(player.resolved(game) for player in settings.players))
+    openings = settings.openings.listed(game, tell=tell)
+    suffix = _suffix(game, settings.format)
+    if openings is not None:
+        _check_openings(game, openings, suffix)
+    if not folder.is_dir():
+        check_writable(folder)
+    described, files = _described(game, settings, openings), f"games-*{suffix}"
+    with run_folder(
+        folder, described, keep=True, mark=_MARK, files=files, content="games", remedy="name another folder"
+    ):
+        plan = _Plan(game, settings, openings, _Folder(game, folder, suffix), games, positions)
+        made = 0
+        run = run_tasks(_play_file, plan.tasks(), workers=workers, executor=executor, in_flight=in_flight)
+        with progress("Playing games", plan.goal) as display, contextlib.closing(run) as results:
+            display.advance(plan.reached())
+            for place, records in results:
+                before = plan.reached()
+                plan.add(place, records)
+                made += len(records)
+                display.advance(plan.reached() - before)
+                if plan.reached() >= plan.goal:
+                    break
+        return plan.finish(made)
+
+
+def _suffix(game: Game, name: str) -> str:
+    """Suffix of files in a format."""
+    formats = {each.name: each for each in record_formats(game).values() if each.write is not None and each.suffixes}
+    if name not in formats:
+        raise BadInputError(f"games of {game.title} are not generated as {name!r}; known: {', '.join(formats)}")
+    return formats[name].suffixes[0]
+
+
+def _check_openings(game: Game, openings: Sequence[Opening], suffix: str) -> None:
+    if suffix in GAME_LINES.suffixes and any(opening.start for opening in openings):
+        raise BadInputError(
+            "an opening does not begin in the initial position, and glem's own files of games have no room for that; "
+            "give moves, or another --format"
+        )
+    check_format_holds(game, f"games{suffix}", records_of_openings(game, openings))
+
+
+class _Plan:
+    """Which files are to be made, and how far the work is."""
+
+    def __init__(
+        self,
+        game: Game,
+        settings: GenerationSettings,
+        openings: list[Opening] | None,
+        folder: _Folder,
+        games: int | None,
+        positions: int | None,
+    ) -> None:
+        self._game = game
+        self._settings = settings
+        self._openings = openings
+        self._folder = folder
+        self._games = games
+        self.goal = games or positions or 0
+        self._given_out: list[int] = []
+        self._made: set[int] = set()
+        self._complete = self._reached = 0
+        self._most = self._most_games()
+        if games is not None and games > self._most:
+            raise BadInputError(
+                f"{games:,} games are wanted, but these players play only {self._most:,} different ones from "
+                f"{len(openings or ()):,} openings; more need exploration"
+            )
+
+    def _most_games(self) -> int:
+        """Games that differ: players without chance repeat themselves where the opening does."""
+        settings = self._settings
+        by_chance = settings.exploration > 0 or any(player.kind != SEARCH for player in settings.players)
+        if self._openings is None or by_chance:
+            return _MOST_GAMES
+        return len(self._openings) * len(settings.players)
+
+    def tasks(self) -> Iterator[_FileTask]:
+        """Yield tasks for the files that are missing, until the goal is reached."""
+        for file in itertools.count():
+            count = self._games_of(file)
+            if count <= 0 or self.reached() >= self.goal:
+                return
+            if self._folder.has(file, count):
+                continue
+            self._given_out.append(file)
+            first = file * self._settings.games_per_file
+            openings = None
+            if self._openings is not None:
+                among = len(self._openings)
+                openings = tuple(self._openings[number % among] for number in range(first, first + count))
+            yield _FileTask(self._game, self._settings, openings, len(self._openings or ()), first, count)
+
+    def _games_of(self, file: int) -> int:
+        """Games that a file must hold; none beyond the last."""
+        size = self._settings.games_per_file
+        return min(size, min(self._most, self._games or _MOST_GAMES) - file * size)
+
+    def add(self, place: int, records: GameRecords) -> None:
+        """Write what a task has played."""
+        file = self._given_out[place]
+        self._folder.write(file, records)
+        self._made.add(file)
+
+    def reached(self) -> int:
+        """Positions, or games, of the files from the first on without a gap, as many as the goal needs."""
+        while self._reached < self.goal:
+            needed = self._games_of(self._complete)
+            if needed <= 0 or not self._folder.has(self._complete, needed):
+                break
+            amounts = self._folder.positions if self._games is None else self._folder.games
+            self._reached += amounts[self._complete]
+            self._complete += 1
+        return self._reached
+
+    def finish(self, made: int) -> Generated:
+        """Remove what was played beyond the goal while the last files before it were still at work."""
+        reached = self.reached()
+        files = range(self._complete)
+        for file in self._made.difference(files):
+            self._folder.path(file).unlink()
+        if reached < self.goal:
+            raise BadInputError(
+                f"all {self._most:,} different games of these players give {reached:,} positions, "
+                f"{self.goal:,} are wanted; more need exploration or longer openings"
+            )
+        return Generated(
+            files=tuple(self._folder.path(file) for file in files),
+            games=sum(self._folder.games[file] for file in files),
+            positions=sum(self._folder.positions[file] for file in files),
+            made=made,
+        )

@@ -1,0 +1,443 @@
+"""Patterns: sets of atomic features whose joint values index a table of weights (GLEM, section 4.4).
+
+An entry of a pattern's table is a configuration: all features of the pattern with certain values. A pattern
+stands for all its images under the board symmetries, its *instances*; they share one table. Where a symmetry
+maps a pattern onto itself, it exchanges entries of the table, and each such orbit of entries shares one weight
+(*folding*), so that an evaluation gives a position and its image the same value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+
+from glem.core.compiling.kernels import kernel
+from glem.core.errors import BadInputError
+from glem.core.features.features import AtomicFeatures, Relation
+
+__all__ = [
+    "MAX_TABLE_SIZE",
+    "Instance",
+    "Pattern",
+    "PatternSet",
+    "check_pattern",
+    "count_matches",
+    "images_of",
+    "permuted_entries",
+    "relations_of",
+    "self_images",
+]
+
+MAX_TABLE_SIZE = 1 << 16
+"""Entries that a dense table may have, so that an index fits into 16 bits; larger patterns are sparse."""
+
+_BLOCK = 2048
+
+
+@define(frozen=True)
+class Pattern:
+    """A named tuple of atomic features.
+
+    Parameters
+    ----------
+    name
+        Short unique name.
+    features
+        Feature indices of the base instance, the most significant digit of the table index first.
+    """
+
+    name: str
+    features: tuple[int, ...]
+
+
+@define(frozen=True)
+class Instance:
+    """One image of a pattern: the features that take the places of the base instance's features."""
+
+    pattern: int
+    features: tuple[int, ...]
+
+
+def images_of(features: AtomicFeatures, base: Sequence[int]) -> list[tuple[int, ...]]:
+    """Distinct images of a feature tuple under the symmetries, one per set of features, the tuple itself first."""
+    if features.symmetries is None:
+        return [tuple(base)]
+    images: dict[frozenset[int], tuple[int, ...]] = {}
+    for symmetry in features.symmetries:
+        image = tuple(int(symmetry[feature]) for feature in base)
+        images.setdefault(frozenset(image), image)
+    return list(images.values())
+
+
+def self_images(features: AtomicFeatures, base: Sequence[int]) -> list[tuple[int, ...]]:
+    """Images of a feature tuple that hold the same features, in whatever order; the tuple itself first."""
+    found = [tuple(base)]
+    if features.symmetries is not None:
+        for symmetry in features.symmetries:
+            image = tuple(int(symmetry[feature]) for feature in base)
+            if frozenset(image) == frozenset(base) and image not in found:
+                found.append(image)
+    return found
+
+
+def permuted_entries(
+    entries: NDArray[np.int64], base: Sequence[int], image: Sequence[int], cardinalities: Sequence[int]
+) -> NDArray[np.int64]:
+    """Find the table entries that stand for the same feature values when the pattern is read in another order.
+
+    Parameters
+    ----------
+    entries
+        int64 [n]: mixed-radix indices, the values of the features ``base`` from the most significant digit on.
+    base, image
+        The pattern's features, and the same features in the order of one of its :func:`self_images`.
+    cardinalities
+        Number of values of each feature.
+    """
+    digits: dict[int, NDArray[np.int64]] = {}
+    rest = entries
+    for feature, cardinality in zip(reversed(base), reversed(cardinalities), strict=True):
+        rest, digits[feature] = np.divmod(rest, cardinality)
+    permuted = np.zeros_like(entries)
+    for feature, cardinality in zip(image, cardinalities, strict=True):
+        permuted = permuted * cardinality + digits[feature]
+    return permuted
+
+
+def relations_of(features: AtomicFeatures, pattern: Pattern, entry: int) -> tuple[Relation, ...]:
+    """Relations, on the base instance, of an entry of a pattern's table."""
+    relations = []
+    for feature in reversed(pattern.features):
+        entry, digit = divmod(entry, features[feature].cardinality)
+        relations.append(Relation(feature, features[feature].low + digit))
+    return tuple(reversed(relations))
+
+
+def _fold(features: AtomicFeatures, base: tuple[int, ...], cardinalities: list[int]) -> NDArray[np.int64]:
+    """Rank of the orbit of each table entry under the symmetries that map the pattern onto itself: int64 [size]."""
+    entries = np.arange(int(np.prod(cardinalities, dtype=np.int64)))
+    orders = self_images(features, base)
+    smallest = np.minimum.reduce([permuted_entries(entries, base, image, cardinalities) for image in orders])
+    return np.unique(smallest, return_inverse=True)[1].astype(np.int64)
+
+
+class _Tables(NamedTuple):
+    """Patterns as the kernel sees them: the features of each instance, their ranges, and the folded tables."""
+
+    members: NDArray[np.int64]
+    member_starts: NDArray[np.int64]
+    lows: NDArray[np.int64]
+    cardinalities: NDArray[np.int64]
+    folds: NDArray[np.uint16]
+    fold_starts: NDArray[np.int64]
+
+
+@kernel
+def _fill_indices(
+    values: Any,
+    tables: Any,
+    targets: Any,
+    indices: Any,
+) -> None:
+    """Write the folded index of every instance: instance by instance over blocks of rows, which vectorizes."""
+    members, member_starts, folds, fold_starts = tables.members, tables.member_starts, tables.folds, tables.fold_starts
+    count = values.shape[1]
+    index = np.empty(_BLOCK, np.int32)
+    for start in range(0, count, _BLOCK):
+        end = min(start + _BLOCK, count)
+        for instance in range(indices.shape[0]):
+            index[: end - start] = 0
+            for place in range(member_starts[instance], member_starts[instance + 1]):
+                feature = members[place]
+                low = np.int32(tables.lows[feature])
+                cardinality = np.int32(tables.cardinalities[feature])
+                column = values[feature]
+                for row in range(start, end):
+                    index[row - start] = index[row - start] * cardinality + (np.int32(column[row]) - low)
+            fold_start = fold_starts[instance]
+            out = indices[instance]
+            for row in range(start, end):
+                out[targets[row]] = folds[fold_start + index[row - start]]
+
+
+@kernel
+def count_matches(indices: Any, group_starts: Any, offsets: Any, weights: Any, matches: Any, squares: Any) -> None:
+    """Add, for every weight, the rows in which it is active and the sum of its squared multiplicities.
+
+    Parameters
+    ----------
+    indices
+        uint16 [I, n]: weight within the pattern of every instance and row.
+    group_starts
+        int64 [P + 1]: first instance of every pattern.
+    offsets
+        int64 [I]: first weight of each instance's pattern.
+    weights
+        float32 [n]: weight of each row.
+    matches, squares
+        float64 arrays to add to: sum of the row weights w with h > 0, and of w h^2, where h is the number of
+        instances of a pattern that share the weight in a row.
+    """
+    same = np.empty(_BLOCK, np.uint16)
+    earlier = np.empty(_BLOCK, np.uint16)
+    for block in range(0, weights.shape[0], _BLOCK):
+        rows = min(block + _BLOCK, weights.shape[0]) - block
+        for group in range(group_starts.shape[0] - 1):
+            for instance in range(group_starts[group], group_starts[group + 1]):
+                mine = indices[instance, block : block + rows]
+                same[:rows] = 0
+                earlier[:rows] = 0
+                for other in range(group_starts[group], group_starts[group + 1]):
+                    theirs = indices[other, block : block + rows]
+                    if other < instance:
+                        for row in range(rows):
+                            earlier[row] += np.uint16(mine[row] == theirs[row])
+                    for row in range(rows):
+                        same[row] += np.uint16(mine[row] == theirs[row])
+                offset = offsets[instance]
+                for row in range(rows):
+                    weight = np.float64(weights[block + row])
+                    squares[offset + mine[row]] += weight * same[row]
+                    if earlier[row] == 0:
+                        matches[offset + mine[row]] += weight
+
+
+@define(frozen=True, eq=False)
+class PatternSet:
+    """Patterns with dense tables, their symmetric instances and their folded weights.
+
+    Parameters
+    ----------
+    features
+        The game's atomic features.
+    patterns
+        Distinct names, each with at most :data:`MAX_TABLE_SIZE` table entries.
+
+    Attributes
+    ----------
+    instances
+        All instances, pattern by pattern.
+    table_sizes
+        int64 [P]: entries of each pattern's table.
+    weight_sizes, weight_starts
+        int64 [P], [P + 1]: weights of each pattern after folding, and where they begin among all.
+
+    Raises
+    ------
+    BadInputError
+        Two patterns of one name, a feature twice in a pattern, a table that is too large, or a symmetry that
+        exchanges features of different ranges.
+    """
+
+    features: AtomicFeatures
+    patterns: tuple[Pattern, ...]
+    instances: tuple[Instance, ...] = field(init=False, repr=False)
+    table_sizes: NDArray[np.int64] = field(init=False, repr=False)
+    weight_sizes: NDArray[np.int64] = field(init=False, repr=False)
+    weight_starts: NDArray[np.int64] = field(init=False, repr=False)
+    _folds: tuple[NDArray[np.int64], ...] = field(init=False, repr=False)
+    _tables: _Tables = field(init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        if len({pattern.name for pattern in self.patterns}) != len(self.patterns):
+            raise BadInputError("two patterns have one name")
+        folds = []
+        instances: list[Instance] = []
+        for place, pattern in enumerate(self.patterns):
+            cardinalities = check_pattern(self.features, pattern)
+            size = int(np.prod(cardinalities, dtype=object))
+            if size > MAX_TABLE_SIZE:
+                raise BadInputError(
+                    f"pattern {pattern.name!r} has {size:,} table entries, a dense table at most "
+                    f"{MAX_TABLE_SIZE:,}: make it a sparse pattern"
+                )
+            folds.append(_fold(self.features, pattern.features, cardinalities))
+            instances.extend(Instance(place, image) for image in images_of(self.features, pattern.features))
+        sizes = np.array([fold.max() + 1 for fold in folds], np.int64)
+        self._set("instances", tuple(instances))
+        self._set("table_sizes", np.array([len(fold) for fold in folds], np.int64))
+        self._set("weight_sizes", sizes)
+        self._set("weight_starts", np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+        self._set("_folds", tuple(folds))
+        table_starts = np.concatenate([[0], np.cumsum(self.table_sizes)]).astype(np.int64)
+        pattern_of = np.array([instance.pattern for instance in instances], np.int64)
+        members = [feature for instance in instances for feature in instance.features]
+        member_starts = np.cumsum([0, *(len(instance.features) for instance in instances)])
+        self._set(
+            "_tables",
+            _Tables(
+                np.array(members, np.int64),
+                member_starts.astype(np.int64),
+                np.array([feature.low for feature in self.features.features], np.int64),
+                np.array([feature.cardinality for feature in self.features.features], np.int64),
+                np.concatenate([np.zeros(0, np.int64), *folds]).astype(np.uint16),
+                table_starts[pattern_of] if len(instances) else np.zeros(0, np.int64),
+            ),
+        )
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_names(cls, features: AtomicFeatures, names: Mapping[str, Sequence[str]]) -> PatternSet:
+        """Pattern set from feature names.
+
+        Parameters
+        ----------
+        features
+            The game's atomic features.
+        names
+            Pattern name to the names of its features; one instance each, the symmetric ones follow.
+
+        Raises
+        ------
+        BadInputError
+            An unknown feature, or what :class:`PatternSet` raises.
+        """
+        patterns = [
+            Pattern(name, tuple(features.index(member) for member in members)) for name, members in names.items()
+        ]
+        return cls(features, tuple(patterns))
+
+    def __len__(self) -> int:
+        return len(self.patterns)
+
+    @property
+    def weight_count(self) -> int:
+        """Number of weights of all patterns together."""
+        return int(self.weight_starts[-1])
+
+    @property
+    def group_starts(self) -> NDArray[np.int64]:
+        """int64 [P + 1]: first instance of each pattern."""
+        counts = np.bincount([instance.pattern for instance in self.instances], minlength=len(self.patterns))
+        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+    @property
+    def column_offsets(self) -> NDArray[np.int64]:
+        """int64 [I]: first weight of each instance's pattern."""
+        return self.weight_starts[np.array([instance.pattern for instance in self.instances], np.intp)]
+
+    def fold(self, pattern: int) -> NDArray[np.int64]:
+        """Weight, within the pattern, of each entry of its table: int64 [table size]."""
+        return self._folds[pattern]
+
+    def indices(
+        self,
+        values: NDArray[np.int16],
+        *,
+        targets: NDArray[np.int64] | None = None,
+        out: NDArray[np.uint16] | None = None,
+    ) -> NDArray[np.uint16]:
+        """Find the active entry of every instance in every position.
+
+        Parameters
+        ----------
+        values
+            int16 [N, F], best feature by feature (Fortran order) as :meth:`AtomicFeatures.values` returns it.
+        targets
+            int64 [N]: a permutation, the row of the result for each position; by default its own.
+        out
+            Where to write: uint16 [I, N] in C order.
+
+        Returns
+        -------
+        indices
+            uint16 [I, N]: weight within its pattern (:attr:`column_offsets` leads to the weight among all).
+
+        Raises
+        ------
+        BadInputError
+            The shape is wrong or a value is outside its feature's range.
+        """
+        columns = self._checked(values)
+        count = columns.shape[1]
+        if targets is None:
+            targets = np.arange(count, dtype=np.int64)
+        if out is None:
+            out = np.empty((len(self.instances), count), np.uint16)
+        if out.shape != (len(self.instances), count) or targets.shape != (count,):
+            raise BadInputError(f"indices of {count} positions do not fit into {out.shape} at {targets.shape}")
+        _fill_indices(columns, self._tables, np.ascontiguousarray(targets, np.int64), out)
+        return out
+
+    def _checked(self, values: NDArray[np.int16]) -> NDArray[np.int16]:
+        """Values feature by feature, after a look at the ranges: an index outside its table would corrupt memory."""
+        if values.ndim != 2 or values.shape[1] != len(self.features):
+            raise BadInputError(f"feature values are {values.shape}, expected [N, {len(self.features)}]")
+        columns = np.ascontiguousarray(values.T, np.int16)
+        if columns.shape[1]:
+            for place in sorted({feature for pattern in self.instances for feature in pattern.features}):
+                feature = self.features[place]
+                low, high = int(columns[place].min()), int(columns[place].max())
+                if low < feature.low or high > feature.high:
+                    raise BadInputError(
+                        f"feature {feature.name!r} has values {low}..{high}, its range is {feature.low}..{feature.high}"
+                    )
+        return columns
+
+    def count_entries(
+        self, values: NDArray[np.int16], weights: NDArray[np.float32] | None = None
+    ) -> NDArray[np.float64]:
+        """Match count of every weight: in how many positions at least one instance shows one of its entries.
+
+        Parameters
+        ----------
+        values
+            int16 [N, F].
+        weights
+            float32 [N]: weight of each position, 1 by default.
+
+        Returns
+        -------
+        counts
+            float64 [weight_count]. A configuration is valid when its count reaches the minimum n.
+        """
+        indices = self.indices(values)
+        row_weights = np.ones(len(values), np.float32) if weights is None else np.ascontiguousarray(weights, np.float32)
+        matches = np.zeros(self.weight_count)
+        count_matches(
+            indices,
+            self.group_starts,
+            self.column_offsets,
+            row_weights,
+            matches,
+            np.zeros_like(matches),
+        )
+        return matches
+
+    def locate(self, weight: int) -> tuple[int, int]:
+        """Pattern and first table entry of a weight."""
+        if not 0 <= weight < self.weight_count:
+            raise BadInputError(f"weight {weight} is not among the {self.weight_count} of the patterns")
+        pattern = int(np.searchsorted(self.weight_starts, weight, side="right")) - 1
+        rank = weight - self.weight_starts[pattern]
+        return pattern, int(np.flatnonzero(self._folds[pattern] == rank)[0])
+
+    def describe(self, weight: int) -> tuple[str, tuple[Relation, ...]]:
+        """Pattern name and relations, on the base instance, of the configuration behind a weight."""
+        place, entry = self.locate(weight)
+        pattern = self.patterns[place]
+        return pattern.name, relations_of(self.features, pattern, entry)
+
+
+def check_pattern(features: AtomicFeatures, pattern: Pattern) -> list[int]:
+    """Cardinalities of a pattern's features; :class:`BadInputError` where features or symmetries do not fit."""
+    if not pattern.features or len(set(pattern.features)) != len(pattern.features):
+        raise BadInputError(f"pattern {pattern.name!r} is empty or names a feature twice")
+    for feature in pattern.features:
+        if not 0 <= feature < len(features):
+            raise BadInputError(f"pattern {pattern.name!r}: there is no feature {feature}")
+    for image in images_of(features, pattern.features):
+        for feature, other in zip(pattern.features, image, strict=True):
+            one, two = features[feature], features[other]
+            if (one.low, one.high) != (two.low, two.high):
+                raise BadInputError(
+                    f"pattern {pattern.name!r}: a symmetry maps {one.name!r} ({one.low}..{one.high}) "
+                    f"to {two.name!r} ({two.low}..{two.high})"
+                )
+    return [features[feature].cardinality for feature in pattern.features]

@@ -1,0 +1,203 @@
+"""Where the data of pattern configurations is kept: flat tables, sparse hash tables (GLEM, section 4.4).
+
+A large pattern has more possible configurations than memory, but only those that match enough positions are valid.
+Its features are split into two halves with the mixed-radix indices i1 and i2. ``offset[i1] + i2`` is the place of
+the configuration in the hash table, where the lock tells whether it is there: it must equal i1 (Fig. 5).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.compiling.kernels import kernel, trailing_zeros
+from glem.core.errors import BadInputError
+
+__all__ = ["DenseTable", "SparseTable"]
+
+
+@define(frozen=True, eq=False)
+class DenseTable:
+    """A slot for every configuration of a small or medium pattern.
+
+    Parameters
+    ----------
+    slots
+        int32 [entries]: where the data of each entry is kept, -1 for entries that are not valid.
+    """
+
+    slots: NDArray[np.int32]
+
+    @classmethod
+    def from_counts(cls, counts: NDArray[np.floating], minimum_matches: float) -> DenseTable:
+        """Give slots, in ascending order, to the entries with at least ``minimum_matches`` matches."""
+        valid = np.asarray(counts) >= minimum_matches
+        slots = np.where(valid, np.cumsum(valid) - 1, -1).astype(np.int32)
+        return cls(slots)
+
+    def __len__(self) -> int:
+        return int((self.slots >= 0).sum())
+
+    def lookup(self, entries: NDArray[np.integer]) -> NDArray[np.int32]:
+        """Slots of some entries, -1 for those that are not valid."""
+        found: NDArray[np.int32] = self.slots[entries]
+        return found
+
+
+@kernel
+def _place_rows(first_rows: Any, row_starts: Any, seconds: Any, offsets: Any, occupied: Any) -> Any:
+    """Give each i1 the least offset at which none of its entries is taken; the words used, or -1 for too few.
+
+    64 offsets are tried at a time: bit b of a shifted word of the occupancy says whether offset ``64 w + b`` collides.
+    """
+    top = np.int64(0)
+    for place in range(first_rows.shape[0]):
+        first = first_rows[place]
+        start, stop = row_starts[first], row_starts[first + 1]
+        word = np.int64(0)
+        while True:
+            taken = np.uint64(0)
+            for entry in range(start, stop):
+                position = word * 64 + seconds[entry]
+                if (position >> 6) + 1 >= occupied.shape[0]:
+                    return np.int64(-1)
+                shift = np.uint64(position & 63)
+                taken |= occupied[position >> 6] >> shift
+                if shift != np.uint64(0):
+                    taken |= occupied[(position >> 6) + 1] << (np.uint64(64) - shift)
+                if taken == ~np.uint64(0):
+                    break
+            if taken != ~np.uint64(0):
+                offset = word * 64 + trailing_zeros(~taken)
+                break
+            word += 1
+        offsets[first] = offset
+        for entry in range(start, stop):
+            position = offset + seconds[entry]
+            occupied[position >> 6] |= np.uint64(1) << np.uint64(position & 63)
+            top = max(top, position)
+    return top
+
+
+@kernel
+def _lookup(offsets: Any, locks: Any, slots: Any, firsts: Any, seconds: Any, found: Any) -> None:
+    for row in range(firsts.shape[0]):
+        first = firsts[row]
+        place = offsets[first] + seconds[row]
+        found[row] = slots[place] if locks[place] == first else np.int32(-1)
+
+
+@define(frozen=True, eq=False)
+class SparseTable:
+    """The hash table of GLEM, Fig. 5.
+
+    Parameters
+    ----------
+    offsets
+        int32 [number of i1]: 0 for an i1 without valid configurations.
+    locks, slots
+        int32 [table size]: the i1 that an entry belongs to, -1 for unused ones, and where its data is kept.
+    second_count
+        Number of possible i2.
+    """
+
+    offsets: NDArray[np.int32]
+    locks: NDArray[np.int32]
+    slots: NDArray[np.int32]
+    second_count: int
+
+    @classmethod
+    def from_pairs(
+        cls,
+        firsts: NDArray[np.integer],
+        seconds: NDArray[np.integer],
+        slots: NDArray[np.integer],
+        first_count: int,
+        second_count: int,
+    ) -> SparseTable:
+        """Build the table: offsets by first fit, the most frequent i1 first (ties: the smaller i1).
+
+        Parameters
+        ----------
+        firsts, seconds
+            i1 and i2 of the valid configurations [V], no pair twice.
+        slots
+            Where the data of each is kept, at least 0; several configurations may share a slot.
+        first_count, second_count
+            Numbers of possible i1 and i2.
+
+        Raises
+        ------
+        BadInputError
+            An index out of range, a negative slot, or a pair that stands twice.
+        """
+        first = np.ascontiguousarray(firsts, np.int64)
+        second = np.ascontiguousarray(seconds, np.int64)
+        for name, array, bound in (("i1", first, first_count), ("i2", second, second_count)):
+            if len(array) and not 0 <= array.min() <= array.max() < bound:
+                raise BadInputError(f"sparse table: {name} {array.min()}..{array.max()} is not in 0..{bound - 1}")
+        if len(slots) and np.min(slots) < 0:
+            raise BadInputError("sparse table: slots must be at least 0")
+        order = np.lexsort((second, first))
+        pairs = first[order] * second_count + second[order]
+        if (np.diff(pairs) == 0).any():
+            raise BadInputError("sparse table: a configuration stands twice")
+        counts = np.bincount(first, minlength=first_count)
+        row_starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        by_frequency = np.argsort(-counts, kind="stable")[: int((counts > 0).sum())].astype(np.int64)
+        offsets = np.zeros(first_count, np.int64)
+        # First fit never needs more than one offset per collision: V taken entries and the span of i2.
+        words = 4 + (2 * len(first) + 2 * second_count) // 64
+        while True:
+            offsets[:] = 0
+            top = int(_place_rows(by_frequency, row_starts, second[order], offsets, np.zeros(words, np.uint64)))
+            if top >= 0:
+                break
+            words *= 2
+        size = int(offsets.max(initial=0)) + second_count
+        locks = np.full(size, -1, np.int32)
+        table = np.full(size, -1, np.int32)
+        places = offsets[first] + second
+        locks[places] = first
+        table[places] = slots
+        return cls(offsets.astype(np.int32), locks, table, second_count)
+
+    def __len__(self) -> int:
+        return int((self.locks >= 0).sum())
+
+    @property
+    def size(self) -> int:
+        """Entries of the hash table, used or not."""
+        return len(self.locks)
+
+    @property
+    def byte_count(self) -> int:
+        """Memory of the table and its offsets."""
+        return self.offsets.nbytes + self.locks.nbytes + self.slots.nbytes
+
+    def lookup(self, firsts: NDArray[np.integer], seconds: NDArray[np.integer]) -> NDArray[np.int32]:
+        """Slots of some configurations.
+
+        Parameters
+        ----------
+        firsts, seconds
+            i1 and i2 [n], in their ranges.
+
+        Returns
+        -------
+        slots
+            int32 [n], -1 for configurations that are not valid.
+        """
+        first = np.ascontiguousarray(firsts, np.int32)
+        second = np.ascontiguousarray(seconds, np.int32)
+        if len(first) and not (
+            0 <= first.min() <= first.max() < len(self.offsets)
+            and 0 <= second.min() <= second.max() < self.second_count
+        ):
+            raise BadInputError("sparse table: an index is out of range")
+        found = np.empty(len(first), np.int32)
+        _lookup(self.offsets, self.locks, self.slots, first, second, found)
+        return found

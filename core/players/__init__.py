@@ -1,0 +1,1 @@
+"""Players: from their text to their moves."""

@@ -1,0 +1,1 @@
+"""Text protocols of engines."""

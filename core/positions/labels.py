@@ -1,0 +1,507 @@
+"""From game records to scored positions (GLEM, section 3).
+
+Three kinds of labels, all from the side to move; R is the final score of the game, T the exact value that a
+record may give for one of its positions:
+
+=============== ============================ ================================
+label           up to the exact position     after it
+=============== ============================ ================================
+``result``      R                            R
+``theoretical`` T                            T where R = T, else left out
+``auto``        T, or R where there is no T  from T to R, move by move
+=============== ============================ ================================
+
+Before the exact position T is the better label: what the position led to, without the mistakes made after it.
+Behind it T ignores the mistakes made since, and R those still to come, so that ``auto`` lets the share of T fall
+linearly from 1 to 0 over the first two thirds of the remaining moves. On tournament games with T 24 plies
+before the end these labels have less error than either alone where exact scores can be computed
+(``tests/plugins/test_label_quality.py``). Where R = T play was perfect, or mistakes cancelled out.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from attrs import define, evolve, field, fields
+from numpy.typing import NDArray
+
+from glem.core.compiling.kernels import kernel, mix
+from glem.core.errors import BadInputError
+from glem.core.features.learning import Phases
+from glem.core.game.equal_positions import position_keys
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords, ScoredPositions, added_remarks
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.replay import FINISHED, ILLEGAL, UNFINISHED, Replay, replay
+
+__all__ = [
+    "LABELS",
+    "LabelCounts",
+    "Selection",
+    "frequent_players",
+    "label_records",
+    "label_scored_positions",
+    "labels_of_games",
+    "numbered_records",
+    "positions_of_records",
+    "results_of_games",
+    "serious_error",
+]
+
+LABELS = ("result", "theoretical", "auto")
+"""Kinds of labels that game records give."""
+
+_THEORETICAL, _AUTO = 1, 2
+_SIDES = frozenset({"black", "white"})
+_FADE = 1.5
+_NO_MOVE = -2
+_GAMES_AT_ONCE = 20_000
+
+
+@define(frozen=True)
+class Selection:
+    """Which games and positions are taken. The default takes all.
+
+    Feature variance matters: games between good players alone keep the important features balanced, so their
+    mistakes, and who exploits them, are worth choosing (GLEM, section 3).
+
+    Parameters
+    ----------
+    plies
+        First and last ply, both inclusive; 0 is the starting position, passes count.
+    phases
+        Numbers of the game stages to take, with ``stages``.
+    stages
+        The game's stages.
+    players
+        Take the games with at least one of these players: whole names, or patterns with ``*`` and ``?``, in any case.
+    errors
+        Take the games in which result and theoretical score differ by at least the first and at most the second
+        number: from 0 up to a few points for flawless endgames, from many up for serious mistakes.
+    per_game
+        At most this many positions of a game, drawn at random.
+    """
+
+    plies: tuple[int, int] | None = None
+    phases: tuple[int, ...] | None = None
+    stages: Phases | None = None
+    players: frozenset[str] | None = None
+    errors: tuple[float, float] | None = None
+    per_game: int | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if self.plies is not None and not 0 <= self.plies[0] <= self.plies[1]:
+            raise BadInputError(f"plies must be a range like 20-50, got {self.plies[0]}-{self.plies[1]}")
+        if self.errors is not None and not 0 <= self.errors[0] <= self.errors[1]:
+            raise BadInputError(f"errors must be a range like 0-4, got {self.errors[0]:g}-{self.errors[1]:g}")
+        if self.per_game is not None and self.per_game < 1:
+            raise BadInputError(f"at least one position of a game must be taken, got {self.per_game}")
+        if self.phases is not None:
+            if self.stages is None:
+                raise BadInputError("a selection by phases needs the game's stages")
+            for phase in self.phases:
+                if not 0 <= phase < len(self.stages):
+                    raise BadInputError(f"there is no phase {phase}, they run from 0 to {len(self.stages) - 1}")
+
+
+@define
+class LabelCounts:
+    """What became of the game records; counts up while positions are made.
+
+    Parameters
+    ----------
+    records
+        Games read.
+    skipped
+        Bad records that the reader left out.
+    unfinished
+        Games that stop early without a result; they may have a theoretical score.
+    illegal
+        Games with an illegal move; left out.
+    other_players
+        Games left out for their players.
+    players
+        The players that were asked for, by the names in the records, and how many games each has.
+    other_errors
+        Games left out for the size of their errors.
+    without_label
+        Positions left out because their game gives them no label of the kind.
+    positions
+        Positions taken.
+    problems
+        Reader's reasons for skipped records, at most 100.
+    remarks
+        What else the readers told, and of how many games (``GameRecords.remarks``).
+    """
+
+    records: int = 0
+    skipped: int = 0
+    unfinished: int = 0
+    illegal: int = 0
+    other_players: int = 0
+    other_errors: int = 0
+    without_label: int = 0
+    positions: int = 0
+    problems: tuple[str, ...] = ()
+    remarks: Mapping[str, int] = field(factory=dict)
+    players: Mapping[str, int] = field(factory=dict)
+
+    def add(self, other: LabelCounts) -> None:
+        """Add the counts of another part."""
+        for name in (entry.name for entry in fields(LabelCounts) if isinstance(getattr(other, entry.name), int)):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.players = added_remarks(self.players, other.players)
+        self.remarks = added_remarks(self.remarks, other.remarks)
+        self.problems = (*self.problems, *other.problems)[:100]
+
+
+@kernel
+def _write_labels(
+    offsets: Any,
+    side: Any,
+    move: Any,
+    result: Any,
+    theoretical: Any,
+    exact_move: Any,
+    kind: Any,
+    pass_move: Any,
+    label: Any,
+) -> None:
+    """Write the label of every position for the side to move, nan for those without one."""
+    for game in range(len(offsets) - 1):
+        after_exact = -exact_move[game]
+        for row in range(offsets[game], offsets[game + 1]):
+            after_exact += move[row] != pass_move and move[row] >= 0
+        moves_made = 0
+        for row in range(offsets[game], offsets[game + 1]):
+            known = result[game]
+            if kind == _THEORETICAL:
+                if moves_made <= exact_move[game]:
+                    known = theoretical[game]
+                elif known != theoretical[game]:
+                    known = np.float32(np.nan)
+            elif kind == _AUTO and not np.isnan(theoretical[game]):
+                if moves_made <= exact_move[game]:
+                    known = theoretical[game]
+                else:
+                    share = 1.0 - _FADE * (moves_made - exact_move[game]) / after_exact
+                    if share > 0.0:
+                        known += np.float32(share * (theoretical[game] - known))
+            label[row] = known * side[row]
+            moves_made += move[row] != pass_move
+
+
+@kernel
+def _draw_positions(offsets: Any, wanted: Any, per_game: Any, game_key: Any, salt: Any, drawn: Any) -> None:
+    """Draw up to ``per_game`` of the wanted positions of each game (Knuth, vol. 2, section 3.4.2, algorithm S)."""
+    for game in range(len(offsets) - 1):
+        left = 0
+        for row in range(offsets[game], offsets[game + 1]):
+            left += wanted[row]
+        missing = min(left, per_game)
+        for row in range(offsets[game], offsets[game + 1]):
+            if wanted[row]:
+                ply = np.uint64(row - offsets[game])
+                number = mix(mix(game_key[game] ^ salt) + ply)
+                # The upper 53 bits are a uniform number below 1.
+                if np.float64(number >> np.uint64(11)) * 2.0**-53 * left < missing:
+                    drawn[row] = True
+                    missing -= 1
+                left -= 1
+
+
+class _Part(NamedTuple):
+    positions: PositionSet
+    counts: LabelCounts
+
+
+def _label_part(
+    game: Game, records: GameRecords, number: NDArray[np.int32], label: str, selection: Selection, seed: int
+) -> _Part:
+    """Positions of some games; ``number`` [G] are the games' record numbers in the set."""
+    counts = LabelCounts(
+        records=len(records), skipped=records.skipped, problems=records.problems, remarks=records.remarks
+    )
+    if selection.players is not None:
+        chosen, counts.players = _games_of_players(records, selection.players)
+        counts.other_players = len(records) - int(chosen.sum())
+        records = records.select(chosen)
+        number = number[chosen]
+    played = replay(game, records)
+    result = results_of_games(records, played)
+    counts.unfinished = int(((played.status == UNFINISHED) & np.isnan(result)).sum())
+    counts.illegal = int((played.status == ILLEGAL).sum())
+    chosen = played.status != ILLEGAL
+    if selection.errors is not None:
+        fitting = _games_of_errors(np.abs(result - records.theoretical_score), selection.errors)
+        counts.other_errors = int((chosen & ~fitting).sum())
+        chosen &= fitting
+
+    labels = labels_of_games(game, records, played, label)
+    wanted = chosen[played.record] & _positions_of_stage(played, selection)
+    # Nobody misses a label where the game is over.
+    wanted[played.offsets[1:][played.status == FINISHED] - 1] = False
+    counts.without_label = int((wanted & np.isnan(labels)).sum())
+    wanted &= ~np.isnan(labels)
+    game_key = position_keys(game, _rows(played.positions, played.offsets[1:] - 1))
+    if selection.per_game is not None:
+        drawn = np.zeros(len(wanted), np.bool_)
+        salt = mix(np.uint64(seed % (1 << 64)))
+        _draw_positions(played.offsets, wanted, np.int64(selection.per_game), game_key, salt, drawn)
+        wanted = drawn
+    rows = np.flatnonzero(wanted)
+    counts.positions = len(rows)
+    game_of_row = played.record[rows]
+    positions = PositionSet(
+        game=game,
+        positions=_rows(played.positions, rows),
+        label=labels[rows],
+        weight=np.ones(len(rows), np.float32),
+        record=number[game_of_row],
+        ply=played.ply[rows],
+        source=np.zeros(len(rows), np.int16),
+        game_key=game_key[game_of_row],
+        sources=(records.source,),
+        label_kind=label,
+    )
+    return _Part(positions, counts)
+
+
+def _rows(columns: Any, rows: NDArray[np.int64]) -> Any:
+    return type(columns)(*(column[rows] for column in columns))
+
+
+def results_of_games(records: GameRecords, played: Replay) -> NDArray[np.float32]:
+    """Score of each game for the first player: float32 [G], of an unfinished one that of its record, perhaps nan."""
+    return np.where(played.status == FINISHED, played.final_score, records.score).astype(np.float32)
+
+
+def labels_of_games(game: Game, records: GameRecords, played: Replay, label: str) -> NDArray[np.float32]:
+    """Label of every replayed position from its own game, for the side to move: float32 [P], nan where it has none.
+
+    Parameters
+    ----------
+    game
+        The game.
+    records
+        G games.
+    played
+        Their replay, P positions.
+    label
+        One of :data:`LABELS`.
+    """
+    labels = np.empty(len(played.ply), np.float32)
+    _write_labels(
+        played.offsets,
+        played.side,
+        played.move,
+        results_of_games(records, played),
+        np.ascontiguousarray(records.theoretical_score, np.float32),
+        np.ascontiguousarray(records.theoretical_ply, np.int16),
+        np.int64(LABELS.index(label)),
+        np.int64(_NO_MOVE if game.pass_move is None else game.pass_move),
+        labels,
+    )
+    return labels
+
+
+def _positions_of_stage(played: Replay, selection: Selection) -> NDArray[np.bool_]:
+    wanted = np.ones(len(played.ply), np.bool_)
+    if selection.plies is not None:
+        wanted &= (played.ply >= selection.plies[0]) & (played.ply <= selection.plies[1])
+    if selection.phases is not None and selection.stages is not None:
+        wanted &= np.isin(selection.stages.of(played.positions), selection.phases)
+    return wanted
+
+
+def _games_of_errors(error: NDArray[np.float32], limits: tuple[float, float]) -> NDArray[np.bool_]:
+    # The error of a game without either score is nan, which compares false.
+    fitting: NDArray[np.bool_] = (error >= limits[0]) & (error <= limits[1])
+    return fitting
+
+
+def _player_columns(records: GameRecords) -> list[str]:
+    columns = [name for name in records.names if name.endswith("player") or name in _SIDES]
+    if not columns and len(records):
+        raise BadInputError(f"{records.source or 'these records'}: the games name no players to select by")
+    return columns
+
+
+def _games_of_players(records: GameRecords, players: frozenset[str]) -> tuple[NDArray[np.bool_], dict[str, int]]:
+    """Games [G] with one of the players, and how many each of them has."""
+    whole = {player.casefold() for player in players}
+    patterns = [re.compile(fnmatch.translate(player)).match for player in whole if set("*?[") & set(player)]
+    chosen = np.zeros(len(records), np.bool_)
+    caught: Counter[str] = Counter()
+    for column in _player_columns(records):
+        numbers = records.extra[column]
+        folded = [name.casefold() for name in records.names[column]]
+        # One more entry at the end: -1 stands for an unknown player.
+        wanted = np.array([*(name in whole or any(match(name) for match in patterns) for name in folded), False])
+        chosen |= wanted[numbers]
+        found, counts = np.unique(numbers[wanted[numbers]], return_counts=True)
+        caught.update(dict(zip((records.names[column][number] for number in found), counts.tolist(), strict=True)))
+    return chosen, dict(caught)
+
+
+def frequent_players(chunks: Iterable[GameRecords], minimum_games: int) -> frozenset[str]:
+    """Names of the players with at least ``minimum_games`` games, who are mostly the good ones.
+
+    Parameters
+    ----------
+    chunks
+        All game records; columns of names that end in ``player``, or are called ``white`` and ``black``, are looked at.
+    minimum_games
+        Least number of games.
+
+    Raises
+    ------
+    BadInputError
+        Records without players.
+    """
+    games: Counter[str] = Counter()
+    for records in chunks:
+        for column in _player_columns(records):
+            numbers, counts = np.unique(records.extra[column], return_counts=True)
+            names = records.names[column]
+            games.update(
+                {names[number]: int(count) for number, count in zip(numbers, counts, strict=True) if number >= 0}
+            )
+    return frozenset(name for name, count in games.items() if count >= minimum_games)
+
+
+def numbered_records(chunks: Iterable[GameRecords]) -> Iterator[tuple[GameRecords, NDArray[np.int32]]]:
+    """Yield records in slices of bounded size with their numbers [G] in the set of all files.
+
+    The numbers of a file begin after the last of the file before, and count bad records that were skipped. Another
+    file begins with another source, and where the numbers within the file begin anew.
+    """
+    source: str | None = None
+    first = 0
+    following = 0
+    for records in chunks:
+        begins_anew = len(records) and first + int(records.extra.get("number", [following + 1])[0]) <= following
+        if records.source != source or begins_anew:
+            source, first = records.source, following
+        if "number" in records.extra:
+            number = first + np.asarray(records.extra["number"], np.int64) - 1
+        else:
+            number = following + np.arange(len(records))
+        following = max(following, int(number.max(initial=-1)) + 1)
+        if following > np.iinfo(np.int32).max:
+            raise BadInputError(f"{source}: more than {np.iinfo(np.int32).max} game records in one set")
+        for start in range(0, max(len(records), 1), _GAMES_AT_ONCE):
+            part = slice(start, start + _GAMES_AT_ONCE)
+            some = records if len(records) <= _GAMES_AT_ONCE else records.select(part)
+            if start:
+                some = evolve(some, problems=(), skipped=0, remarks={})
+            yield some, number[part].astype(np.int32)
+
+
+def _in_order(make: Callable[..., _Part], pieces: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[_Part]:
+    """Call ``make`` on each piece in ``jobs`` threads, yield in order and keep few waiting."""
+    if jobs == 1:
+        for piece in pieces:
+            yield make(*piece)
+        return
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting: deque[Future[_Part]] = deque()
+        for piece in pieces:
+            waiting.append(pool.submit(make, *piece))
+            if len(waiting) > jobs:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def serious_error(game: Game) -> float:
+    """Label units that a serious error costs: an eighth of the greatest score, half a win where only results count."""
+    greatest = max(map(abs, game.score_bounds))
+    return greatest / 8 if greatest > 1 else greatest / 2
+
+
+def label_records(
+    game: Game,
+    chunks: Iterable[GameRecords],
+    *,
+    label: str = "result",
+    selection: Selection | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    counts: LabelCounts | None = None,
+) -> Iterator[PositionSet]:
+    """Turn game records into scored positions, part by part.
+
+    Every game is replayed. The last position of a finished game is left out: the rules score it, no evaluation sees
+    it. Record numbers run through all files: those of a file begin after the last of the file before, and count the
+    bad records that were skipped.
+
+    Parameters
+    ----------
+    game
+        The game.
+    chunks
+        Game records, for instance from :func:`glem.core.positions.reading.read_records`.
+    label
+        One of :data:`LABELS`.
+    selection
+        Which positions to take, default all.
+    seed
+        Decides which positions ``selection.per_game`` draws, for each game by itself.
+    jobs
+        Number of threads; the result does not depend on it.
+    counts
+        Counts up what was read, left out and taken.
+
+    Yields
+    ------
+    PositionSet
+        Positions of up to 20,000 games, in order; concatenate them with ``renumber=False``.
+
+    Raises
+    ------
+    BadInputError
+        An unknown label, or records that do not know what the selection asks for.
+    """
+    if label not in LABELS:
+        raise BadInputError(f"unknown label {label!r}; there are: {', '.join(LABELS)}")
+    if jobs < 1:
+        raise BadInputError(f"the number of jobs must be positive, got {jobs}")
+    chosen = Selection() if selection is None else selection
+    total = LabelCounts() if counts is None else counts
+
+    def make(records: GameRecords, number: NDArray[np.int32]) -> _Part:
+        return _label_part(game, records, number, label, chosen, seed)
+
+    for part in _in_order(make, numbered_records(chunks), jobs):
+        total.add(part.counts)
+        yield part.positions
+
+
+def positions_of_records(
+    game: Game,
+    chunks: Iterable[GameRecords],
+    *,
+    label: str = "result",
+    selection: Selection | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+) -> PositionSet:
+    """Make one set of all positions of some game records; the arguments are those of :func:`label_records`."""
+    parts: list[PositionSet] = list(label_records(game, chunks, label=label, selection=selection, seed=seed, jobs=jobs))
+    return PositionSet.concatenate([*parts, PositionSet.empty(game, label_kind=label)], renumber=False)
+
+
+def label_scored_positions(game: Game, chunks: Iterable[ScoredPositions], source: str) -> Iterator[PositionSet]:
+    """Position sets of externally scored positions, as a game's position formats give them.
+
+    Every position counts as a game of its own, so that equal positions fall on the same side of a split.
+    """
+    for chunk in chunks:
+        yield PositionSet.from_positions(game, chunk.positions, chunk.label, source=source, label_kind="score")

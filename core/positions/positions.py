@@ -1,0 +1,364 @@
+"""Scored positions in columns: the training and test sets of evaluation functions (GLEM, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+from glem.core.game.equal_positions import contiguous_columns, group_equal, position_keys, scatter
+from glem.core.game.game import Game
+
+__all__ = ["Merger", "PositionSet"]
+
+_DTYPES = {
+    "label": np.float32,
+    "weight": np.float32,
+    "record": np.int32,
+    "ply": np.int16,
+    "source": np.int16,
+    "game_key": np.uint64,
+    "label_spread": np.float32,
+}
+
+
+@define(frozen=True, eq=False, repr=False)
+class PositionSet:
+    """N positions of one game with their labels, weights and where they come from.
+
+    The constructor wants every column; :meth:`from_positions` fills in what is not known.
+    :func:`glem.core.positions.labels.positions_of_records` makes a set of game records, and
+    :mod:`glem.core.positions.files` reads and writes sets.
+
+    Parameters
+    ----------
+    game
+        The game.
+    positions
+        Position of columns [N]: the game's position type with one array per field.
+    label
+        float32 [N], score from the side to move.
+    weight
+        float32 [N], how many observations the label stands for, not negative.
+    record
+        int32 [N], number of the game record within the set, -1 where unknown.
+    ply
+        int16 [N], plies played before the position, passes included, -1 where unknown.
+    source
+        int16 [N], index into ``sources``, -1 where unknown.
+    game_key
+        uint64 [N], a hash of the game that the position was played in, modulo the symmetries of the board: the
+        same game has the same key in every file. A position without a game has its own hash.
+    sources
+        Names of the files that the positions come from.
+    label_kind
+        What the labels are: ``result``, ``theoretical``, ``auto`` (see :mod:`glem.core.positions.labels`), ``score``,
+        ...
+    label_spread
+        float32 [N], standard deviation of the labels that were merged into this one; None where not kept.
+
+    Raises
+    ------
+    BadInputError
+        Columns differ in length, a label or weight is not finite, a weight is negative, a record, ply or source is less
+        than -1, or a source is none of ``sources``.
+    """
+
+    game: Game
+    positions: Any
+    label: NDArray[np.float32]
+    weight: NDArray[np.float32]
+    record: NDArray[np.int32]
+    ply: NDArray[np.int16]
+    source: NDArray[np.int16]
+    game_key: NDArray[np.uint64]
+    sources: tuple[str, ...] = ()
+    label_kind: str = "score"
+    label_spread: NDArray[np.float32] | None = None
+
+    def __attrs_post_init__(self) -> None:
+        columns = contiguous_columns(self.game, self.positions)
+        object.__setattr__(self, "positions", columns)
+        count = len(columns[0])
+        for name, column in self.columns().items():
+            if len(column) != count:
+                raise BadInputError(f"a set of {count} positions has {len(column)} values of {name!r}")
+            if name in _DTYPES:
+                object.__setattr__(self, name, np.ascontiguousarray(column, _DTYPES[name]))
+        if not np.isfinite(self.label).all():
+            row = int(np.flatnonzero(~np.isfinite(self.label))[0])
+            raise BadInputError(f"label of position {row} is {self.label[row]}, a finite score is needed")
+        if not (np.isfinite(self.weight) & (self.weight >= 0)).all():
+            row = int(np.flatnonzero(~(np.isfinite(self.weight) & (self.weight >= 0)))[0])
+            raise BadInputError(f"weight of position {row} is {self.weight[row]}, it must be finite and not negative")
+        for name in ("record", "ply", "source"):
+            if (least := int(getattr(self, name).min(initial=-1))) < -1:
+                raise BadInputError(f"a position has {name} {least}; -1 stands for unknown, known ones begin with 0")
+        if int(self.source.max(initial=-1)) >= len(self.sources):
+            raise BadInputError(f"a position names source {int(self.source.max())} of {len(self.sources)}, from 0")
+
+    # ------------------------------------------------------------------------------------ construction
+
+    @classmethod
+    def from_positions(
+        cls,
+        game: Game,
+        positions: Any,
+        label: NDArray[Any] | Sequence[float],
+        *,
+        weight: NDArray[Any] | None = None,
+        record: NDArray[Any] | None = None,
+        ply: NDArray[Any] | None = None,
+        source: str | None = None,
+        label_kind: str = "score",
+    ) -> PositionSet:
+        """Make a set of positions with externally given scores.
+
+        Parameters
+        ----------
+        game
+            The game.
+        positions
+            Position of columns [N], or a sequence of N positions.
+        label
+            Scores [N] from the side to move.
+        weight
+            Weights [N], default 1.
+        record, ply
+            Numbers [N], default unknown.
+        source
+            Name of the file or program that the scores come from.
+        label_kind
+            What the labels are.
+        """
+        if not isinstance(positions, game.position_type):
+            columns = game.empty_columns(len(positions))
+            for row, position in enumerate(positions):
+                for column, value in zip(columns, position, strict=True):
+                    column[row] = value
+            positions = columns
+        count = len(positions[0])
+        return cls(
+            game=game,
+            positions=positions,
+            label=np.asarray(label, np.float32),
+            weight=np.ones(count, np.float32) if weight is None else np.asarray(weight, np.float32),
+            record=np.full(count, -1, np.int32) if record is None else np.asarray(record, np.int32),
+            ply=np.full(count, -1, np.int16) if ply is None else np.asarray(ply, np.int16),
+            source=np.full(count, -1 if source is None else 0, np.int16),
+            game_key=position_keys(game, positions),
+            sources=() if source is None else (source,),
+            label_kind=label_kind,
+        )
+
+    @classmethod
+    def empty(cls, game: Game, *, label_kind: str = "score") -> PositionSet:
+        """Set without positions."""
+        return cls.from_positions(game, game.empty_columns(0), (), label_kind=label_kind)
+
+    @classmethod
+    def concatenate(cls, sets: Sequence[PositionSet], *, renumber: bool = True) -> PositionSet:
+        """Join sets one after the other.
+
+        Parameters
+        ----------
+        sets
+            At least one set, all of one game and label kind. Sources of equal names become one; the label
+            spread is kept when every set has it.
+        renumber
+            Give the records of each set new numbers after those before. Off for chunks of one set, whose
+            numbers already agree.
+
+        Raises
+        ------
+        BadInputError
+            No set, or sets of different games or label kinds.
+        """
+        if not sets:
+            raise BadInputError("no position sets to concatenate")
+        games = sorted({part.game.name for part in sets})
+        kinds = sorted({part.label_kind for part in sets})
+        if len(games) > 1 or len(kinds) > 1:
+            raise BadInputError(
+                f"sets of different kinds cannot be joined: games {', '.join(games)}; labels {', '.join(kinds)}"
+            )
+        sources: list[str] = []
+        parts = []
+        next_record = 0
+        for part in sets:
+            columns = part.columns()
+            columns["source"] = part.renumbered_sources(sources)
+            if renumber:
+                columns["record"] = np.where(part.record < 0, np.int32(-1), part.record + np.int32(next_record))
+                next_record += int(part.record.max(initial=-1)) + 1
+            parts.append(columns)
+        shared = [name for name in parts[0] if all(name in columns for columns in parts)]
+        joined = {name: np.concatenate([columns[name] for columns in parts]) for name in shared}
+        return cls.from_columns(sets[0].game, joined, tuple(sources), kinds[0])
+
+    @classmethod
+    def from_columns(
+        cls, game: Game, columns: dict[str, NDArray[Any]], sources: tuple[str, ...], label_kind: str
+    ) -> PositionSet:
+        """Set of the columns that :meth:`columns` gives; ``label_spread`` may be absent."""
+        fields = game.position_type._fields
+        positions = game.position_type(*(columns[f"position_{name}"] for name in fields))
+        others = {name: columns[name] for name in _DTYPES if name in columns}
+        return cls(game=game, positions=positions, sources=sources, label_kind=label_kind, **others)
+
+    # ------------------------------------------------------------------------------------------ facts
+
+    def __len__(self) -> int:
+        return len(self.positions[0])
+
+    def __repr__(self) -> str:
+        records = len(np.unique(self.record[self.record >= 0]))
+        return (
+            f"PositionSet({self.game.name}: {len(self)} positions of {records} records, "
+            f"labels {self.label_kind!r}, sources {len(self.sources)})"
+        )
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """All columns by name, in the order in which files hold them; those of positions as ``position_FIELD``."""
+        named = {
+            f"position_{name}": column
+            for name, column in zip(self.game.position_type._fields, self.positions, strict=True)
+        }
+        for name in _DTYPES:
+            column = getattr(self, name)
+            if column is not None:
+                named[name] = column
+        return named
+
+    def renumbered_sources(self, sources: list[str]) -> NDArray[np.int16]:
+        """Source numbers [N] within a longer list of names, to which unknown names are added."""
+        known = {name: place for place, name in enumerate(sources)}
+        for name in self.sources:
+            if name not in known:
+                known[name] = len(sources)
+                sources.append(name)
+        numbers = np.array([*(known[name] for name in self.sources), -1], np.int16)
+        renumbered: NDArray[np.int16] = numbers[self.source]
+        return renumbered
+
+    # -------------------------------------------------------------------------------------- selection
+
+    def select(self, rows: slice | NDArray[Any]) -> PositionSet:
+        """Positions of a slice, a mask [N] or row numbers, in that order."""
+        columns = {name: column[rows] for name, column in self.columns().items()}
+        return self.from_columns(self.game, columns, self.sources, self.label_kind)
+
+    def held_out_mask(self, fraction: float, seed: int = 0) -> NDArray[np.bool_]:
+        """Positions of about ``fraction`` of the games: bool array [N].
+
+        Whether a game is held out depends on its key and the seed alone: the positions of a game stay
+        together, and the same game, or its mirror image, in another file falls on the same side.
+        """
+        if not 0 <= fraction <= 1:
+            raise BadInputError(f"the held-out fraction must be between 0 and 1, got {fraction}")
+        limit = min(int(fraction * 2.0**64), (1 << 64) - 1)
+        return scatter(self.game_key, seed) < np.uint64(limit)
+
+    def split_by_game(self, fraction: float, seed: int = 0) -> tuple[PositionSet, PositionSet]:
+        """Split into training and held-out positions, game by game.
+
+        Split before merging duplicates: a merged position stands for several games.
+
+        Parameters
+        ----------
+        fraction
+            Expected share of games that are held out, 0 to 1.
+        seed
+            Another seed holds out other games.
+
+        Returns
+        -------
+        training, held_out
+            See :meth:`held_out_mask`; the order of positions is kept.
+        """
+        held_out = self.held_out_mask(fraction, seed)
+        return self.select(~held_out), self.select(held_out)
+
+    def without(self, other: PositionSet, *, symmetries: bool = True) -> PositionSet:
+        """Positions that do not occur in another set: opening positions occur in games of both sides of a split.
+
+        Positions are compared by their 64-bit keys; a false match would only drop a position too many.
+        """
+        mine = position_keys(self.game, self.positions, symmetries=symmetries)
+        theirs = position_keys(other.game, other.positions, symmetries=symmetries)
+        return self.select(~np.isin(mine, theirs))
+
+    def merge_duplicates(self, symmetries: bool = True, *, keep_spread: bool = False) -> PositionSet:
+        """Merge equal positions into the first of them.
+
+        Parameters
+        ----------
+        symmetries
+            Images under the symmetries of the board count as equal.
+        keep_spread
+            Keep the standard deviation of the merged labels as ``label_spread``.
+
+        Returns
+        -------
+        PositionSet
+            One position per group of equals, in the order of their first rows, with that row's position,
+            record, ply, source and game key, the weighted mean label and the sum of the weights.
+        """
+        merger = Merger(symmetries=symmetries, keep_spread=keep_spread)
+        merger.add(self)
+        return merger.merged()
+
+
+class Merger:
+    """Merges equal positions into the first of them; holds only what is different.
+
+    Parameters
+    ----------
+    symmetries, keep_spread
+        See :meth:`PositionSet.merge_duplicates <glem.core.positions.positions.PositionSet.merge_duplicates>`.
+    """
+
+    def __init__(self, *, symmetries: bool = True, keep_spread: bool = False) -> None:
+        self._symmetries = symmetries
+        self._keep_spread = keep_spread
+        self._first: PositionSet | None = None
+        # Sums of weights, weighted deviations from the group's first label, and squares: squares of equal labels then
+        # cancel exactly.
+        self._sums: NDArray[np.float64] = np.zeros((3, 0))
+
+    def add(self, part: PositionSet) -> None:
+        """Merge a set into those before; the sets are parts of one, as a file has them."""
+        joined = part if self._first is None else PositionSet.concatenate([self._first, part], renumber=False)
+        before = self._sums.shape[1]
+        first, group = group_equal(joined.game, joined.positions, symmetries=self._symmetries)
+        self._first, group = joined.select(first), group[before:]
+        weight = part.weight.astype(np.float64)
+        deviation = part.label - self._first.label[group].astype(np.float64)
+        sums = np.zeros((3, len(first)))
+        sums[:, :before] = self._sums
+        sums[0] += np.bincount(group, weight, len(first))
+        sums[1] += np.bincount(group, weight * deviation, len(first))
+        if self._keep_spread:
+            inner = 0.0 if part.label_spread is None else part.label_spread.astype(np.float64) ** 2
+            sums[2] += np.bincount(group, weight * (deviation**2 + inner), len(first))
+        self._sums = sums
+
+    def merged(self) -> PositionSet:
+        """Return one position per group of equals, in the order of their first rows."""
+        if self._first is None:
+            raise RuntimeError("nothing was added to be merged")
+        total, deviations, squares = self._sums
+        # A group whose weights are all zero has no mean; its first label stands.
+        divisor = np.where(total > 0, total, 1)
+        mean = deviations / divisor
+        columns = self._first.columns()
+        columns["label"] = (self._first.label.astype(np.float64) + mean).astype(np.float32)
+        columns["weight"] = total.astype(np.float32)
+        columns.pop("label_spread", None)
+        if self._keep_spread:
+            columns["label_spread"] = np.sqrt(np.maximum(squares / divisor - mean**2, 0)).astype(np.float32)
+        return PositionSet.from_columns(self._first.game, columns, self._first.sources, self._first.label_kind)

@@ -1,0 +1,174 @@
+"""Reading game records and scored positions from the files of a game's formats."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+
+from glem.core.errors import BadInputError, reading
+from glem.core.files.names import distinct_names
+from glem.core.files.packed import MAX_BYTES, bare_suffix, open_bounded
+from glem.core.game.game import Game, PositionFormat, RecordFormat
+from glem.core.game.records import CHUNK_SIZE, GameRecords, ScoredPositions
+from glem.core.positions.game_lines import GAME_LINES
+
+__all__ = ["read_all_records", "read_records", "read_scored_positions", "record_formats"]
+
+_HEAD_BYTES = 4096
+
+
+def _choose(formats: Mapping[str, Any], path: Path, name: str | None, game: str, kind: str) -> Any:
+    if name is not None:
+        return formats[name]
+    suffix = bare_suffix(path)
+    candidates = [known for known in formats.values() if suffix in known.suffixes]
+    if len(candidates) == 1:
+        return candidates[0]
+    with open_bounded(path) as file:
+        head = file.read(_HEAD_BYTES)
+    candidates = [known for known in candidates or formats.values() if known.recognizes(head)]
+    if len(candidates) == 1:
+        return candidates[0]
+    raise BadInputError(
+        f"{path}: neither its name nor its first bytes tell which {kind} format of {game} it has; "
+        f"name one of: {', '.join(formats) or 'none'}"
+    )
+
+
+def _check_arguments(path: Path, name: str | None, formats: Mapping[str, Any], chunk: int, max_bytes: int) -> None:
+    if name is not None and name not in formats:
+        raise BadInputError(f"there is no format {name!r}; known here: {', '.join(formats) or 'none'}")
+    if chunk < 1:
+        raise BadInputError(f"a chunk must hold at least 1 record, got {chunk}")
+    if max_bytes < 1:
+        raise BadInputError(f"the limit on a file's size must be positive, got {max_bytes}")
+    if not path.is_file():
+        raise BadInputError(f"{path}: no such file")
+
+
+def read_records(
+    game: Game,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 # the word of the command line and of the field
+    skip_bad: bool = False,
+    chunk_games: int = CHUNK_SIZE,
+    max_bytes: int = MAX_BYTES,
+    name: str | None = None,
+) -> Iterator[GameRecords]:
+    """Read and check the game records of a file, chunk by chunk, also from ``.gz``, ``.xz`` and ``.zst``.
+
+    Every game is replayed by the game's own rules. Finished games have the score of their last position,
+    unfinished ones nan; what the file said is ``extra["stored_score"]``. Formats of games that end by resignation, a
+    claim or agreement differ: what the file says is the score.
+
+    Parameters
+    ----------
+    game
+        Whose formats are tried.
+    path
+        The file.
+    format
+        Name of a format in ``game.record_formats``, or ``games`` for glem's own
+        (:mod:`glem.core.positions.game_lines`); guessed from suffix and content if not given.
+    skip_bad
+        Leave bad records out, count them and say why in ``problems``, instead of raising. A file that breaks off
+        gives its good records, then an empty chunk with the problem. A file that is not there raises always.
+    chunk_games
+        Most games in one chunk.
+    max_bytes
+        Limit on the unpacked size of the file.
+    name
+        ``GameRecords.source``, its own name by default; files of equal names need others to be told apart
+        (:func:`glem.core.files.names.distinct_names`, :func:`read_all_records`).
+
+    Returns
+    -------
+    iterator of GameRecords
+        In the order of the file.
+
+    Raises
+    ------
+    BadInputError
+        No such file or format; while iterating, a bad record: the text names file and record.
+    """
+    source = Path(path)
+    _check_arguments(source, format, record_formats(game), chunk_games, max_bytes)
+    found = _records(game, source, format, skip_bad, chunk_games, max_bytes)
+    return found if name is None else (attrs.evolve(records, source=name) for records in found)
+
+
+def read_all_records(
+    game: Game,
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    format: str | None = None,  # noqa: A002 # as in read_records
+    skip_bad: bool = False,
+) -> Iterator[GameRecords]:
+    """Read the game records of several files, whose sources are distinct; see :func:`read_records`."""
+    for path, name in zip(paths, distinct_names(paths), strict=True):
+        yield from read_records(game, path, format=format, skip_bad=skip_bad, name=name)
+
+
+def record_formats(game: Game) -> Mapping[str, RecordFormat]:
+    """Return the formats of a game and the one that every game has."""
+    return {**game.record_formats, GAME_LINES.name: GAME_LINES}
+
+
+def _begins_as(known: RecordFormat, path: Path) -> bool:
+    with open_bounded(path) as file:
+        return known.recognizes(file.read(_HEAD_BYTES))
+
+
+def _records(
+    game: Game, path: Path, name: str | None, skip_bad: bool, chunk_games: int, max_bytes: int
+) -> Iterator[GameRecords]:
+    try:
+        with reading(path, "game records"):
+            if name is None and _begins_as(GAME_LINES, path):
+                # Whatever the file is called: other formats of the game may have its suffix.
+                name = GAME_LINES.name
+            chosen: RecordFormat = _choose(record_formats(game), path, name, game.name, "record")
+            yield from chosen.read(game, path, skip_bad=skip_bad, chunk_games=chunk_games, max_bytes=max_bytes)
+    except BadInputError as error:
+        if not skip_bad:
+            raise
+        yield GameRecords.empty(source=path.name, problems=(str(error),), skipped=1)
+
+
+def read_scored_positions(
+    game: Game,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 # as in read_records
+    skip_bad: bool = False,
+    unscored: bool = False,
+    chunk_positions: int = CHUNK_SIZE,
+    max_bytes: int = MAX_BYTES,
+) -> Iterator[ScoredPositions]:
+    """Read positions with scores from outside, chunk by chunk; arguments and errors as in :func:`read_records`.
+
+    With ``unscored`` also positions without a score, their label nan, where the format has such.
+    """
+    source = Path(path)
+    _check_arguments(source, format, game.position_formats, chunk_positions, max_bytes)
+    return _positions(game, source, format, skip_bad, unscored, chunk_positions, max_bytes)
+
+
+def _positions(
+    game: Game, path: Path, name: str | None, skip_bad: bool, unscored: bool, chunk_positions: int, max_bytes: int
+) -> Iterator[ScoredPositions]:
+    try:
+        with reading(path, "scored positions"):
+            chosen: PositionFormat = _choose(game.position_formats, path, name, game.name, "position")
+            read = chosen.read_unscored if unscored and chosen.read_unscored is not None else chosen.read
+            yield from read(game, path, skip_bad=skip_bad, chunk_positions=chunk_positions, max_bytes=max_bytes)
+    except BadInputError as error:
+        if not skip_bad:
+            raise
+        yield ScoredPositions(game.empty_columns(0), np.zeros(0, np.float32), (str(error),))

@@ -1,0 +1,1 @@
+"""Positions of games, chosen by where they stand in their games."""

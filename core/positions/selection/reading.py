@@ -1,0 +1,256 @@
+"""Selected positions of files, part by part: of position files, and of game records in any format of the game."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords, added_remarks
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.reading import read_records
+from glem.core.positions.selection.record_selection import selected_from_records
+from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.selection.selection import PositionChooser, SelectionCounts, SelectionRule
+from glem.core.tasks.counts import counted
+
+__all__ = ["FileSummary", "SelectedPart", "read_selected", "reading_remarks", "sides_of", "why_nothing_is_left"]
+
+_CHUNK_GAMES = 8192
+"""Games at a time: with comments, a few tens of megabytes."""
+
+_RATING = "_rating"
+_MOST_PROBLEMS = 100
+_SHOWN_PROBLEMS = 5
+
+
+@define(frozen=True, eq=False)
+class SelectedPart:
+    """Selected positions of a part of a file, N of them.
+
+    Parameters
+    ----------
+    selected
+        The positions; games are numbered within the file.
+    label
+        float32 [N]: score of the game from the side to move, whose sign is the result.
+    length
+        int32 [N]: plies of the game, passes included; -1 where unknown.
+    rating_difference
+        float32 [N]: rating of the side to move less the opponent's; nan where one of them is unknown.
+    game_key
+        uint64 [N]: hash of each position's game as position files keep it; None for game records.
+    """
+
+    selected: SelectedPositions
+    label: NDArray[np.float32]
+    length: NDArray[np.int32]
+    rating_difference: NDArray[np.float32]
+    game_key: NDArray[np.uint64] | None = None
+
+
+@define(frozen=True)
+class FileSummary:
+    """What a file turned out to hold; follows its parts.
+
+    Parameters
+    ----------
+    games
+        How many numbers of games were given in the file.
+    counts
+        What the selection found.
+    label_kind
+        What the labels are; ``result`` for game records.
+    problems
+        Why bad records were skipped, at most a hundred lines.
+    remarks
+        What else the reader told, and of how many games (``GameRecords.remarks``).
+    """
+
+    games: int
+    counts: SelectionCounts
+    label_kind: str
+    problems: tuple[str, ...] = ()
+    remarks: Mapping[str, int] = field(factory=dict)
+
+
+def reading_remarks(summaries: Iterable[FileSummary]) -> list[str]:
+    """Say for people what readers told, how many bad records were skipped, and why the first of them were."""
+    files = list(summaries)
+    found = [
+        f"{text}: {counted(count, 'game')}" for text, count in added_remarks(*(file.remarks for file in files)).items()
+    ]
+    skipped = sum(file.counts.skipped for file in files)
+    if skipped:
+        problems = [problem for file in files for problem in file.problems]
+        found.append(f"{counted(skipped, 'bad record')} skipped")
+        found += [f"skipped: {problem}" for problem in problems[:_SHOWN_PROBLEMS]]
+    return found
+
+
+def why_nothing_is_left(summaries: Iterable[FileSummary]) -> str:
+    """Say why some files, of which no position is left, gave none."""
+    files = list(summaries)
+    counts = SelectionCounts()
+    for file in files:
+        counts.add(file.counts)
+    reasons = []
+    if counts.without:
+        reasons.append("all games are too short for the selection")
+    elif counts.without_result or not counts.skipped:
+        reasons.append("the files hold no finished game")
+    if counts.skipped:
+        first = next((problem for file in files for problem in file.problems), "")
+        reasons.append(f"{counted(counts.skipped, 'bad record')} skipped, the first: {first}")
+    return "; ".join(reasons)
+
+
+Reading: TypeAlias = Iterator[SelectedPart | FileSummary]
+
+
+def read_selected(
+    game: Game, path: str | os.PathLike[str], rule: SelectionRule, *, skip_bad: bool = False, name: str | None = None
+) -> Reading:
+    """Select from a file.
+
+    Parameters
+    ----------
+    game
+        The game.
+    path
+        Scored positions (``.parquet``) or game records.
+    rule
+        Which positions of each game.
+    skip_bad
+        Leave bad records out, and count them, instead of raising.
+    name
+        What distinguishes the file from others that are read, its own name by default.
+
+    Yields
+    ------
+    SelectedPart or FileSummary
+        The parts in the order of the file, then one summary.
+
+    Raises
+    ------
+    BadInputError
+        The file cannot be read, or positions of several games were merged.
+    """
+    if Path(path).suffix == ".parquet":
+        yield from _from_positions(game, path, rule, Path(path).name if name is None else name)
+    else:
+        yield from _from_records(game, path, rule, skip_bad, name)
+
+
+# ------------------------------------------------------------------------------------------- game records
+
+
+def _from_records(
+    game: Game, path: str | os.PathLike[str], rule: SelectionRule, skip_bad: bool, name: str | None
+) -> Reading:
+    counts = SelectionCounts()
+    number = 0
+    problems: tuple[str, ...] = ()
+    remarks: Mapping[str, int] = {}
+    for records in read_records(game, path, skip_bad=skip_bad, chunk_games=_CHUNK_GAMES, name=name):
+        counts.skipped += records.skipped
+        problems = (*problems, *records.problems)[:_MOST_PROBLEMS]
+        remarks = added_remarks(remarks, records.remarks)
+        unknown = np.isnan(records.score)
+        counts.without_result += int(unknown.sum())
+        known = records.select(~unknown) if unknown.any() else records
+        if len(known):
+            yield _part_of_records(game, known, rule, number, counts)
+        number += len(known)
+    yield FileSummary(number, counts, "result", problems, remarks)
+
+
+def _part_of_records(
+    game: Game, records: GameRecords, rule: SelectionRule, number: int, counts: SelectionCounts
+) -> SelectedPart:
+    selected, plies = selected_from_records(game, records, rule, first_number=number)
+    record = selected.record
+    assert record is not None
+    counts.games += len(records)
+    counts.positions += int(plies.sum())
+    counts.chosen += len(selected)
+    counts.without += len(records) - len(np.unique(record))
+    difference = _rating_differences(records)
+    return SelectedPart(
+        selected,
+        label=(records.score[record] * selected.side).astype(np.float32),
+        length=plies[record].astype(np.int32),
+        rating_difference=(difference[record] * selected.side).astype(np.float32),
+    )
+
+
+def _rating_differences(records: GameRecords) -> NDArray[np.float32]:
+    """Rating of the first player less that of the second [G]; nan where one is unknown."""
+    columns = [column for name, column in records.extra.items() if name.endswith(_RATING)]
+    if len(columns) != 2:
+        return np.full(len(records), np.nan, np.float32)
+    first, second = (np.where(column > 0, column, np.nan) for column in columns)
+    return (first - second).astype(np.float32)
+
+
+# ------------------------------------------------------------------------------------------- position files
+
+
+def _from_positions(game: Game, path: str | os.PathLike[str], rule: SelectionRule, name: str) -> Reading:
+    # Imported late: what grades game records needs no Parquet.
+    from glem.core.positions.files import read_header, stream_positions, stream_provenance
+
+    kind = read_header(path, game).label_kind
+    chooser = PositionChooser(rule)
+    records = 0
+    for part in stream_provenance(path, game=game):
+        chooser.observe(part.record, part.ply)
+        records = max(records, int(part.record.max(initial=-1)) + 1)
+    for part in stream_provenance(path, game=game):
+        chooser.rank(part.record, part.ply, part.game_key)
+    alone = records
+    for positions in stream_positions(path, game=game):
+        rows = np.flatnonzero(chooser.choose(positions.record, positions.ply, positions.game_key))
+        chosen = positions.select(rows)
+        _check_results(chosen, str(path))
+        single = chosen.record < 0
+        numbers = chosen.record.astype(np.int64)
+        numbers[single] = alone + np.arange(int(single.sum()))
+        alone += int(single.sum())
+        if len(chosen):
+            yield SelectedPart(
+                SelectedPositions(
+                    chosen.positions, chosen.ply.astype(np.int32), numbers, sides_of(chosen.ply), source=name
+                ),
+                label=chosen.label,
+                length=chooser.lengths_of(chosen.record),
+                rating_difference=np.full(len(chosen), np.nan, np.float32),
+                game_key=chosen.game_key,
+            )
+    yield FileSummary(alone, chooser.counts(), kind)
+
+
+def _check_results(positions: PositionSet, path: str) -> None:
+    """Refuse positions that stand for several games: their mean label is the result of none."""
+    merged = positions.weight != 1
+    if positions.label_kind == "result":
+        merged |= positions.label != np.rint(positions.label)
+    if merged.any():
+        row = int(np.flatnonzero(merged)[0])
+        raise BadInputError(
+            f"{path}: a position has weight {positions.weight[row]:g} and label {positions.label[row]:g}; merged "
+            "positions have no result of their own, make the file without --merge"
+        )
+
+
+def sides_of(ply: NDArray[Any]) -> NDArray[np.int8]:
+    """Side to move after so many plies of a game that the first player begins: 1 or -1 [N], 0 where ply is -1."""
+    # The sides alternate, passes included.
+    return np.where(ply < 0, 0, 1 - 2 * (ply % 2)).astype(np.int8)

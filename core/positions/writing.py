@@ -1,0 +1,84 @@
+"""The one way in which games are written: in a format that the file's name tells."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+
+from glem.core.errors import BadInputError
+from glem.core.files.atomic import atomic_path
+from glem.core.files.packed import bare_suffix, open_packed
+from glem.core.game.game import Game, RecordFormat
+from glem.core.game.records import GameRecords
+from glem.core.positions.game_lines import GAME_LINES
+from glem.core.positions.reading import record_formats
+
+__all__ = ["check_format_holds", "format_to_write", "write_games"]
+
+_PLAIN = ("", ".txt")
+
+
+def format_to_write(game: Game, path: str | os.PathLike[str]) -> RecordFormat:
+    """Find the format in which games are written to a file.
+
+    Its suffix decides. Files without one, or called ``.txt``, get the game's format that has no suffix, such as bare
+    transcripts; else glem's own (:mod:`glem.core.positions.game_lines`).
+
+    Raises
+    ------
+    BadInputError
+        Games of this kind are not written in the format that the name promises.
+    """
+    suffix = bare_suffix(path)
+    writable = [known for known in record_formats(game).values() if known.write is not None]
+    if suffix in _PLAIN:
+        return next((known for known in writable if not known.suffixes), GAME_LINES)
+    for known in writable:
+        if suffix in known.suffixes:
+            return known
+    names = [f"{suffix} ({known.name})" for known in writable for suffix in known.suffixes if known is not GAME_LINES]
+    raise BadInputError(
+        f"{os.fspath(path)}: games of {game.title} are not written as {suffix}; "
+        f"name a file {', '.join([*names, '.games (for every game)', '.txt'])}"
+    )
+
+
+def write_games(
+    game: Game,
+    path: str | os.PathLike[str],
+    records: GameRecords,
+    *,
+    format: str | None = None,  # noqa: A002 # the word of the command line and of the field
+) -> None:
+    """Write a file of games; equal games give equal files.
+
+    Parameters
+    ----------
+    game
+        The game.
+    path
+        Replaced only when all is written; packed if it ends in ``.gz``, ``.xz`` or ``.zst``.
+    records
+        The games, all of whose moves are legal; see :class:`~glem.core.game.game.WriteRecords`.
+    format
+        Name of a format that has a writer; :func:`format_to_write` finds it if not given.
+
+    Raises
+    ------
+    BadInputError
+        The format is unknown or only read, or has no room for a game.
+    """
+    known = format_to_write(game, path) if format is None else record_formats(game).get(format)
+    if known is None or known.write is None:
+        names = ", ".join(name for name, each in record_formats(game).items() if each.write is not None)
+        raise BadInputError(f"games of {game.title} are not written in a format {format!r}; known: {names}")
+    with atomic_path(path) as temporary, open_packed(temporary) as file:
+        for piece in known.write(game, records):
+            file.write(piece)
+
+
+def check_format_holds(game: Game, path: str | os.PathLike[str], records: GameRecords) -> None:
+    """Make sure, before long work, that a format has room for games that begin like some; errors as of writing them."""
+    write = format_to_write(game, path).write
+    assert write is not None
+    deque(write(game, records), maxlen=0)

@@ -1,0 +1,165 @@
+"""A solver for games that bring none of their own: the search, as deep as the game can last.
+
+All it needs is the operation ``plies_left`` (:mod:`glem.core.game.optional_operations`). A solver made for its game is
+faster; this one makes exact scores near the end available to every game.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+from glem.core.errors import BadInputError
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.named import blank_evaluation
+from glem.core.features.evaluators import Evaluator
+from glem.core.game.game import Game
+from glem.core.game.solver import Solution, Solver
+from glem.core.search.results import Limits
+from glem.core.search.searcher import Searcher, SearchSettings
+
+__all__ = ["SearchSolver", "can_solve", "solve_moves", "solver_of"]
+
+
+class SearchSolver:
+    """Solves positions by searching to the end; a :class:`~glem.core.game.solver.Solver`.
+
+    Parameters
+    ----------
+    game
+        A game with the operation ``plies_left``.
+    evaluator
+        What orders moves; with None, or where it tells only who wins while scores tell more, only ends of games do.
+    table_mb
+        Megabytes of the table.
+
+    Raises
+    ------
+    BadInputError
+        The game does not tell how many moves are left.
+    """
+
+    def __init__(self, game: Game, evaluator: Evaluator | None = None, table_mb: int = 64) -> None:
+        if "plies_left" not in game.search_rules:
+            raise BadInputError(
+                f"{game.title} cannot be solved: its Game has neither make_solver nor a search function plies_left, "
+                "the most moves that are left, which is all that a search to the end needs"
+            )
+        self._game = game
+        self._is_graded = max(map(abs, game.score_bounds)) > 1
+        if evaluator is None or (evaluator.result_only and self._is_graded):
+            evaluator = evaluator_of(blank_evaluation(game))
+        self._searcher = Searcher(game, evaluator, SearchSettings(table_mb=table_mb))
+
+    def plies_left(self, position: Any) -> int:
+        """Upper bound on the moves left, forced passes excluded."""
+        return int(self._game.search_rules["plies_left"](position))
+
+    def clear(self) -> None:
+        """Forget everything: the next solution takes the same nodes as in a new solver."""
+        self._searcher.clear()
+
+    def solve(
+        self,
+        position: Any,
+        *,
+        result_only: bool = False,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        stop: threading.Event | None = None,
+    ) -> Solution:
+        """Solve a position: its exact score, or only whether it is won, drawn or lost (score 1, 0 or -1)."""
+        window = (-1, 1) if result_only or not self._is_graded else None
+        found = self._searcher.search(position, Limits(nodes=nodes, seconds=seconds), stop=stop, window=window)
+        return Solution(
+            score=self._final(found.score, result_only=window is not None),
+            move=found.move,
+            variation=found.variation,
+            nodes=found.nodes,
+            seconds=found.seconds,
+            exact=not found.stopped and self._is_proven(position, found.score, found.depth),
+        )
+
+    def _final(self, steps: int, *, result_only: bool) -> int:
+        if result_only:
+            return (steps > 0) - (steps < 0)
+        return round(steps / self._searcher.evaluator.steps_per_unit)
+
+    def _is_proven(self, position: Any, steps: int, depth: int) -> bool:
+        """Whether the end was reached: where only results count, a win or a loss may be known before."""
+        by_result = not self._is_graded and abs(steps) > int(self._searcher.evaluator.limit)
+        return by_result or depth >= self.plies_left(position) or self._game.is_over(position)
+
+
+def solve_moves(
+    game: Game,
+    solver: Solver,
+    position: Any,
+    *,
+    result_only: bool = False,
+    nodes: int | None = None,
+    seconds: float | None = None,
+    stop: threading.Event | None = None,
+) -> tuple[Solution, ...]:
+    """Solve all moves of a position, the best first.
+
+    Each solution is from the view of the side that makes the move, which begins its variation. The limits are for all
+    of them together; the move at which they ended comes last, and moves that they leave no nodes or time for are not in
+    the answer.
+
+    Parameters
+    ----------
+    game
+        The game.
+    solver
+        Of the game.
+    position, result_only, nodes, seconds, stop
+        As in :meth:`Solver.solve <glem.core.game.solver.Solver.solve>`.
+    """
+    began = time.monotonic()
+    found: list[Solution] = []
+    for move in game.list_legal_moves(position):
+        nodes_left = None if nodes is None else nodes - sum(solution.nodes for solution in found)
+        seconds_left = None if seconds is None else seconds - (time.monotonic() - began)
+        # Limits that have no sense from the beginning are for the solver to refuse.
+        if found and ((nodes_left is not None and nodes_left < 1) or (seconds_left is not None and seconds_left <= 0)):
+            break
+        reply = solver.solve(
+            game.play(position, move), result_only=result_only, nodes=nodes_left, seconds=seconds_left, stop=stop
+        )
+        found.append(Solution(-reply.score, move, (move, *reply.variation), reply.nodes, reply.seconds, reply.exact))
+        if not reply.exact:
+            break
+    return tuple(sorted(found, key=lambda solution: (not solution.exact, -solution.score)))
+
+
+def can_solve(game: Game) -> bool:
+    """Whether a game brings a solver, or tells how many moves are left, so that a search to the end is one."""
+    return game.make_solver is not None or "plies_left" in game.search_rules
+
+
+def solver_of(game: Game, evaluator: Evaluator | None = None, table_mb: int = 64, **options: Any) -> Solver:
+    """Make the solver that a game brings, else :class:`SearchSolver`.
+
+    Parameters
+    ----------
+    game
+        The game.
+    evaluator
+        What orders moves, if anything.
+    table_mb
+        Megabytes of the table.
+    options
+        What the game's own solver knows besides.
+
+    Raises
+    ------
+    BadInputError
+        The game can be solved in neither way.
+    TypeError
+        The solver does not know an option.
+    """
+    if game.make_solver is not None:
+        return game.make_solver(evaluator=evaluator, table_mb=table_mb, **options)
+    return SearchSolver(game, evaluator, table_mb, **options)

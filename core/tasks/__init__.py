@@ -1,0 +1,1 @@
+"""Long work: in parallel, resumed after a kill, with progress."""

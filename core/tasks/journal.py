@@ -1,0 +1,209 @@
+"""Journals: files of JSON lines that survive the death of their writer at any moment.
+
+The first line says what kind of work the file belongs to and holds all settings that determine it, with a digest. Each
+further line is one finished piece of work, on the disk before the next one begins. A line that the writer's death left
+torn is dropped when the work goes on; other settings are refused.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from glem.core.errors import BadInputError, reading
+from glem.core.tasks.settings import described_differences
+
+__all__ = ["Journal", "read_journal"]
+
+VERSION = 1
+_LONGEST_LINE = 1 << 28
+
+
+def _as_it_is(record: Any) -> Any:
+    return record
+
+
+class Journal:
+    """A journal that is open for writing; a context manager.
+
+    Parameters
+    ----------
+    path
+        Made if absent; continued if it belongs to the same work.
+    kind
+        What kind of work it is, for instance ``tournament``.
+    settings
+        JSON values that determine the work.
+
+    Raises
+    ------
+    BadInputError
+        The file belongs to other work or other settings, is damaged before its last line, or another process has it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], kind: str, settings: Mapping[str, Any]) -> None:
+        self.path = Path(path)
+        self._kind = kind
+        # Through JSON once, so that a tuple equals the list that comes back from the file.
+        self._settings = json.loads(_text(settings))
+        if self.path.exists() and not self.path.is_file():
+            raise BadInputError(f"{self.path} is no file: a folder or a device is not written to")
+        self._file: IO[bytes] = self.path.open("a+b")
+        try:
+            self._begin()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _begin(self) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise BadInputError(f"{self.path}: another glem is writing to it") from None
+        header = _header_line(self._kind, self._settings)
+        self._file.seek(0)
+        # A death while the header was written leaves a beginning of it.
+        if header.startswith(self._file.read(len(header) + 1)):
+            self._file.truncate(0)
+            self._write(header)
+            _sync_folder(self.path.parent)
+            return
+        self._file.seek(0)
+        found = _read_header(self.path, self._kind, self._file)
+        _compare(self.path, found, self._settings)
+        self._file.truncate(max((end for _, end in _lines(self.path, self._file)), default=self._file.tell()))
+
+    def records(self, parse: Callable[[Any], Any] = _as_it_is) -> Iterator[Any]:
+        """Pieces of work that were finished before, in the order of the file; see :func:`read_journal`."""
+        _, found = read_journal(self.path, self._kind, parse)
+        return found
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Add a piece of work; it is on the disk when this returns."""
+        self._write(f"{_text(record)}\n".encode())
+
+    def _write(self, line: bytes) -> None:
+        self._file.write(line)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close the file, so that others may write to it."""
+        self._file.close()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        # Work that failed before its first piece was finished must not stand in a corrected command's way.
+        if kind is not None and os.fstat(self._file.fileno()).st_size == len(_header_line(self._kind, self._settings)):
+            self.path.unlink(missing_ok=True)
+        self.close()
+
+
+def read_journal(
+    path: str | os.PathLike[str], kind: str, parse: Callable[[Any], Any] = _as_it_is
+) -> tuple[dict[str, Any], Iterator[Any]]:
+    """Read a journal.
+
+    Parameters
+    ----------
+    path
+        The file.
+    kind
+        What kind of work it must be.
+    parse
+        Makes a piece of work of a line's JSON value; what it raises is told with file and line. Default is the value.
+
+    Returns
+    -------
+    settings
+        JSON values that determine the work.
+    records
+        The finished pieces, in the order of the file; a torn last line is left out.
+
+    Raises
+    ------
+    BadInputError
+        The file is missing, belongs to other work, or is damaged before its last line; the text names the line.
+    """
+    source = Path(path)
+    with reading(source, f"glem {kind}"), source.open("rb") as file:
+        settings = _read_header(source, kind, file)
+
+    def records() -> Iterator[Any]:
+        with reading(source), source.open("rb") as file:
+            file.readline(_LONGEST_LINE)
+            for number, (record, _) in enumerate(_lines(source, file), start=2):
+                with reading(f"{source}:{number}", f"line of a glem {kind}"):
+                    piece = parse(record)
+                yield piece
+
+    return settings, records()
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _digest(settings: Any) -> str:
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+
+
+def _header_line(kind: str, settings: Any) -> bytes:
+    header = {"format": f"glem {kind}", "version": VERSION, "sha256": _digest(settings), "settings": settings}
+    return f"{_text(header)}\n".encode()
+
+
+def _read_header(path: Path, kind: str, file: IO[bytes]) -> dict[str, Any]:
+    line = file.readline(_LONGEST_LINE)
+    with reading(path, f"header of a glem {kind}"):
+        header = json.loads(line)
+        written_as, version = header["format"], header["version"]
+        digest, settings = header["sha256"], dict(header["settings"])
+    if written_as != f"glem {kind}":
+        raise BadInputError(f"{path}: belongs to a {written_as}, not to a glem {kind}")
+    if version != VERSION:
+        raise BadInputError(f"{path}: format version {version}, this glem reads {VERSION}")
+    if digest != _digest(settings):
+        raise BadInputError(f"{path}: its header is damaged, the digest of the settings does not agree")
+    return settings
+
+
+def _lines(path: Path, file: IO[bytes]) -> Iterator[tuple[Any, int]]:
+    """Read the records and where each of them ends; the last line may be torn."""
+    number, end = 1, file.tell()
+    damaged: int | None = None
+    for line in iter(lambda: file.readline(_LONGEST_LINE), b""):
+        number += 1
+        if damaged is not None:
+            raise BadInputError(f"{path}:{damaged}: damaged; what follows would be lost, so repair or remove the file")
+        try:
+            if not line.endswith(b"\n"):
+                raise ValueError
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            damaged = number
+            continue
+        end += len(line)
+        yield record, end
+
+
+def _compare(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    changes = described_differences(found, wanted)
+    if changes:
+        raise BadInputError(f"{path} belongs to other settings ({changes}); remove it or name another file")
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make sure that a new file's name is on the disk too."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,203 @@
+"""Folders of unfinished work, by which a killed run continues: locked, marked with what they are for, then removed.
+
+A mark in the folder holds the settings of the work. What has no mark, or that of other work, is refused and left as it
+is; of a folder with the right one, only files that glem calls so are ever removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import shutil
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from glem.core.errors import BadInputError
+from glem.core.files.atomic import TEMPORARY, atomic_path, clear_temporaries, temporary_name
+from glem.core.tasks.settings import text_differences
+
+__all__ = ["claim_folder", "folder_lock", "remove_work", "run_folder"]
+
+_MARK = "work.json"
+_LOCK = "lock"
+_OWN = re.compile(
+    r"lock|(work|run|candidates)\.json|(candidates|likelihood)\.npz|(training|sizes|evaluation)-\w+\.np[yz]"
+    r"|(labels|search|outcomes|exact|quick|thorough-\d+)-\d{6}\.npz|(fit|phase|newest|fitted)-\d\d\.npz|labelled-\d\d\.parquet"
+    r"|part-\d{5}\.npz|rows-\d{5}-\w+-\w+\.npy"
+)
+"""What glem calls the files of unfinished work."""
+
+_held: set[tuple[str, int]] = set()
+"""Folders that are locked, and the threads of this process that have them."""
+
+
+@contextlib.contextmanager
+def run_folder(
+    folder: Path, settings: Mapping[str, Any] | None = None, *, keep: bool = False, mark: str = _MARK, **claim: str
+) -> Iterator[Path]:
+    """Have a folder of unfinished work to oneself; it is removed when the block ends without an error.
+
+    On an error, Ctrl-C and a kill included, the finished parts stay for the same command to continue with; a folder
+    without any is removed, lest it hinder a corrected command.
+
+    Parameters
+    ----------
+    folder
+        Made if absent; its parent exists.
+    settings
+        As for :func:`claim_folder`; None where what runs in the block claims the folder.
+    keep
+        Leave the finished parts there in any case.
+    mark, claim
+        As for :func:`claim_folder`.
+
+    Raises
+    ------
+    BadInputError
+        What :func:`claim_folder` and :func:`folder_lock` raise.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise BadInputError(f"{folder} is no folder; unfinished work is kept there: remove it or name another output")
+    own = not folder.exists() or (folder / mark).exists() or (folder / _LOCK).exists()
+    folder.mkdir(exist_ok=True)
+    try:
+        with folder_lock(folder):
+            if settings is not None:
+                claim_folder(folder, settings, mark=mark, **claim)
+            try:
+                yield folder
+            except BaseException:
+                if folder.is_dir() and {path.name for path in folder.glob(claim.get("files", "[!.]*"))} <= {
+                    mark,
+                    _LOCK,
+                }:
+                    (folder / mark).unlink(missing_ok=True)
+                raise
+            if not keep and (folder / mark).exists():
+                remove_work(folder)
+    finally:
+        if own:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+
+
+@contextlib.contextmanager
+def folder_lock(folder: Path) -> Iterator[None]:
+    """Keep other processes and threads out of a folder; the lock ends with the process, however it ends.
+
+    What killed processes left half written there is cleared.
+
+    Raises
+    ------
+    BadInputError
+        Another process or thread has the folder.
+    """
+    key = (os.path.realpath(folder), threading.get_ident())
+    if key in _held:
+        yield
+        return
+    path = folder / _LOCK
+    descriptor = _lock(path)
+    _held.add(key)
+    try:
+        clear_temporaries(folder)
+        yield
+    finally:
+        _held.discard(key)
+        if _is_at(descriptor, path) and os.fstat(descriptor).st_size == 0:
+            path.unlink()
+        os.close(descriptor)
+
+
+def _lock(path: Path) -> int:
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(descriptor)
+            raise BadInputError(f"another glem is at work in {path.parent}") from None
+        # Who had it before removes the file on leaving: a lock on that keeps nobody out.
+        if _is_at(descriptor, path):
+            return descriptor
+        os.close(descriptor)
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except OSError:
+        return False
+
+
+def claim_folder(
+    folder: Path,
+    settings: Mapping[str, Any],
+    *,
+    mark: str = _MARK,
+    files: str = "[!.]*",
+    content: str = "unfinished work",
+    remedy: str = "remove it",
+) -> None:
+    """Note in a folder what work it is for.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    settings
+        All that the results depend on, as JSON values.
+    mark
+        File of the note.
+    files
+        What the results are called there; by default anything counts as one.
+    content, remedy
+        What the folder holds and what is to be done about it, for the error.
+
+    Raises
+    ------
+    BadInputError
+        The folder is for other work, or holds what glem may not have put there.
+    """
+    note = folder / mark
+    text = json.dumps(settings, indent=1, sort_keys=True) + "\n"
+    if note.exists():
+        found = note.read_text(encoding="utf-8", errors="replace")
+        if found != text:
+            changes = text_differences(found, settings) or f"{mark} differs"
+            raise BadInputError(
+                f"{folder} holds {content} of other settings or input ({changes}); {remedy}, "
+                "or repeat the command that began it"
+            )
+        return
+    others = sorted(path.name for path in folder.glob(files) if path.name != _LOCK)
+    if others:
+        raise BadInputError(
+            f"{folder} holds {others[0]}, but no {mark} that tells how it came about: it may not be glem's and is not "
+            "touched; move it away or name another place"
+        )
+    with atomic_path(note) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def remove_work(folder: Path) -> None:
+    """Remove a claimed folder of finished work; files in it that are not glem's stay where they are."""
+    files = [path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()]
+    own = [path for path in files if _OWN.fullmatch(path.name) or TEMPORARY.fullmatch(path.name)]
+    if len(own) == len(files):
+        if folder.is_dir():
+            # Under another name at once: a kill leaves nothing that looks like unfinished work.
+            doomed = temporary_name(folder)
+            folder.rename(doomed)
+            shutil.rmtree(doomed, ignore_errors=True)
+        return
+    for path in sorted(own, key=lambda path: path.name == _MARK):
+        path.unlink(missing_ok=True)
+    for path in sorted(folder.rglob("*/"), reverse=True):
+        with contextlib.suppress(OSError):
+            path.rmdir()

@@ -1,0 +1,268 @@
+"""Many independent tasks over the workers of any :class:`concurrent.futures.Executor`.
+
+Processes of this machine are the default; ``distributed.Client.get_executor()`` and ``mpi4py.futures`` are drop-in.
+The result of a task must depend on the task alone: then it does not matter how many workers there are, which of them
+takes which task, and whether one of them dies on the way.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures.process import ProcessPoolExecutor
+from multiprocessing.connection import Connection
+from typing import Any, Generic, TypeVar
+
+from attrs import define
+
+from glem.core.compiling.plain_python import PlainReason, collected_reasons, warn_of_plain_rules
+from glem.core.errors import BadInputError, GlemError
+
+__all__ = ["LocalWorkers", "run_tasks"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_IN_FLIGHT_PER_WORKER = 2
+_IN_FLIGHT_ELSEWHERE = 256
+
+
+class LocalWorkers(ProcessPoolExecutor):
+    """Processes of this machine that end with the process that started them, however it ends.
+
+    Parameters
+    ----------
+    workers
+        Number of processes.
+    """
+
+    def __init__(self, workers: int) -> None:
+        # Spawned, not forked: a fork copies the locks that numba's and the caller's threads hold.
+        context = multiprocessing.get_context("spawn")
+        worker_end, self._lifeline = context.Pipe(duplex=False)
+        super().__init__(workers, mp_context=context, initializer=_end_with_parent, initargs=(worker_end,))
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the workers; with ``cancel_futures`` at once, also those that are in the middle of a task."""
+        if cancel_futures:
+            self._lifeline.close()
+        super().shutdown(wait=wait, cancel_futures=cancel_futures)
+        if wait:
+            self._lifeline.close()
+
+
+def _end_with_parent(lifeline: Connection) -> None:
+    """Begin a worker process: it ends when the other end of ``lifeline`` is closed, by the parent or by its death."""
+    # Ctrl-C reaches every process of the terminal; the parent alone decides what follows.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        lifeline.poll(None)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="lifeline", daemon=True).start()
+
+
+def run_tasks(
+    function: Callable[[T], R],
+    tasks: Iterable[T],
+    *,
+    executor: Executor | None = None,
+    workers: int = 1,
+    make_executor: Callable[[], Executor] | None = None,
+    in_flight: int | None = None,
+    retries: int = 3,
+) -> Generator[tuple[int, R], None, None]:
+    """Apply a function to tasks and yield the results as they come.
+
+    Ctrl-C, an error of a task and an iterator that is closed early cancel what has not begun; local workers end at
+    once, in the middle of what they do.
+
+    Parameters
+    ----------
+    function
+        A module-level function. It is called once per task, or again where a worker died, so it must not leave
+        traces that a second call would add to.
+    tasks
+        Arguments, taken as they are needed. With any executor they, the results and the errors are pickled.
+    executor
+        Where the tasks run; it stays open. If neither this nor ``make_executor`` is given they run in this process,
+        in order, or in ``workers`` local processes.
+    workers
+        Number of local processes; 1 for none but this one.
+    make_executor
+        Makes the executor, and another one when it breaks; what it makes is closed here.
+    in_flight
+        Most tasks that are handed out at a time; by default twice the local workers, 256 for another executor.
+    retries
+        How often a task is run again when the worker that had it died.
+
+    Yields
+    ------
+    index, result
+        Index of the task among ``tasks``, from 0, and what the function returned.
+
+    Raises
+    ------
+    BadInputError
+        No worker, nothing in flight or a negative number of retries.
+    GlemError
+        The executor broke and cannot be made anew, or the workers died too often.
+    Exception
+        What the function raised.
+    """
+    for name, value, least in (("workers", workers, 1), ("in_flight", in_flight, 1), ("retries", retries, 0)):
+        if value is not None and value < least:
+            raise BadInputError(f"{name} must be at least {least}, got {value}")
+    if executor is None and make_executor is None:
+        if workers == 1:
+            return ((index, function(task)) for index, task in enumerate(tasks))
+        make_executor = _local_workers(workers)
+        in_flight = in_flight or _IN_FLIGHT_PER_WORKER * workers
+    distribution = _Distribution(function, tasks, executor, make_executor, in_flight or _IN_FLIGHT_ELSEWHERE, retries)
+    return distribution.results()
+
+
+def _local_workers(workers: int) -> Callable[[], Executor]:
+    return lambda: LocalWorkers(workers)
+
+
+def _call(function: Callable[[T], R], task: T) -> tuple[R, list[PlainReason]]:
+    """Call the function in a worker; what it would warn of is for the process that asked to say, once for all."""
+    with collected_reasons() as reasons:
+        return function(task), reasons
+
+
+@define
+class _Attempt(Generic[T]):
+    index: int
+    task: T
+    executor: Executor | None = None
+    lost: int = 0
+    """How often a worker died that had it."""
+
+
+class _Distribution(Generic[T, R]):
+    """One run over an executor: what waits, what runs where."""
+
+    def __init__(
+        self,
+        function: Callable[[T], R],
+        tasks: Iterable[T],
+        executor: Executor | None,
+        make_executor: Callable[[], Executor] | None,
+        in_flight: int,
+        retries: int,
+    ) -> None:
+        self._function = function
+        self._fresh = enumerate(tasks)
+        self._again: deque[_Attempt[T]] = deque()
+        self._running: dict[Future[tuple[R, list[PlainReason]]], _Attempt[T]] = {}
+        self._executor = executor
+        self._owned: Executor | None = None
+        self._make_executor = make_executor
+        self._in_flight = in_flight
+        self._retries = retries
+
+    def results(self) -> Generator[tuple[int, R], None, None]:
+        try:
+            while True:
+                self._hand_out()
+                if not self._running:
+                    return
+                done, _ = wait(self._running, return_when=FIRST_COMPLETED)
+                for future in sorted(done, key=lambda future: self._running[future].index):
+                    attempt = self._running.pop(future)
+                    try:
+                        result, reasons = future.result()
+                    except (BrokenExecutor, CancelledError) as error:
+                        self._lose(attempt, error)
+                    except Exception as error:
+                        if _comes_from_dask_itself(error):
+                            self._lose(attempt, error)
+                            continue
+                        if not _tells_of_dead_worker(error):
+                            raise
+                        raise _too_many_deaths(attempt) from error
+                    else:
+                        warn_of_plain_rules(reasons)
+                        yield attempt.index, result
+        finally:
+            self._close()
+
+    def _hand_out(self) -> None:
+        while len(self._running) < self._in_flight:
+            attempt = self._next()
+            if attempt is None:
+                return
+            attempt.executor = self._current_executor()
+            try:
+                future = attempt.executor.submit(_call, self._function, attempt.task)
+            except BrokenExecutor as error:
+                self._again.appendleft(attempt)
+                self._replace(attempt.executor, error)
+            else:
+                self._running[future] = attempt
+
+    def _next(self) -> _Attempt[T] | None:
+        if self._again:
+            return self._again.popleft()
+        fresh = next(self._fresh, None)
+        return None if fresh is None else _Attempt(*fresh)
+
+    def _current_executor(self) -> Executor:
+        if self._executor is None:
+            assert self._make_executor is not None
+            self._executor = self._owned = self._make_executor()
+        return self._executor
+
+    def _lose(self, attempt: _Attempt[T], error: BaseException) -> None:
+        """Put a task back whose worker died."""
+        attempt.lost += 1
+        if attempt.lost > self._retries:
+            raise _too_many_deaths(attempt) from error
+        self._again.append(attempt)
+        if isinstance(error, BrokenExecutor):
+            self._replace(attempt.executor, error)
+
+    def _replace(self, broken: Executor | None, error: BrokenExecutor) -> None:
+        """Give up a broken executor; what else is in flight on it comes back as lost by itself."""
+        if broken is not self._executor:
+            return
+        if self._make_executor is None:
+            raise GlemError(f"the workers broke down ({error}); the same command continues where it can") from error
+        if self._owned is not None:
+            self._owned.shutdown(wait=True)
+        self._executor = self._owned = None
+
+    def _close(self) -> None:
+        if self._owned is not None:
+            self._owned.shutdown(wait=True, cancel_futures=bool(self._running))
+        else:
+            for future in self._running:
+                future.cancel()
+        self._running.clear()
+
+
+def _tells_of_dead_worker(error: Exception) -> bool:
+    # dask runs lost tasks again by itself and gives up with this one; naming its class would need dask installed.
+    return type(error).__module__.startswith("distributed.") and type(error).__name__ == "KilledWorker"
+
+
+def _comes_from_dask_itself(error: Exception) -> bool:
+    """Whether the executor stumbled, not the task: so dask's does when a worker dies with a result that was ready."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    return place is not None and place.tb_frame.f_globals.get("__name__") == "distributed.cfexecutor"
+
+
+def _too_many_deaths(attempt: _Attempt[Any]) -> GlemError:
+    return GlemError(
+        f"workers died again and again while they had task {attempt.index}: they were killed, or ran out of memory"
+    )

@@ -1,0 +1,254 @@
+"""Kernels that take numbers and columns out of many lines of text at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.compiling.kernels import kernel
+from glem.core.errors import BadInputError
+from glem.core.files.packed import LineBlock, line_blocks
+
+__all__ = [
+    "ABSENT",
+    "BAD",
+    "GOOD",
+    "TableBlock",
+    "column_spans",
+    "excerpt",
+    "header_columns",
+    "is_table",
+    "number_at",
+    "numbers",
+    "only_blanks",
+    "skip_blanks",
+    "table_blocks",
+]
+
+GOOD, ABSENT, BAD = 0, 1, 2
+"""What a line holds where a number is looked for."""
+
+_MAX_DIGITS = 9
+_SHOWN = 16
+
+
+@kernel(inline=True)
+def skip_blanks(data: Any, at: int, end: int) -> int:
+    """Index of the next byte that is no blank, tab, carriage return, comma or semicolon."""
+    while at < end:
+        byte = data[at]
+        if byte != 32 and byte != 9 and byte != 13 and byte != 44 and byte != 59:
+            break
+        at += 1
+    return at
+
+
+@kernel
+def number_at(data: Any, at: int, end: int) -> tuple[float, int]:
+    """Decimal number at an index, with optional sign and fraction: its value and the index behind it.
+
+    The index is the one given where there is no number, or one of more than nine digits.
+    """
+    place = at
+    negative = False
+    if place < end and (data[place] == 43 or data[place] == 45):
+        negative = data[place] == 45
+        place += 1
+    digits = 0
+    value = 0.0
+    unit = 1.0
+    fraction = False
+    while place < end:
+        byte = data[place]
+        if byte == 46 and not fraction:
+            fraction = True
+        elif 48 <= byte <= 57:
+            digits += 1
+            value = value * 10.0 + (byte - 48)
+            if fraction:
+                unit *= 10.0
+        else:
+            break
+        place += 1
+    if digits == 0 or digits > _MAX_DIGITS:
+        return 0.0, at
+    value /= unit
+    return (-value if negative else value), place
+
+
+@kernel
+def _numbers(data: Any, starts: Any, ends: Any, values: Any, state: Any) -> None:
+    for line in range(starts.shape[0]):
+        end = ends[line]
+        at = skip_blanks(data, starts[line], end)
+        values[line] = np.nan
+        state[line] = ABSENT
+        if at < end:
+            value, after = number_at(data, at, end)
+            if after == at or skip_blanks(data, after, end) < end:
+                state[line] = BAD
+            else:
+                values[line] = value
+                state[line] = GOOD
+
+
+def numbers(
+    data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
+    """Read one number out of each span of a text.
+
+    Parameters
+    ----------
+    data
+        uint8 [B].
+    starts, ends
+        int64 [L]: the spans; an empty one holds no number.
+
+    Returns
+    -------
+    values
+        float32 [L], nan where there is no number.
+    state
+        uint8 [L]: :data:`GOOD`, :data:`ABSENT`, or :data:`BAD` for anything else than one number.
+    """
+    values = np.empty(len(starts), np.float32)
+    state = np.empty(len(starts), np.uint8)
+    _numbers(data, starts, ends, values, state)
+    return values, state
+
+
+@kernel
+def _column_spans(data: Any, starts: Any, ends: Any, delimiter: int, column: int, spans: Any) -> None:
+    for line in range(starts.shape[0]):
+        at = starts[line]
+        end = ends[line]
+        current = 0
+        while current < column and at < end:
+            if data[at] == delimiter:
+                current += 1
+            at += 1
+        stop = at
+        if current == column:
+            while stop < end and data[stop] != delimiter:
+                stop += 1
+        while at < stop and data[at] == 34:
+            at += 1
+        while stop > at and (data[stop - 1] == 34 or data[stop - 1] == 13):
+            stop -= 1
+        spans[0, line] = at
+        spans[1, line] = stop
+
+
+def column_spans(block: LineBlock, delimiter: str, column: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where one column of delimited lines lies: starts and ends, int64 [L]; empty where a line has no such column.
+
+    Quotes around a value are left out; a delimiter between quotes is not understood.
+    """
+    spans = np.empty((2, len(block.starts)), np.int64)
+    _column_spans(block.data, block.starts, block.ends, ord(delimiter), column, spans)
+    return spans[0], spans[1]
+
+
+def only_blanks(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell which spans of a text hold nothing but blanks and separators: bool [L]."""
+    return np.asarray(numbers(data, starts, ends)[1] == ABSENT)
+
+
+def header_columns(
+    header: str, wanted: Mapping[str, tuple[str, ...]], required: Sequence[str]
+) -> tuple[str, dict[str, int]]:
+    """Find columns in a header line.
+
+    Parameters
+    ----------
+    header
+        Column names between commas, semicolons or tabs.
+    wanted
+        What is looked for, to the names that it goes by, in lower case.
+    required
+        What must be there.
+
+    Returns
+    -------
+    delimiter, columns
+        The delimiter, and what was found to its place, from 0.
+
+    Raises
+    ------
+    BadInputError
+        Two columns go by names of one thing, or a required one is missing.
+    """
+    delimiter = max(",;\t", key=header.count)
+    names = [name.strip(' \t\r"').lower() for name in header.split(delimiter)]
+    columns = {}
+    for thing, known in wanted.items():
+        found = [place for place, name in enumerate(names) if name in known]
+        if len(found) > 1:
+            raise BadInputError(f"the header {header[:80]!a} has {len(found)} columns for the {thing}")
+        if found:
+            columns[thing] = found[0]
+        elif thing in required:
+            raise BadInputError(f"the header {header[:80]!a} names no {thing}; expected one of: {', '.join(known)}")
+    return delimiter, columns
+
+
+def is_table(head: bytes, wanted: Mapping[str, tuple[str, ...]], required: Sequence[str]) -> bool:
+    """Whether the first bytes of a file look like a table with the required columns."""
+    try:
+        header_columns(head.split(b"\n", 1)[0].decode("ascii", "replace"), wanted, required)
+    except BadInputError:
+        return False
+    return True
+
+
+class TableBlock(NamedTuple):
+    """Some rows of a table: lines without the header, and where its columns are."""
+
+    rows: LineBlock
+    delimiter: str
+    columns: Mapping[str, int]
+
+    def spans(self, thing: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where a column lies: see :func:`column_spans`."""
+        return column_spans(self.rows, self.delimiter, self.columns[thing])
+
+
+def table_blocks(
+    path: Path, wanted: Mapping[str, tuple[str, ...]], required: Sequence[str], *, lines: int, max_bytes: int
+) -> Iterator[TableBlock]:
+    """Read a table with a header line in blocks of rows.
+
+    Parameters
+    ----------
+    path, lines, max_bytes
+        As in :func:`glem.core.files.packed.line_blocks`.
+    wanted, required
+        As in :func:`header_columns`.
+
+    Raises
+    ------
+    BadInputError
+        The file is empty, cannot be read, or its header is not as it must be.
+    """
+    delimiter, columns = "", dict[str, int]()
+    for block in line_blocks(path, lines=lines, max_bytes=max_bytes):
+        rows = block
+        if block.first_number == 1:
+            try:
+                delimiter, columns = header_columns(block.text(0), wanted, required)
+            except BadInputError as error:
+                raise BadInputError(f"{path}:1: {error}") from None
+            rows = LineBlock(block.data, block.starts[1:], block.ends[1:], 2)
+        yield TableBlock(rows, delimiter, columns)
+    if not columns:
+        raise BadInputError(f"{path}: the file is empty, expected a header line")
+
+
+def excerpt(data: NDArray[np.uint8], at: int, end: int) -> str:
+    """Show the first bytes of a span, readable on one line."""
+    shown = data[at : min(end, at + _SHOWN)].tobytes().decode("latin-1")
+    return f"{shown!a}{'...' if end - at > _SHOWN else ''}"
