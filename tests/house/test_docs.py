@@ -78,7 +78,8 @@ def test_every_page_is_linked() -> None:
             continue
         reached.add(page)
         text = FENCE.sub("", page.read_text(encoding="utf-8"))
-        targets = (match["target"].partition("#")[0] for match in LINK.finditer(text))
+        targets = [match["target"].partition("#")[0] for match in LINK.finditer(text)]
+        targets += [f"{entry}.md" for block in fenced(page, "{toctree}") for entry in block.split("\n\n")[-1].split()]
         waiting += [(page.parent / target).resolve() for target in targets if target.endswith(".md")]
     unlinked = [page_name(page) for page in PAGES if DOCS in page.parents and page not in reached]
     assert not unlinked
