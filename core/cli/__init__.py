@@ -28,7 +28,7 @@ _COMMANDS = {
     "evaluate": "Error of an evaluation on scored positions, phase by phase.",
     "experiment": "Experiments on what grades tell: of processing power and of playing strength.",
     "explain": "Show what an evaluation sees in a position.",
-    "fit": "Fit an evaluation to scored positions.",
+    "fit": "Fit an evaluation to the scores of positions.",
     "games": "List the installed games.",
     "generate": "Let players play among themselves, as material to learn from.",
     "grade": "Grade evaluations by how well they predict the results of games.",
@@ -45,11 +45,11 @@ _COMMANDS = {
     "search": "Search a position.",
     "solve": "Exact scores of positions near the end of a game.",
     "tournament": "Play several players against each other.",
+    "tune": "Fit an evaluation and its drawishness to the results of games.",
 }
 
-_RESUMING = frozenset(
-    ("demo", "discover", "fit", "generate", "improve", "label", "learn", "match", "probcut", "relabel", "tournament")
-)
+_RESUMING = {"demo", "discover", "fit", "generate", "improve", "label", "learn"}
+_RESUMING |= {"match", "probcut", "relabel", "tournament", "tune"}
 """Commands that continue unfinished work when they are given again."""
 
 

@@ -9,13 +9,19 @@ from glem.core.cli.display import print_json, print_table
 __all__ = ["command"]
 
 
-@click.command("compare")
+@click.command(
+    "compare",
+    epilog="""\b
+Examples:
+  glem compare first.npz second.npz
+  glem compare first.npz second.npz --json""",
+)
 @click.argument("first", type=click.Path(dir_okay=False))
 @click.argument("second", type=click.Path(dir_okay=False))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(first: str, second: str, as_json: bool) -> None:
     """Compare the weights of two evaluation files of one game."""
-    from glem.core.evaluation.files import compare_evaluations
+    from glem.core.evaluation.comparing import compare_evaluations
     from glem.core.evaluation.named import load_value
 
     comparison = compare_evaluations(load_value(first), load_value(second))

@@ -8,13 +8,11 @@ from typing import Any
 
 from numba.core.event import Listener
 
-from glem.core.compiling.linking import KernelDispatcher
-
 __all__ = ["Compilations"]
 
 
 class Compilations(Listener):
-    """Logs every kernel that is compiled, not loaded from the disk, and how long that took.
+    """Logs every kernel that is compiled, not loaded from the disk, and how long that took with all that it calls.
 
     Parameters
     ----------
@@ -31,10 +29,9 @@ class Compilations(Listener):
         self._began[id(event.data["dispatcher"])] = time.monotonic()
 
     def on_end(self, event: Any) -> None:
-        """Log a compilation of a kernel."""
-        dispatcher = event.data["dispatcher"]
-        began = self._began.pop(id(dispatcher), None)
-        if began is not None and isinstance(dispatcher, KernelDispatcher):
-            function = dispatcher.py_func
+        """Log a compilation that is no part of another."""
+        function = event.data["dispatcher"].py_func
+        began = self._began.pop(id(event.data["dispatcher"]), None)
+        if began is not None and not self._began:
             name = f"{function.__module__}.{function.__qualname__}"
             self._log.info("compiled %s in %.1f s", name, time.monotonic() - began)

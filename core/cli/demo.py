@@ -53,9 +53,10 @@ def command(output: str, game_name: str | None, seed: int, jobs: int, as_json: b
     """
     from glem.core.discovery.candidates import MiningPlan
     from glem.core.discovery.discovery import DiscoverySettings, discover
-    from glem.core.fitting import ConjugateGradient
+    from glem.core.fitting.conjugate import ConjugateGradient
     from glem.core.fitting.least_squares import FitSettings
     from glem.core.labelling.first_games import sample_positions
+    from glem.core.report.discovered import write_discovery
 
     started = time.monotonic()
     learning = _chosen_learning(game_name)
@@ -72,5 +73,6 @@ def command(output: str, game_name: str | None, seed: int, jobs: int, as_json: b
         if not as_json:
             click.echo(f"No sample of positions comes with {learning.game.title}: it plays some thousand games now.")
         sample = sample_positions(learning.game, seed=seed, progress=progress)
-    discovery = discover(sample, learning, folder, settings, jobs=jobs, progress=progress)
-    show_discovery(discovery, folder, time.monotonic() - started, as_json=as_json)
+    with discover(sample, learning, folder, settings, jobs=jobs, progress=progress) as found:
+        report = write_discovery(found, folder)
+    show_discovery(report, folder, time.monotonic() - started, as_json=as_json)

@@ -5,41 +5,36 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.outputs import check_outputs
 
+if TYPE_CHECKING:
+    from glem.core.report.data import DiscoveryReport
+
 __all__ = ["command", "show_discovery"]
 
 
-def show_discovery(discovery: Any, folder: Path, seconds: float, *, as_json: bool) -> None:
+def show_discovery(report: DiscoveryReport, folder: Path, seconds: float, *, as_json: bool) -> None:
     """Print the errors by phase and where the files are."""
-    from glem.core.report import to_json
+    from glem.core.report.data import to_json
 
     if as_json:
-        print_json({"folder": str(folder), "seconds": round(seconds, 2), **to_json(discovery.report)})
+        print_json({"folder": str(folder), "seconds": round(seconds, 2), **to_json(report)})
         return
-    errors = discovery.assessment.errors
-    phases = (*discovery.report.phases, "all")
-    counts = [*discovery.assessment.counts.tolist(), int(discovery.assessment.counts.sum())]
-    masses = [*discovery.assessment.weights.tolist(), float(discovery.assessment.weights.sum())]
-    weighted = masses != counts
-    click.echo(discovery.report.summary)
+    errors = report.errors
+    columns = {name: (*values, errors.overall(name)) for name, values in errors.models.items()}
+    counts = {"positions": errors.counts, **({"weight": errors.weights} if errors.is_weighted else {})}
+    numbers = [[f"{value:,.0f}" for value in (*values, sum(values))] for values in counts.values()]
+    numbers += [["" if value != value else f"{value:.2f}" for value in values] for values in columns.values()]
+    click.echo(report.summary)
     print_table(
-        f"Root mean square error on held-out games ({discovery.report.unit})",
-        ("phase", "positions", *(("weight",) if weighted else ()), *errors),
-        [
-            (
-                phase,
-                f"{count:,}",
-                *((f"{masses[place]:,.0f}",) if weighted else ()),
-                *("" if model[place] != model[place] else f"{model[place]:.2f}" for model in errors.values()),
-            )
-            for place, (phase, count) in enumerate(zip(phases, counts, strict=True))
-        ],
+        f"Root mean square error on held-out games ({report.unit})",
+        ("phase", *counts, *columns),
+        list(zip((*report.phases, "all"), *numbers, strict=True)),
     )
     click.echo(f"{seconds:.1f} s; open {folder / 'report.html'} in a browser")
 
@@ -126,9 +121,10 @@ def command(
     from glem.core.discovery.discovery import RESULTS, DiscoverySettings, discover
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.features.learning import load_learning
-    from glem.core.fitting import ConjugateGradient
+    from glem.core.fitting.conjugate import ConjugateGradient
     from glem.core.fitting.least_squares import FitSettings
     from glem.core.positions.files import read_positions
+    from glem.core.report.discovered import write_discovery
 
     started = time.monotonic()
     folder = Path(output)
@@ -152,7 +148,8 @@ def command(
     )
     learning = load_learning(scored.game.name)
     provenance = {FITTED_FILES: fitted_files_text([positions])}
-    discovery = discover(
+    with discover(
         scored, learning, folder, settings, provenance=provenance, jobs=jobs, progress=display_progress()
-    )
-    show_discovery(discovery, folder, time.monotonic() - started, as_json=as_json)
+    ) as found:
+        report = write_discovery(found, folder)
+    show_discovery(report, folder, time.monotonic() - started, as_json=as_json)

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("evaluate")
+@click.command(
+    "evaluate",
+    epilog="""\b
+Examples:
+  glem evaluate model.npz positions.parquet
+  glem evaluate model.npz positions.parquet -o values.npy""",
+)
 @click.argument("models", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="MODEL...")
 @click.argument("positions", type=click.Path(dir_okay=False))
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the value of every position (.npy).")

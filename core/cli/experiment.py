@@ -131,9 +131,10 @@ def power(
             progress=progress,
         )
     if report is not None:
-        from glem.core.report.power_page import write_power_report
+        from glem.core.report.page import write_page
+        from glem.core.report.pages.power import render_power
 
-        write_power_report(found, report, game_title=game.title)
+        write_page(render_power(found, game_title=game.title), report)
     if as_json:
         import attrs
 
@@ -238,10 +239,11 @@ def strength(
 
 
 def _show_strength(found: StrengthExperiment, report: str | None, title: str, as_json: bool) -> None:
-    from glem.core.report.strength_page import correlation_text, write_strength_report
+    from glem.core.report.page import write_page
+    from glem.core.report.pages.strength import correlation_text, render_strength
 
     if report is not None:
-        write_strength_report(found, report, game_title=title)
+        write_page(render_strength(found, game_title=title), report)
     if as_json:
         import attrs
 

@@ -27,7 +27,13 @@ _ALL = "all"
 _MOST_ROWS = 12
 
 
-@click.command("grade")
+@click.command(
+    "grade",
+    epilog="""\b
+Examples:
+  glem grade GAME games.pgn --evaluation default --evaluation model.npz
+  glem grade GAME games.pgn --evaluation model.npz --evaluation model.npz,depth=4,name=deep --report grades.html""",
+)
 @click.argument("game_name", metavar="GAME")
 @click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="FILES...")
 @click.option(
@@ -174,9 +180,10 @@ def command(
     if written is not None and write_positions is not None:
         written.write(write_positions)
     if report is not None:
-        from glem.core.report.grading_page import write_grading_report
+        from glem.core.report.page import write_page
+        from glem.core.report.pages.grading import render_grading
 
-        write_grading_report(found, report, game_title=game.title)
+        write_page(render_grading(found, game_title=game.title), report)
     if as_json:
         print_json(_as_json(found))
         return

@@ -77,7 +77,7 @@ def command(
 
     from glem.core.errors import BadInputError
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
-    from glem.core.fitting import ConjugateGradient
+    from glem.core.fitting.conjugate import ConjugateGradient
     from glem.core.fitting.least_squares import FitSettings
     from glem.core.labelling.improving import ImproveSettings, improve
     from glem.core.positions.files import read_positions

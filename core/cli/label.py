@@ -15,8 +15,6 @@ from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
-    from glem.core.positions.files import read_positions
-    from glem.core.positions.labels import positions_of_records
     from glem.core.positions.positions import PositionSet
 
 __all__ = ["command"]
@@ -122,7 +120,8 @@ def _given_positions(
     from glem.core.cli.game_choice import choose_game
     from glem.core.cli.positions import ply_range
     from glem.core.errors import BadInputError
-    from glem.core.positions.labels import Selection
+    from glem.core.positions.files import read_positions
+    from glem.core.positions.labels import Selection, positions_of_records
     from glem.core.positions.positions import PositionSet
     from glem.core.positions.reading import read_all_records
 

@@ -17,17 +17,23 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from glem.core.discovery.game_positions import GamePositions
     from glem.core.evaluation.with_drawishness import ResultEvaluation
     from glem.core.game.game import Game
     from glem.core.grading.changes import CandidateChange, Refit
     from glem.core.grading.trials import Candidate, Evaluation, LearningRun, Verdict
     from glem.core.positions.selection.reading import FileSummary
+    from glem.core.positions.selection.selected import GamePositions
 
 __all__ = ["command"]
 
 
-@click.command("learn")
+@click.command(
+    "learn",
+    epilog="""\b
+Examples:
+  glem learn GAME games.pgn --changes changes.txt --split 0.5
+  glem learn GAME games.pgn --baseline old.npz --candidate new.npz --log learn.jsonl""",
+)
 @click.argument("game_name", metavar="GAME")
 @click.argument("files", metavar="GAMES...", nargs=-1, required=True, type=click.Path(dir_okay=False))
 @click.option(
@@ -114,12 +120,13 @@ def command(
     """
     import numpy as np
 
-    from glem.core.discovery.game_positions import keys_digest, read_game_positions
+    from glem.core.discovery.game_positions import read_game_positions
     from glem.core.errors import BadInputError
     from glem.core.evaluation.named import load_evaluation
     from glem.core.files.names import distinct_names
     from glem.core.game.game import load_game
-    from glem.core.grading.trials import DecidingGames, LearningRule, learn, share_of_games
+    from glem.core.grading.trials import LearningRule, deciding_games, learn
+    from glem.core.positions.selection.game_keys import keys_digest
     from glem.core.positions.selection.reading import reading_remarks
     from glem.core.positions.selection.selection import SelectionRule
 
@@ -153,13 +160,13 @@ def command(
             observe=summaries.append if tuning else None,
             progress=progress,
         )
-        tuning_parts = list(read if split is None else share_of_games(read, split, seed, deciding=False))
+        tuning_parts = list(read) if split is None else [part.select(~part.in_share(split, seed)) for part in read]
         tuned = np.unique(np.concatenate([np.zeros(0, np.uint64), *(part.game_key for part in tuning_parts)]))
         refit = _refit(tuning_parts, l2, jobs)
     tried += [_candidate(change, refit, tuning or files) for change in found]
     if split is not None:
-        parts = share_of_games(parts, split, seed, deciding=True)
-    deciding = DecidingGames.gather(parts, tuned=tuned, leave_out=leave_out_tuned)
+        parts = (part.select(part.in_share(split, seed)) for part in parts)
+    deciding, left_out = deciding_games(parts, tuned=tuned, leave_out=leave_out_tuned)
     facts: dict[str, Any] = {
         "selection": str(rule) + (", quiet ones" if quiet else ""),
         "files": distinct_names(files),
@@ -167,14 +174,14 @@ def command(
         "split": split,
         "tuning_games": 0 if tuned is None else len(tuned),
         "tuning_digest": None if tuned is None else keys_digest(tuned),
-        "left_out": deciding.left_out,
+        "left_out": left_out,
         "l2": l2,
     }
     remarks = reading_remarks(summaries)
     if not as_json:
         against = f", {facts['tuning_games']:,} others to tune to" if tuned is not None else ""
         games = counted(deciding.game_count, "game")
-        click.echo(f"{counted(len(deciding.result), 'position')} of {games} to decide{against}: {rule}")
+        click.echo(f"{counted(len(deciding), 'position')} of {games} to decide{against}: {rule}")
         click.echo(f"accepted: {learning_rule}")
         for remark in remarks:
             click.echo(f"note: {remark}")
@@ -194,7 +201,7 @@ def command(
     if output is not None:
         run.evaluation.save(output)
     if as_json:
-        print_json(_as_json(run, {**facts, "remarks": remarks}, deciding.digest))
+        print_json(_as_json(run, {**facts, "remarks": remarks}, keys_digest(deciding.game_key)))
         return
     _print(run)
     if output is not None:
@@ -214,7 +221,7 @@ def _file_candidate(game: Game, text: str) -> Candidate:
 def _changes(path: str, first: Evaluation, files: list[Candidate], *, is_tuned: bool) -> tuple[CandidateChange, ...]:
     """Candidates of a file of changes, each of which can be made if it comes to that."""
     from glem.core.errors import BadInputError
-    from glem.core.fitting.likelihood_training import prior_of
+    from glem.core.fitting.likelihood import prior_of
     from glem.core.grading.changes import check_candidates, read_candidates
 
     found = read_candidates(path)
@@ -229,7 +236,7 @@ def _candidate(change: CandidateChange, refit: Refit | None, tuning: Sequence[st
     import attrs
 
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
-    from glem.core.fitting.likelihood_training import prior_of
+    from glem.core.fitting.likelihood import prior_of
     from glem.core.grading.changes import apply_changes
     from glem.core.grading.trials import Candidate
 
@@ -245,7 +252,7 @@ def _candidate(change: CandidateChange, refit: Refit | None, tuning: Sequence[st
 
 
 def _refit(parts: list[GamePositions], l2: float, jobs: int) -> Refit:
-    from glem.core.fitting.likelihood_training import BIAS, LikelihoodSettings, fit_likelihood
+    from glem.core.fitting.likelihood import BIAS, LikelihoodSettings, fit_likelihood
 
     def refit(
         evaluation: ResultEvaluation, names: tuple[str, ...], drawishness_names: tuple[str, ...]

@@ -20,8 +20,8 @@ from glem.core.tasks.counts import counted
 if TYPE_CHECKING:
     from glem.core.game.drawing import Drawing
     from glem.core.players.engine import Engine
-    from glem.core.players.spec import MoveChoice
-    from glem.core.tournament.transcripts import Transcript
+    from glem.core.players.player import MoveChoice
+    from glem.core.tournament.games import PlayedGame
 
 __all__ = ["command"]
 
@@ -47,10 +47,13 @@ quit         end"""
 class _Table:
     """A person at the board."""
 
-    def __init__(self, engine: Engine, *, first_is_yours: bool, start: Callable[[], None]) -> None:
+    def __init__(
+        self, engine: Engine, *, first_is_yours: bool, start: Callable[[], None], start_text: str = ""
+    ) -> None:
         self._engine = engine
         self._yours = first_is_yours
         self._start = start
+        self._start_text = start_text
         self._resigned = False
         self._open = True
         self._drawn: tuple[int, ...] | None = None
@@ -196,7 +199,7 @@ class _Table:
         analysis = engine.analyse(lines=int(rest or _USUAL_HINTS))
         for line, depth in zip(analysis.lines, depth_texts(analysis), strict=True):
             variation = " ".join(engine.game.move_texts(engine.position, line.moves))
-            click.echo(f"{line.text:>8}  {depth}{variation}")
+            click.echo(f"{engine.line_text(line):>8}  {depth}{variation}")
 
     def _undo(self, _rest: str) -> None:
         """Go back to where the person last had a choice."""
@@ -238,24 +241,49 @@ class _Table:
 
         from glem.core.errors import BadInputError
         from glem.core.positions.writing import write_games
-        from glem.core.tournament.transcripts import records_of_transcripts
+        from glem.core.tournament.transcripts import records_of_games
 
         check_outputs(path)
-        transcript = _transcript(self._engine, self._choices, first_is_yours=self._yours)
+        played = self._played(self._choices)
         if self._resigned:
-            transcript = attrs.evolve(transcript, result=-1 if self._yours else 1, end="resigned")
+            is_first = played.players[0] == _PERSON
+            played = attrs.evolve(played, result=-1 if is_first else 1, end="resigned")
         try:
-            write_games(self._engine.game, path, records_of_transcripts(self._engine.game, [transcript]))
+            write_games(self._engine.game, path, records_of_games(self._engine.game, [played]))
         except OSError as error:
             raise BadInputError(f"{path} cannot be written: {error.strerror}") from error
 
     def check_savable(self, path: Path) -> None:
         """Make sure that the format of a name has room for a game that begins like this one."""
         from glem.core.positions.writing import check_format_holds
-        from glem.core.tournament.transcripts import records_of_transcripts
+        from glem.core.tournament.transcripts import records_of_games
 
-        transcript = _transcript(self._engine, {}, first_is_yours=self._yours)
-        check_format_holds(self._engine.game, path, records_of_transcripts(self._engine.game, [transcript]))
+        played = self._played({})
+        check_format_holds(self._engine.game, path, records_of_games(self._engine.game, [played]))
+
+    def _played(self, choices: Mapping[tuple[int, ...], MoveChoice]) -> PlayedGame:
+        """Make a record of the game; its first player is whoever moves first in it."""
+        from glem.core.players.player import MoveChoice
+        from glem.core.tournament.games import End, PlayedGame
+        from glem.core.tournament.openings import Opening
+
+        engine = self._engine
+        moves, start = engine.moves, (*engine.previous, engine.position)[0]
+        is_elsewhere = tuple(start) != tuple(engine.game.initial_position)
+        first_began = engine.first_to_move == (len(moves) % 2 == 0)
+        score = None
+        if engine.has_ended:
+            score = engine.first_score if first_began else -engine.first_score
+        return PlayedGame(
+            0,
+            (_PERSON, _GLEM) if self._yours == first_began else (_GLEM, _PERSON),
+            Opening(start=self._start_text if is_elsewhere else ""),
+            tuple(choices.get(moves[: end + 1]) or MoveChoice(move) for end, move in enumerate(moves)),
+            score=score,
+            result=0 if score is None else (score > 0) - (score < 0),
+            end=End.FINISHED if engine.has_ended else "",
+            overruns=(0, 0),
+        )
 
     def _quit(self, _rest: str) -> None:
         self._open = False
@@ -280,24 +308,6 @@ def _stopping(stop: threading.Event) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _transcript(engine: Engine, choices: Mapping[tuple[int, ...], MoveChoice], *, first_is_yours: bool) -> Transcript:
-    from glem.core.tournament.transcripts import Transcript
-
-    moves, start = engine.moves, (*engine.previous, engine.position)[0]
-    is_elsewhere = tuple(start) != tuple(engine.game.initial_position)
-    score = engine.first_score if engine.has_ended else None
-    return Transcript(
-        moves,
-        [choices.get(moves[: place + 1]) for place in range(len(moves))],
-        (_PERSON, _GLEM) if first_is_yours else (_GLEM, _PERSON),
-        score=score,
-        result=None if score is None else (score > 0) - (score < 0),
-        end="finished" if engine.has_ended else "",
-        start=start if is_elsewhere else None,
-        first_began=engine.first_to_move == (len(moves) % 2 == 0),
-    )
 
 
 def _styled(character: str, empty: str) -> str:
@@ -352,7 +362,7 @@ def command(
         engine.play_text(moves_text)
 
     start()
-    table = _Table(engine, first_is_yours=engine.first_to_move != second, start=start)
+    table = _Table(engine, first_is_yours=engine.first_to_move != second, start=start, start_text=position_text or "")
     if save_path is not None:
         table.check_savable(save_path)
     engine.prepare()

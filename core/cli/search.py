@@ -11,8 +11,8 @@ from glem.core.cli.thinking import player_of, thinking_options
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.players.analysis import Analysis
     from glem.core.players.engine import Engine
+    from glem.core.search.results import SearchResult
 
 __all__ = ["command"]
 
@@ -23,13 +23,13 @@ def _variation(engine: Engine, moves: tuple[int, ...]) -> str:
     return " ".join(engine.game.move_texts(engine.position, moves))
 
 
-def _rate(analysis: Analysis) -> str:
+def _rate(analysis: SearchResult) -> str:
     return f"{analysis.nodes / analysis.seconds:,.0f}" if analysis.seconds > 0 else ""
 
 
-def _print_iteration(engine: Engine, analysis: Analysis) -> None:
+def _print_iteration(engine: Engine, analysis: SearchResult) -> None:
     for place, line in enumerate(analysis.lines):
-        figures = f"{analysis.depth:>5} {line.text:>8}"
+        figures = f"{analysis.depth:>5} {engine.line_text(line):>8}"
         if place == 0:
             figures += f" {analysis.nodes:>14,} {_rate(analysis):>12} {analysis.seconds:>8.2f}"
         else:
@@ -37,7 +37,7 @@ def _print_iteration(engine: Engine, analysis: Analysis) -> None:
         click.echo(f"{figures}  {_variation(engine, line.moves)}")
 
 
-def _as_json(engine: Engine, analysis: Analysis) -> dict[str, Any]:
+def _as_json(engine: Engine, analysis: SearchResult) -> dict[str, Any]:
     return {
         "depth": analysis.depth,
         "nodes": analysis.nodes,
@@ -48,7 +48,7 @@ def _as_json(engine: Engine, analysis: Analysis) -> dict[str, Any]:
             {
                 "depth": line.depth,
                 "value": line.value,
-                "text": line.text,
+                "text": engine.line_text(line),
                 "bound": line.bound.value,
                 "moves": [engine.game.format_move(move) for move in line.moves],
             }
@@ -80,18 +80,18 @@ def command(
     from glem.core.search.results import Limits
 
     game = load_game(game_name)
-    engine = Engine(game, player_of(game, default=Limits(seconds=_USUAL_SECONDS), **thinking))
+    engine = Engine(game, player_of(default=Limits(seconds=_USUAL_SECONDS), **thinking))
     if position_text is not None:
         engine.set_position_text(position_text)
     engine.play_text(moves_text)
-    found: list[Analysis] = []
+    found: list[SearchResult] = []
     unit = engine.unit
     if not as_json:
         drawing = draw_position(game, engine.position, first_to_move=engine.first_to_move)
         click.echo("\n".join([game.format_position(engine.position)] if drawing is None else drawing.lines()))
         click.echo(f"\ndepth {'value':>8} {'nodes':>14} {'nodes/s':>12} {'seconds':>8}  line ({unit})")
 
-    def show(analysis: Analysis) -> None:
+    def show(analysis: SearchResult) -> None:
         found.append(analysis)
         if not as_json:
             _print_iteration(engine, analysis)
@@ -122,4 +122,4 @@ def command(
         f"{_rate(result)} nodes/s"
     )
     for place, (line, depth) in enumerate(zip(result.lines, depth_texts(result), strict=True), 1):
-        click.echo(f"{place:>5} {line.text:>8}  {depth}{_variation(engine, line.moves)}")
+        click.echo(f"{place:>5} {engine.line_text(line):>8}  {depth}{_variation(engine, line.moves)}")

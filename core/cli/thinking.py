@@ -84,7 +84,7 @@ def opponent_of(
 
     if player_text is None:
         usual = _SOLVE_FROM if game.make_solver is not None else 0
-        return player_of(game, solve=usual if solve is None else solve, default=default, **thinking)
+        return player_of(solve=usual if solve is None else solve, default=default, **thinking)
     given = {
         "depth": thinking["depth"] is not None,
         "nodes": thinking["nodes"] is not None,
@@ -102,7 +102,6 @@ def opponent_of(
 
 
 def player_of(
-    game: Game,
     *,
     evaluation: str,
     depth: int | None,
@@ -118,36 +117,26 @@ def player_of(
 
     Parameters
     ----------
-    game
-        The game.
     evaluation, depth, nodes, seconds, probcut, full_width, table_mb
         Values of the options.
     solve
         Moves left from which on positions are solved; by default none.
     default
         Limits if none was given.
-
-    Raises
-    ------
-    BadInputError
-        The game's own evaluation is asked for, and there is none.
     """
-    from glem.core.evaluation.named import DEFAULT_EVALUATION
     from glem.core.players.spec import PlayerSpec
     from glem.core.search.results import Limits
 
-    if evaluation == DEFAULT_EVALUATION:
-        _check_default(game)
     limits = Limits(depth=depth, nodes=nodes, seconds=seconds)
-    description: dict[str, Any] = {
-        "evaluation": evaluation,
-        "limits": default if limits == Limits() else limits,
-        "selective": not full_width,
-        "probcut": probcut,
-        "table_mb": table_mb,
-        "solve_from": solve or 0,
-    }
-    return PlayerSpec("glem", **description)
+    return PlayerSpec(
+        "glem",
+        evaluation=evaluation,
+        limits=default if limits == Limits() else limits,
+        selective=not full_width,
+        probcut=probcut,
+        table_mb=table_mb,
+        solve_from=solve or 0,
+    )
 
 
 def named_evaluation(name: str, positions: str) -> LinearEvaluation:
@@ -167,20 +156,4 @@ def named_evaluation(name: str, positions: str) -> LinearEvaluation:
     first = next(iter(stream_positions(positions, chunk=1)), None)
     if first is None:
         raise BadInputError(f"{positions} holds no positions")
-    if name == DEFAULT_EVALUATION:
-        _check_default(first.game)
     return load_value(name, first.game)
-
-
-def _check_default(game: Game) -> None:
-    """Say how to get an evaluation where none comes with the game."""
-    from glem.core.errors import BadInputError
-    from glem.core.features.learning import learning_names, load_learning
-
-    if game.name not in learning_names():
-        raise BadInputError(f"nothing is known of evaluating {game.title}: no installed plugin gives it features")
-    if load_learning(game.name).default_evaluation is None:
-        raise BadInputError(
-            f"{game.title} comes without an evaluation; make one with `glem fit` (or `glem demo`) and name it with "
-            "--evaluation FILE"
-        )

@@ -111,7 +111,7 @@ def play_tournament(
     from glem.core.tournament.games import Adjudication
     from glem.core.tournament.openings import write_openings
     from glem.core.tournament.tournament import Tournament, read_games, run_tournament
-    from glem.core.tournament.transcripts import records_of_openings, records_of_transcripts, transcript_of
+    from glem.core.tournament.transcripts import records_of_games, records_of_openings
 
     check_outputs(record, save_openings, transcripts, None if record is None else f"{record}.openings")
     if transcripts is not None and record is None:
@@ -138,7 +138,7 @@ def play_tournament(
         result = run_tournament(tournament, record, **where, progress=progress)
     if transcripts is not None and record is not None:
         games = sorted(read_games(record)[2], key=lambda played: played.number)
-        write_games(game, transcripts, records_of_transcripts(game, [transcript_of(game, one) for one in games]))
+        write_games(game, transcripts, records_of_games(game, games))
     if as_json:
         print_json(result.to_json())
     else:

@@ -1,7 +1,8 @@
-"""The index of numba's on-disk cache, as processes need it that share a cache and do not all have the same games.
+"""The dispatcher of kernels, and the index of numba's on-disk cache, which many processes share.
 
-A kernel that serves all games keeps one index, a pickle that names the position classes of every game the kernel was
-compiled for. Where one of these games is no longer installed the index cannot be read, and numba would fail.
+They do not all have the same games. A kernel that serves all games keeps one index, a pickle that names the position
+classes of every game the kernel was compiled for. Where one of these games is no longer installed the index cannot be
+read, and numba would fail.
 
 numba numbers the files of machine code: two processes that compile a kernel at the same time, each for a game of its
 own, both take the next number, and one game would get the machine code of the other. Here the number follows from the
@@ -15,11 +16,17 @@ import fcntl
 import hashlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
-__all__ = ["make_index_shareable", "one_process"]
+from numba.core import sigutils, types
+from numba.core.caching import FunctionCache
+from numba.core.registry import CPUDispatcher
+
+__all__ = ["KernelDispatcher", "make_index_shareable", "one_process"]
 
 _LONGEST_WAIT = 120.0
 _WAIT = 0.01
@@ -30,9 +37,15 @@ def make_index_shareable(cache: Any) -> Any:
     """Let the index of a cache of numba be written by many processes; returns the cache.
 
     One that cannot be read is taken for an empty one.
+
+    Raises
+    ------
+    AttributeError
+        This version of numba keeps its files in another way.
     """
     file = cache._cache_file
-    load_index = file._load_index
+    load_index, save_index, save_data = file._load_index, file._save_index, file._save_data
+    dump, data_name, folder = file._dump, file._data_name, Path(cache.cache_path)
 
     def load_index_or_none() -> Any:
         try:
@@ -41,13 +54,13 @@ def make_index_shareable(cache: Any) -> Any:
             return {}
 
     def save(key: Any, data: Any) -> None:
-        name = file._data_name(int.from_bytes(hashlib.sha256(file._dump(key)).digest()[:8]))
+        name = data_name(int.from_bytes(hashlib.sha256(dump(key)).digest()[:8]))
         # The index never names a file that is not there yet.
-        file._save_data(name, data)
-        with _alone_in(Path(file._cache_path)):
-            overloads = file._load_index()
+        save_data(name, data)
+        with _alone_in(folder):
+            overloads = load_index_or_none()
             overloads[key] = name
-            file._save_index(overloads)
+            save_index(overloads)
 
     file._load_index = load_index_or_none
     file.save = save
@@ -103,3 +116,109 @@ def _alone_in(folder: Path) -> Iterator[None]:
         with contextlib.suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)
+
+
+# --------------------------------------------------------------------------------------------- dispatcher
+
+
+def _call(function: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    return function(*arguments, **named)
+
+
+# CPython maps memory for 16 kB of frames and gives it back whenever the depth of calls crosses its end, which in a
+# compiler is all the time. A frame that asks for half a megabyte gets a megabyte at once, and those above it the rest.
+_with_room = FunctionType(_call.__code__.replace(co_stacksize=1 << 16), {}, "_with_room")
+
+
+class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
+    """numba's dispatcher, for functions that both Python and compiled code may call.
+
+    One process makes a specialization, while others that share its cache wait for it.
+
+    Parameters
+    ----------
+    function
+        The plain function.
+    options
+        Of numba's jit.
+    kept_in
+        Called with the function and :attr:`purpose` when machine code is first looked for. Gives a context in which
+        numba makes its cache, and whether it can make one.
+    """
+
+    purpose = ""
+    """Part of the cache folder's name: code that is made in different ways lies in different folders."""
+
+    cache_class: type = FunctionCache
+    """How the code is read and written."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        options: dict[str, Any],
+        kept_in: Callable[[Callable[..., Any], str], AbstractContextManager[bool]],
+        **pipeline: Any,
+    ) -> None:
+        super().__init__(py_func=function, targetoptions=options, **pipeline)
+        self._kept_in = kept_in
+        self._is_prepared = False
+        self.keeps_translation = False
+        """Whether what compiled code calls is kept on disk, not only what Python calls."""
+
+    def _prepare_cache(self) -> None:
+        if self._is_prepared:
+            return
+        self._is_prepared = True
+        # Nothing is kept of a function typed at a prompt, which has no file whose changes numba could see, nor where a
+        # version of numba writes its files in another way.
+        with self._kept_in(self.py_func, self.purpose) as can_keep, contextlib.suppress(RuntimeError, AttributeError):
+            if can_keep:
+                self._cache = make_index_shareable(self.cache_class(self.py_func))
+
+    def is_made(self, sig: Any) -> bool:
+        """Whether a specialization is here or on disk."""
+        self._prepare_cache()
+        return self._is_here(sig) or self._key_on_disk(sig)[1]
+
+    def _is_here(self, sig: Any) -> bool:
+        return tuple(sigutils.normalize_signature(sig)[0]) in self.overloads
+
+    def _key_on_disk(self, sig: Any) -> tuple[Any, bool]:
+        """Key of a specialization on disk, and whether it is there; None and False where nothing is kept."""
+        if not isinstance(self._cache, FunctionCache):
+            return None, False
+        key = self._cache._index_key(sig, self.targetctx.codegen())
+        return key, key in self._cache._cache_file._load_index()
+
+    def compile(self, sig: Any) -> Any:
+        """See numba's Dispatcher."""
+        if not self._is_here(sig):
+            key, is_there = self._key_on_disk(sig)
+            if key is not None and not is_there:
+                name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+                with one_process(Path(self._cache.cache_path) / f"making-{name}"):
+                    return super().compile(sig)
+        return super().compile(sig)
+
+    def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
+        """See numba's Dispatcher: a first call from Python."""
+        self._prepare_cache()
+        return _with_room(super()._compile_for_args, arguments, named)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """See numba's Dispatcher: typing of a call in compiled code.
+
+        A literal argument does not make a specialization of its own: each would be typed and translated anew, with all
+        that it calls, and LLVM knows the constant where it matters.
+        """
+        kinds = tuple(types.unliteral(each) for each in args)
+        if self._compiling_counter:
+            # A recursion with other types: numba would compile it, and crash where it reads that from disk.
+            raise KeyError(kinds)
+        if self.keeps_translation:
+            self._prepare_cache()
+        return super().get_call_template(kinds, kws)
+
+    def __reduce__(self) -> str:
+        # By its name, as a function: numba would make another one of the function's code.
+        return str(self.py_func.__qualname__)

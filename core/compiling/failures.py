@@ -38,7 +38,7 @@ _attempts = threading.RLock()
 _CORE = __name__.rpartition(".")[0]
 
 # Parts of numba's accounts of a failed compilation.
-_CALLEE = re.compile(r"type\((?:CPU|Kernel)Dispatcher\(<function (\w+) at")
+_CALLEE = re.compile(r"type\(\w*Dispatcher\(<function (\w+) at")
 _PLACE = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
 _STAGE = re.compile(
     r">>>|Failed in|No implementation of|There are \d+ cand|- Of which|Overload (in|of)|With argument|Rejected as"

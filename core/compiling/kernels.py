@@ -13,6 +13,10 @@ Both keep their machine code on disk, in a folder named by a digest of everythin
 (:func:`glem.core.compiling.code_digest.code_digest`). An edit anywhere in there leads to another folder, so stale code
 is never loaded.
 
+Where the version of numba is known to it, kernels are linked as whole programs
+(:mod:`glem.core.compiling.linking`). Elsewhere, and with ``GLEM_LINKING=0`` in the environment, numba's own dispatcher
+does the work: slower to compile, equal in results.
+
 Generic code that reaches a game's function which numba cannot compile runs as plain Python instead, and
 :class:`PlainRulesWarning` says so once.
 """
@@ -38,6 +42,7 @@ from numba.extending import intrinsic
 from numba.extending import overload as numba_overload
 
 from glem.core.compiling.cache_folder import cache_folder
+from glem.core.compiling.cache_index import KernelDispatcher
 from glem.core.compiling.code_digest import code_digest, named_globals, plain
 from glem.core.compiling.failures import (
     UncompilableError,
@@ -46,11 +51,11 @@ from glem.core.compiling.failures import (
     note_failures,
     uncompilable_reason,
 )
-from glem.core.compiling.linking import INNER_OPTIONS, InnerCompiler, KernelDispatcher
 from glem.core.compiling.plain_python import PlainRulesWarning
 
 __all__ = [
     "HAS_FAST_PEXT",
+    "LINKS",
     "PlainRulesWarning",
     "UncompilableError",
     "cache_folder",
@@ -73,6 +78,20 @@ __all__ = [
     "uncompilable_reason",
 ]
 
+_LINKING_FITS = {(0, minor) for minor in range(63, 69)}
+"""Versions of numba whose compiler the linking is known to fit."""
+
+LINKS = os.environ.get("GLEM_LINKING") != "0" and numba.version_info.short in _LINKING_FITS
+"""Whether kernels are linked as whole programs in this process."""
+
+_dispatcher: type[KernelDispatcher] = KernelDispatcher
+_overload_options: dict[str, Any] = {"forceinline": True}
+if LINKS:
+    from glem.core.compiling.linking import OVERLOAD_OPTIONS, LinkingDispatcher
+
+    _dispatcher = LinkingDispatcher
+    _overload_options |= OVERLOAD_OPTIONS
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _lock = threading.RLock()
@@ -81,19 +100,20 @@ _inlined: set[Callable[..., Any]] = set()
 _kept: set[Callable[..., Any]] = set()
 _primitives: set[Callable[..., Any]] = set()
 
-_CACHE_ENTRY = re.compile(r"\w+-[0-9a-f]{16}(-[a-z]+)*")
+_CACHE_ENTRY = re.compile(r"\w+-[0-9a-f]{16}(-[a-z0-9.+]+)*")
 _UNUSED_CACHE_DAYS = 30
 _SECONDS_PER_DAY = 86400
 
 
-def _folder_of(function: Callable[..., Any], purpose: str = "") -> Path | None:
+def _folder_of(function: Callable[..., Any], purpose: str) -> Path | None:
     """Cache folder of one kernel, made if need be; None when nothing can be kept."""
     root = cache_folder()
     if root is None:
         return None
-    # Choices that numba's own cache key does not know: the code compiled under one must not be loaded under another.
+    # What numba's own cache key does not know: the code compiled under one choice must not be loaded under another, and
+    # an index belongs to one version of numba, which would drop that of another.
     choices = ("-boundscheck" if numba.config.BOUNDSCHECK else "") + ("" if HAS_FAST_PEXT else "-nopext")
-    folder = root / f"{function.__name__}-{code_digest(function)}{purpose}{choices}"
+    folder = root / f"{function.__name__}-{code_digest(function)}{purpose}-numba{numba.__version__}{choices}"
     try:
         if not folder.is_dir():
             folder.mkdir(exist_ok=True)
@@ -118,27 +138,19 @@ def _jit(function: Callable[..., Any], *, inline: bool) -> Any:
         return function
     # error_model="numpy": a division by zero gives inf or nan as in numpy, without a branch per division.
     options = {"nopython": True, "nogil": True, "error_model": "numpy", "forceinline": inline, "boundscheck": None}
-    return explain_failures(KernelDispatcher(function, options, _keep_in_folder))
-
-
-def _keep_in_folder(dispatcher: KernelDispatcher, *, translation: bool) -> None:
-    with _lock, _kept_in(_folder_of(dispatcher.py_func, "-linked" if translation else "")) as kept:
-        if kept:
-            dispatcher.keep(translation=translation)
+    return explain_failures(_dispatcher(function, options, _kept_in))
 
 
 @contextlib.contextmanager
-def _kept_in(folder: Path | None) -> Iterator[bool]:
-    """Let numba make its caches in a folder; tells whether there is one."""
-    previous = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
-    try:
-        yield folder is not None
-    except RuntimeError:
-        # A function typed at a prompt has no file whose changes numba could see.
-        pass
-    finally:
-        numba.config.CACHE_DIR = previous
+def _kept_in(function: Callable[..., Any], purpose: str) -> Iterator[bool]:
+    """Let numba make the cache of a function in its folder; tells whether there is one."""
+    with _lock:
+        folder, previous = _folder_of(function, purpose), numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(folder)
+        try:
+            yield folder is not None
+        finally:
+            numba.config.CACHE_DIR = previous
 
 
 def keep_translation(function: Any) -> Any:
@@ -268,8 +280,7 @@ def overload_of(stub: Callable[..., Any]) -> Callable[[F], F]:
     """Give a plain function its compiled form: :func:`numba.extending.overload` for annotated code."""
 
     def register(maker: F) -> F:
-        options = {"forceinline": True, "pipeline_class": InnerCompiler, **INNER_OPTIONS}
-        numba_overload(primitive(stub), jit_options=options)(unannotated(maker))
+        numba_overload(primitive(stub), jit_options=_overload_options)(unannotated(maker))
         return maker
 
     return register

@@ -4,30 +4,29 @@ numba optimizes and assembles each function as soon as it is called for, wraps i
 for the code that calls it, at each layer. Functions that compiled code calls are only translated here; the kernel that
 Python calls links what it reaches, directly or not, and is optimized and assembled as one module.
 
+That goes deeper into numba than its interface: :mod:`glem.core.compiling.kernels` imports this module only with
+versions of numba that it is known to fit.
+
 What several kernels link, the functions of a game above all, is kept on disk as LLVM's code (:func:`keep_translation`),
 and processes that need the same at the same time wait for the first of them.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
-from pathlib import Path
-from types import FunctionType
 from typing import Any
 
 from llvmlite import binding as llvm
-from numba.core import compiler, sigutils, types
+from numba.core import compiler
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.compiler_lock import require_global_compiler_lock
 from numba.core.compiler_machinery import register_pass
-from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
 
-from glem.core.compiling.cache_index import make_index_shareable, one_process
+from glem.core.compiling.cache_index import KernelDispatcher
 
-__all__ = ["INNER_OPTIONS", "InnerCompiler", "KernelDispatcher"]
+__all__ = ["OVERLOAD_OPTIONS", "LinkingDispatcher"]
 
 
 class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
@@ -141,7 +140,7 @@ class _LinkingCompiler(compiler.CompilerBase):  # type: ignore[misc]
         return [passes]
 
 
-class InnerCompiler(_LinkingCompiler):
+class _InnerCompiler(_LinkingCompiler):
     """numba's compiler for functions that only compiled code calls."""
 
     lowering = _InnerLowering
@@ -153,22 +152,15 @@ class _KernelCompiler(_LinkingCompiler):
     lowering = _KernelLowering
 
 
-INNER_OPTIONS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Options of numba's jit that go with :class:`InnerCompiler`."""
+_INNER_OPTIONS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+OVERLOAD_OPTIONS: dict[str, Any] = {**_INNER_OPTIONS, "pipeline_class": _InnerCompiler}
+"""Options of numba's jit for functions that only compiled code calls."""
 
 
 def _name_for_numba() -> Any:
     """Make what numba knows a function by: the built-in function that calls it, or any that is like no other."""
     return [].append
-
-
-def _call(function: Callable[[Any], Any], argument: Any) -> Any:
-    return function(argument)
-
-
-# CPython maps memory for 16 kB of frames and gives it back whenever the depth of calls crosses its end, which in a
-# compiler is all the time. A frame that asks for half a megabyte gets a megabyte at once, and those above it the rest.
-_with_room = FunctionType(_call.__code__.replace(co_stacksize=1 << 16), {}, "_with_room")
 
 
 # ------------------------------------------------------------------------------------------------ kept on disk
@@ -201,101 +193,25 @@ class _TranslationCache(FunctionCache):  # type: ignore[misc]
     _impl_class = _TranslationCacheImplementation
 
 
-class _OneAtATime(CPUDispatcher):  # type: ignore[misc]
-    """A dispatcher whose specializations are made by one process, while others that share its cache wait for them."""
-
-    def prepare_cache(self) -> None:
-        """Do what is to be done before anything is compiled."""
-
-    def is_made(self, sig: Any) -> bool:
-        """Whether a specialization is here or on disk."""
-        arguments, _ = sigutils.normalize_signature(sig)
-        if tuple(arguments) in self.overloads:
-            return True
-        self.prepare_cache()
-        if not isinstance(self._cache, FunctionCache):
-            return False
-        return self._cache._index_key(sig, self.targetctx.codegen()) in self._cache._cache_file._load_index()
-
-    def compile(self, sig: Any) -> Any:
-        """See numba's Dispatcher."""
-        if self.is_made(sig) or not isinstance(self._cache, FunctionCache):
-            return super().compile(sig)
-        key = self._cache._index_key(sig, self.targetctx.codegen())
-        name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
-        with one_process(Path(self._cache.cache_path) / f"making-{name}"):
-            return super().compile(sig)
-
-
-class _InnerDispatcher(_OneAtATime):
+class _InnerDispatcher(KernelDispatcher):
     """What compiled code links of a function."""
 
-    prepare: Callable[[], None]
-
-    def prepare_cache(self) -> None:
-        self.prepare()
+    purpose = "-linked"
+    cache_class = _TranslationCache
 
 
-class KernelDispatcher(_OneAtATime):
+class LinkingDispatcher(KernelDispatcher):
     """A function that both Python and compiled code may call: Python calls machine code, compiled code links it.
 
-    Parameters
-    ----------
-    function
-        The plain function.
-    options
-        Of numba's jit.
-    find_cache
-        Called with this dispatcher and ``translation`` before the first compilation for Python (false) or for other
-        compiled code (true); to call :meth:`keep` in turn.
+    The parameters are those of :class:`~glem.core.compiling.cache_index.KernelDispatcher`.
     """
 
-    def __init__(
-        self, function: Callable[..., Any], options: dict[str, Any], find_cache: Callable[..., None] | None = None
-    ) -> None:
-        super().__init__(py_func=function, targetoptions=options, pipeline_class=_KernelCompiler)
-        self._inner = _InnerDispatcher(
-            py_func=function, targetoptions={**options, **INNER_OPTIONS}, pipeline_class=InnerCompiler
-        )
-        self._inner.prepare = self._prepare_translations
-        self._find_cache = find_cache
-        self._prepared: set[bool] = set()
-        self.keeps_translation = False
-        """Whether what compiled code links is kept on disk."""
+    purpose = "-whole"
 
-    def compile(self, sig: Any) -> Any:
-        """See numba's Dispatcher."""
-        return _with_room(super().compile, sig)
-
-    def prepare_cache(self) -> None:
-        """Look for the machine code that is kept."""
-        self._prepare(translation=False)
-
-    def _prepare_translations(self) -> None:
-        if self.keeps_translation:
-            self._prepare(translation=True)
-
-    def _prepare(self, *, translation: bool) -> None:
-        if self._find_cache is not None and translation not in self._prepared:
-            self._prepared.add(translation)
-            self._find_cache(self, translation=translation)
-
-    def keep(self, *, translation: bool) -> None:
-        """Keep machine code, or what compiled code links, in the folder that numba is set to.
-
-        Raises
-        ------
-        RuntimeError
-            The function has no file.
-        """
-        if translation:
-            self._inner._cache = make_index_shareable(_TranslationCache(self.py_func))
-        else:
-            self._cache = make_index_shareable(FunctionCache(self.py_func))
-
-    def __reduce__(self) -> str:
-        # By its name, as a function: numba would make another one of the function's code.
-        return str(self.py_func.__qualname__)
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any], kept_in: Any) -> None:
+        super().__init__(function, options, kept_in, pipeline_class=_KernelCompiler)
+        inner_options = {**options, **_INNER_OPTIONS}
+        self._inner = _InnerDispatcher(function, inner_options, kept_in, pipeline_class=_InnerCompiler)
 
     @property
     def is_compiling(self) -> bool:
@@ -303,12 +219,9 @@ class KernelDispatcher(_OneAtATime):
         return bool(self._compiling_counter) or bool(self._inner.is_compiling)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """See numba's Dispatcher: typing of a call in compiled code.
-
-        A literal argument does not make a specialization of its own: each would be typed and translated anew, with all
-        that it calls, and LLVM knows the constant where it matters.
-        """
-        return self._inner.get_call_template(tuple(types.unliteral(each) for each in args), kws)
+        """See numba's Dispatcher: typing of a call in compiled code."""
+        self._inner.keeps_translation = self.keeps_translation
+        return self._inner.get_call_template(args, kws)
 
     def get_overload(self, sig: Any) -> Any:
         """See numba's Dispatcher: what a call in compiled code calls."""

@@ -14,17 +14,12 @@ from glem.core.conformance.known_problem import ABSENT, KnownProblem
 from glem.core.conformance.playouts import columns_of, sample_of
 from glem.core.conformance.report import BrokenPromise, ConformanceReport, Examination, examine
 from glem.core.errors import BadInputError
+from glem.core.evaluation.links import IDENTITY, LOGISTIC
 from glem.core.features.learning import Learning
-from glem.core.fitting import (
-    IDENTITY,
-    LOGISTIC,
-    Design,
-    FitResult,
-    Fitter,
-    LeastSquares,
-    LinearTerms,
-    fit_phases,
-)
+from glem.core.fitting.fitters import FitResult, Fitter
+from glem.core.fitting.least_squares_problem import LeastSquares
+from glem.core.fitting.packed.design import Design, LinearTerms
+from glem.core.fitting.phases import fit_phases
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["check_fitter"]

@@ -8,7 +8,9 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.fitting import IDENTITY, Design, LeastSquares, Link
+from glem.core.evaluation.links import IDENTITY, Link
+from glem.core.fitting.least_squares_problem import LeastSquares
+from glem.core.fitting.packed.design import Design
 
 __all__ = ["ABSENT", "KnownProblem"]
 

@@ -1,15 +1,16 @@
-"""The main job: from scored positions to mined configurations, fitted evaluations and a report.
+"""The main job: from scored positions to mined configurations and fitted evaluations, with all that a report needs.
 
-Three stages, each of which leaves a file in the output folder: mining on a sample of the training games, a fit of
-the mined configurations alone, and a fit of patterns. A stage whose file is there, made from the same positions and
-settings, is not run again, and inside a stage mining and fitting keep checkpoints. After a kill the same call
-continues, and ends with the same files as one that was never interrupted.
+Three stages, each of which leaves its results in the run folder: mining on a sample of the training games, a fit of
+the mined configurations alone, and a fit of patterns. A stage whose results are there is not run again, and inside a
+stage mining and fitting keep theirs. After a kill the same call continues, and ends with the same files as one that
+was never interrupted.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,31 +24,19 @@ from glem.core.configurations.mining import label_statistics
 from glem.core.discovery.candidates import Candidates, MiningPlan, draw_sample, find_candidates
 from glem.core.errors import BadInputError, __version__, reading
 from glem.core.evaluation.named import load_value
-from glem.core.features.features import side_and_kind
 from glem.core.features.learning import Learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.files.atomic import atomic_path, check_writable
 from glem.core.files.digests import arrays_digest
-from glem.core.fitting.assessment import BaselineFit, calibration_bins, phase_errors
+from glem.core.fitting.assessment import BaselineFit, CalibrationBins, calibration_bins, phase_errors
 from glem.core.fitting.least_squares import FitSettings, Terms, Training, train, value_chunks
-from glem.core.fitting.training_files import load_weights, save_weights
+from glem.core.fitting.phases import PhaseWeights
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import PositionSet
-from glem.core.report import DiscoveryReport, Item, to_json, write_report
-from glem.core.report.discovery_report import (
-    Assessment,
-    cell_maps,
-    configuration_items,
-    discovery_report,
-    pattern_items,
-    summary_of,
-    unimproved_phases,
-)
-from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import remove_work, run_folder
 
-__all__ = ["RESULTS", "Discovery", "DiscoverySettings", "discover"]
+__all__ = ["CONFIGURATIONS", "PATTERNS", "RESULTS", "Assessment", "Discovery", "DiscoverySettings", "discover"]
 
 CONFIGURATIONS = "configurations"
 PATTERNS = "patterns"
@@ -88,38 +77,70 @@ class DiscoverySettings:
     shown: int = 24
 
 
-@define(frozen=True, eq=False)
-class Discovery:
-    """Results of a discovery; the files in its folder hold the same.
+@define(frozen=True)
+class Assessment:
+    """Held-out errors of several models.
 
     Parameters
     ----------
+    counts
+        int64 [K]: held-out positions by phase.
+    weights
+        float64 [K]: their weights, with which every mean is taken.
+    errors
+        Model name to float64 [K + 1]: error by phase, the last over all.
+    baselines
+        Names of the models that are there to be beaten.
+    calibrations
+        Model name to its calibration.
+    """
+
+    counts: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    errors: Mapping[str, NDArray[np.float64]]
+    baselines: tuple[str, ...]
+    calibrations: Mapping[str, CalibrationBins]
+
+
+@define(frozen=True, eq=False)
+class Discovery:
+    """What a discovery found, and from what.
+
+    Parameters
+    ----------
+    learning
+        Features, phases and patterns of the game.
+    settings
+        What was done.
+    positions, training_set, held_out, sample
+        All positions, those that were learned from, those that no stage saw, and those that were mined.
     candidates
         The mined configurations and how many there were.
+    classes
+        int32 [C]: symmetry class of each configuration.
+    correlations
+        float32 [C]: correlation of each with the label in the sample.
     trainings
         Model name to its training: configurations alone, where there are some, and patterns.
     assessment
         Errors on held-out games.
-    report
-        What ``report.html`` shows.
     """
 
+    learning: Learning
+    settings: DiscoverySettings
+    positions: PositionSet
+    training_set: PositionSet
+    held_out: PositionSet
+    sample: PositionSet
     candidates: Candidates
+    classes: NDArray[np.int32]
+    correlations: NDArray[np.floating]
     trainings: Mapping[str, Training]
     assessment: Assessment
-    report: DiscoveryReport
 
 
 RESULTS = ("report.html", "discovery.json", "mined.npz", f"{CONFIGURATIONS}.npz", f"{PATTERNS}.npz")
-"""Files that a discovery writes into its folder."""
-
-
-@define(frozen=True)
-class _Stages:
-    """Folder of the unfinished stages, and what their evaluations are to tell."""
-
-    work: Path
-    provenance: Mapping[str, str]
+"""Files of a discovery: the page and its data, which the caller writes, and those that :func:`discover` writes."""
 
 
 def _described(positions: PositionSet, settings: DiscoverySettings) -> dict[str, Any]:
@@ -143,25 +164,19 @@ def _check_results(folder: Path) -> None:
 
 
 def _candidates(
-    stages: _Stages,
-    sample: PositionSet,
-    learning: Learning,
-    settings: DiscoverySettings,
-    jobs: int,
-    progress: Progress,
+    work: Path, sample: PositionSet, learning: Learning, settings: DiscoverySettings, jobs: int, progress: Progress
 ) -> Candidates:
-    arrays = stages.work / "candidates.npz"
-    counts = stages.work / "candidates.json"
+    arrays, counts = work / "candidates.npz", work / "candidates.json"
     if counts.exists():
         with reading(counts, "facts about candidates"):
             return Candidates(ConfigurationSet.load(arrays), **json.loads(counts.read_text("utf-8")))
     try:
         candidates = find_candidates(
-            sample, learning, settings.mining, seed=settings.seed, work=stages.work, jobs=jobs, progress=progress
+            sample, learning, settings.mining, seed=settings.seed, work=work, jobs=jobs, progress=progress
         )
     except BadInputError:
         # The same settings would end here again, and others cannot go on with these parts.
-        remove_work(stages.work)
+        remove_work(work)
         raise
     candidates.configurations.save(arrays)
     with atomic_path(counts) as temporary:
@@ -183,20 +198,19 @@ def _is_large(terms: Terms, learning: Learning, positions: PositionSet) -> bool:
 def _fitted(
     name: str,
     terms: Terms,
-    stages: _Stages,
+    work: Path,
     training_set: PositionSet,
     learning: Learning,
     settings: DiscoverySettings,
+    provenance: Mapping[str, str],
     jobs: int,
     progress: Progress,
 ) -> Training:
-    path = stages.work / f"training-{name}.npz"
-    sizes_path = stages.work / f"sizes-{name}.npz"
-    evaluation_path = stages.work / f"evaluation-{name}.npz"
+    path, sizes_path, evaluation_path = (work / f"{part}-{name}.npz" for part in ("training", "sizes", "evaluation"))
     if path.exists():
         evaluation = load_value(evaluation_path)
         sizes = _SIZES.read(sizes_path)[1]
-        return Training(evaluation, load_weights(path, evaluation.link), **sizes)
+        return Training(evaluation, PhaseWeights.load(path, evaluation.link), **sizes)
     validation = None
     if settings.validation:
         validation = training_set.held_out_mask(settings.validation, settings.seed + 1)
@@ -206,21 +220,21 @@ def _fitted(
         terms,
         settings.fit,
         held_out=validation,
-        work=stages.work / f"fit-{name}",
+        work=work / f"fit-{name}",
         by_phase=_is_large(terms, learning, training_set),
         provenance={
             "command": "discover",
             "positions": f"{len(training_set):,} from {', '.join(training_set.sources)}"[:2000],
             "labels": training_set.label_kind,
             "seed": str(settings.seed),
-            **stages.provenance,
+            **provenance,
         },
         jobs=jobs,
         progress=progress,
     )
     training.evaluation.save(evaluation_path)
     _SIZES.write(sizes_path, {}, {"phase_weights": training.phase_weights})
-    save_weights(training.weights, path)
+    training.weights.save(path)
     return training
 
 
@@ -262,37 +276,7 @@ def _assessed(
     )
 
 
-def _cell_moments(learning: Learning, sample: PositionSet, maps: int = 3) -> tuple[NDArray[np.float64], list[str]]:
-    """Label sums by own and opponent's pieces in each cell, over thirds of the phases or each one.
-
-    No maps where the values of cells are not named as either side's: nothing else tells whose they are.
-    """
-    layout = learning.game.layout
-    if layout is None:
-        return np.zeros((0, 0, 4)), []
-    maps = min(maps, len(learning.phases))
-    phase = learning.phases.of(sample.positions).astype(np.int64)
-    values = learning.features.values(sample.positions)
-    third = np.minimum(phase * maps // len(learning.phases), maps - 1)
-    sums = np.zeros((maps, layout.rows * layout.columns, 4))
-    for place, feature in enumerate(learning.features.features):
-        if feature.cell is None:
-            continue
-        sides = [side_and_kind(name)[0] for name in feature.value_names]
-        for side, owner in enumerate(("own", "opponent")):
-            here = np.isin(values[:, place], [feature.low + at for at, found in enumerate(sides) if found == owner])
-            sums[:, feature.cell, 2 * side] += np.bincount(third[here], minlength=maps)
-            sums[:, feature.cell, 2 * side + 1] += np.bincount(third[here], sample.label[here], maps)
-    if not (sums[..., 0].any() and sums[..., 2].any()):
-        return sums[:0], []
-    names = learning.phases.names
-    bounds = [[phase for phase in range(len(names)) if phase * maps // len(names) == part] for part in range(maps)]
-    return sums, [
-        f"phases {names[part[0]]} to {names[part[-1]]}" if len(part) > 1 else f"phase {names[part[0]]}"
-        for part in bounds
-    ]
-
-
+@contextlib.contextmanager
 def discover(
     positions: PositionSet,
     learning: Learning,
@@ -302,11 +286,12 @@ def discover(
     provenance: Mapping[str, str] | None = None,
     jobs: int = 1,
     progress: Progress = SILENT,
-) -> Discovery:
-    """Mine configurations, fit them and the game's patterns, and write what was found.
+) -> Iterator[Discovery]:
+    """Mine configurations, fit them and the game's patterns, and write the evaluations.
 
-    Where no configuration is worth a weight, the discovery goes on with patterns, baselines and maps, and the report
-    tells why.
+    A context manager: the block writes the report (:func:`glem.core.report.write_discovery`), and unfinished work goes
+    when the block has ended. Where no configuration is worth a weight, the discovery goes on with patterns and
+    baselines, and the candidates tell why.
 
     Parameters
     ----------
@@ -315,9 +300,8 @@ def discover(
     learning
         Features, phases and patterns of their game.
     folder
-        Where ``report.html``, ``discovery.json``, ``mined.npz`` and the evaluations ``configurations.npz`` and
-        ``patterns.npz`` go. Made if absent. Without configurations neither file of theirs is there.
-        Unfinished work lies in its folder ``work``.
+        Where ``mined.npz`` and the evaluations ``configurations.npz`` and ``patterns.npz`` go, and the report. Made if
+        absent. Without configurations neither file of theirs is there. Unfinished work lies in its folder ``work``.
     settings
         What to do; defaults if None.
     provenance
@@ -346,135 +330,48 @@ def discover(
     _check_results(folder)
     folder.mkdir(exist_ok=True)
     with run_folder(folder / "work", _described(positions, chosen)) as work:
-        stages = _Stages(work, {} if provenance is None else provenance)
-        return _discovered(
-            positions, training_set, held_out, learning, pattern_set, stages, chosen, jobs=jobs, progress=progress
+        sample = draw_sample(training_set, chosen.mining.sample, chosen.seed)
+        candidates = _candidates(work, sample, learning, chosen, jobs, progress)
+        configurations = candidates.configurations
+        classes = symmetry_classes(configurations, learning.features.symmetries)
+        models = {}
+        if len(configurations):
+            models[CONFIGURATIONS] = Terms(configurations=configurations, classes=classes)
+        if pattern_set is not None:
+            models[PATTERNS] = Terms(patterns=pattern_set, linear=learning.linear)
+        trainings = {
+            name: _fitted(name, terms, work, training_set, learning, chosen, provenance or {}, jobs, progress)
+            for name, terms in models.items()
+        }
+        assessment = _assessed(learning, training_set, held_out, trainings, jobs, progress)
+        correlations = np.zeros(len(configurations))
+        if len(configurations):
+            values = learning.features.values(sample.positions)
+            statistics = label_statistics(configurations, values, sample.label, jobs=jobs)
+            correlations = np.nan_to_num(statistics.correlations()[0])
+            configurations.save(folder / "mined.npz")
+        else:
+            # Of an earlier discovery in this folder, as _check_results has seen: the report would not be theirs.
+            for name in ("mined.npz", f"{CONFIGURATIONS}.npz"):
+                (folder / name).unlink(missing_ok=True)
+        for name, training in trainings.items():
+            training.evaluation.save(folder / f"{name}.npz")
+        yield Discovery(
+            learning,
+            chosen,
+            positions,
+            training_set,
+            held_out,
+            sample,
+            candidates,
+            classes,
+            correlations,
+            trainings,
+            assessment,
         )
-
-
-def _discovered(
-    positions: PositionSet,
-    training_set: PositionSet,
-    held_out: PositionSet,
-    learning: Learning,
-    pattern_set: PatternSet | None,
-    stages: _Stages,
-    chosen: DiscoverySettings,
-    *,
-    jobs: int,
-    progress: Progress,
-) -> Discovery:
-    folder = stages.work.parent
-    sample = draw_sample(training_set, chosen.mining.sample, chosen.seed)
-    candidates = _candidates(stages, sample, learning, chosen, jobs, progress)
-    configurations = candidates.configurations
-    classes = symmetry_classes(configurations, learning.features.symmetries)
-    models = {}
-    if len(configurations):
-        models[CONFIGURATIONS] = Terms(configurations=configurations, classes=classes)
-    if pattern_set is not None:
-        models[PATTERNS] = Terms(patterns=pattern_set, linear=learning.linear)
-    trainings = {
-        name: _fitted(name, terms, stages, training_set, learning, chosen, jobs, progress)
-        for name, terms in models.items()
-    }
-    assessment = _assessed(learning, training_set, held_out, trainings, jobs, progress)
-    shown: tuple[Item, ...] = ()
-    if CONFIGURATIONS in trainings:
-        values = learning.features.values(sample.positions)
-        statistics = label_statistics(configurations, values, sample.label, jobs=jobs)
-        correlations = np.nan_to_num(statistics.correlations()[0])
-        training = trainings[CONFIGURATIONS]
-        shown = configuration_items(configurations, classes, training, learning.features, correlations, chosen.shown)
-    sums, names = _cell_moments(learning, sample)
-    report = discovery_report(
-        learning,
-        facts=_facts(positions, training_set, held_out, sample, candidates, classes, trainings, chosen, maps=names),
-        assessment=assessment,
-        trainings=trainings,
-        configurations=shown,
-        patterns=pattern_items(trainings[PATTERNS], learning.features, minimum_matches=20)
-        if PATTERNS in trainings
-        else (),
-        maps=cell_maps(sums, names),
-        summary=summary_of(learning, positions, candidates, assessment, trainings),
-        significance_name="correlation",
-        label_kind=positions.label_kind,
-    )
-    for name, training in trainings.items():
-        training.evaluation.save(folder / f"{name}.npz")
-    if CONFIGURATIONS in trainings:
-        configurations.save(folder / "mined.npz")
-    else:
-        # Of an earlier discovery in this folder, as _check_results has seen: the report would not be theirs.
-        for name in ("mined.npz", f"{CONFIGURATIONS}.npz"):
-            (folder / name).unlink(missing_ok=True)
-    write_report(report, folder / "report.html")
-    with atomic_path(folder / "discovery.json") as temporary:
-        temporary.write_text(json.dumps(to_json(report), indent=1, sort_keys=True))
-    return Discovery(candidates, trainings, assessment, report)
 
 
 def _pattern_set(learning: Learning, name: str | None) -> PatternSet | None:
     if name == "" or not learning.pattern_sets:
         return None
-    chosen = name if name is not None else next(iter(learning.pattern_sets))
-    if chosen not in learning.pattern_sets:
-        raise BadInputError(
-            f"{learning.game.name} has no pattern set {chosen!r}; it has: {', '.join(learning.pattern_sets)}"
-        )
-    return PatternSet.from_names(learning.features, learning.pattern_sets[chosen])
-
-
-def _facts(
-    positions: PositionSet,
-    training_set: PositionSet,
-    held_out: PositionSet,
-    sample: PositionSet,
-    candidates: Candidates,
-    classes: NDArray[np.int32],
-    trainings: Mapping[str, Training],
-    settings: DiscoverySettings,
-    *,
-    maps: Sequence[str],
-) -> dict[str, str]:
-    plan = settings.mining
-    facts = {
-        "positions": f"{len(positions):,} from {counted(len(np.unique(positions.game_key)), 'different game')}",
-        "sources": ", ".join(positions.sources) or "unknown",
-        "labels": positions.label_kind,
-        "learned from": f"{counted(len(training_set), 'position')}, held out {len(held_out):,}",
-        "mined": (
-            f"{counted(len(sample), 'position')}, at least {counted(plan.matches_for(len(sample)), 'match')}, "
-            f"{'any size' if plan.size_limit is None else f'up to {plan.size_limit} relations'}, within {plan.within}"
-        ),
-        "configurations": (
-            f"{candidates.mined:,} mined; {candidates.significant:,} significant with a gain of {plan.least_gain:g}; "
-            f"{int(classes.max(initial=-1)) + 1:,} classes of them kept, "
-            f"with all images {len(candidates.configurations):,}"
-        ),
-        "seed": str(settings.seed),
-        "fit": (
-            f"{settings.fit.fitter!r}, penalty {settings.fit.l2:g}, smoothing {settings.fit.smoothing}, "
-            f"{settings.validation:.0%} of the games for early stopping"
-        ),
-        "glem": __version__,
-    }
-    if candidates.incomplete:
-        facts["mining"] = candidates.incomplete
-    if candidates.lacking:
-        facts["no configurations"] = candidates.lacking
-    if not maps and positions.game.layout is not None:
-        facts["no maps of the board"] = "no feature of a cell has values called own and opponent"
-    if not (positions.weight == 1).all():
-        facts["weights of positions"] = (
-            f"{float(positions.weight.sum(dtype=np.float64)):,.0f} in all: fits, errors and calibration count a "
-            "position as often as its weight, the mining and the maps count it once"
-        )
-    for name, training in trainings.items():
-        weights = training.weights
-        fitted = int(((weights.patterns != 0).sum()) + (weights.configurations != 0).sum())
-        facts[f"weights of {name}"] = f"{fitted:,} fitted over {len(weights.bias)} phases"
-        if kept_start := unimproved_phases(training):
-            facts[f"held-out error of {name}"] = f"never improved in {kept_start}: all weights there stay at zero"
-    return facts
+    return PatternSet.named(learning, name if name is not None else next(iter(learning.pattern_sets)))

@@ -1,33 +1,68 @@
 """Evaluations: link(sum of the weights of everything that is active), with weights by phase (GLEM, section 2).
 
 An evaluation may combine three kinds of terms: patterns, mined configurations, and features that enter linearly.
-Its files are ``.npz`` archives with a JSON header (:mod:`glem.core.evaluation.files`); loading one runs no code.
+Its files are ``.npz`` archives with a JSON header ; loading one runs no code.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 from attrs import define, evolve, field
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
-from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.configurations.matching import ConfigurationMatcher
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, result_labels
 from glem.core.features.features import Relation
-from glem.core.features.learning import Learning
+from glem.core.features.learning import Learning, load_learning
+from glem.core.files.archives import ArchiveFormat
+from glem.core.game.families import check_named_by_file
 from glem.core.patterns.patterns import PatternSet
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["Contribution", "Explanation", "LinearEvaluation", "PlayWeights"]
+__all__ = [
+    "EVALUATION_ARRAYS",
+    "OPTIONAL_EVALUATION_ARRAYS",
+    "Contribution",
+    "Explanation",
+    "LinearEvaluation",
+    "PlayWeights",
+]
 
 _BLOCK = 1 << 16
 _LARGEST_INT16 = 32767
+
+_CONFIGURATION_ARRAYS = {
+    "relation_features": np.int32,
+    "relation_values": np.int16,
+    "configuration_relations": np.uint16,
+    "configuration_offsets": np.int64,
+    "configuration_match_counts": np.int64,
+}
+EVALUATION_ARRAYS = ("bias", "pattern_weights", "configuration_weights", "linear_weights")
+"""Arrays that every evaluation file holds."""
+
+OPTIONAL_EVALUATION_ARRAYS = tuple(_CONFIGURATION_ARRAYS)
+"""Arrays of an evaluation with configurations."""
+
+_FORMAT = ArchiveFormat(
+    "glem evaluation",
+    version=1,
+    required=EVALUATION_ARRAYS,
+    optional=OPTIONAL_EVALUATION_ARRAYS,
+    largest=4 << 30,
+    foreign={
+        "match_counts": "holds configurations without weights, no evaluation",
+        "value_bias": "is an evaluation with a drawishness",
+    },
+)
 
 Weights = NDArray[np.float32]
 
@@ -318,25 +353,97 @@ class LinearEvaluation:
 
     # -------------------------------------------------------------------------------------------- files
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write an ``.npz`` file, atomically; see :mod:`glem.core.evaluation.files`."""
-        _file_format().save_evaluation(self, path)
+    def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Header and arrays of which :meth:`from_parts` makes the evaluation again."""
+        learning = self.learning
+        features = learning.features
+        arrays: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in EVALUATION_ARRAYS}
+        configurations = self.configurations
+        if configurations is not None:
+            arrays["relation_features"] = configurations.table.features
+            arrays["relation_values"] = configurations.table.values
+            arrays["configuration_relations"] = configurations.relations
+            arrays["configuration_offsets"] = configurations.offsets
+            arrays["configuration_match_counts"] = configurations.match_counts
+        header = {
+            "game": learning.game.name,
+            "phases": list(learning.phases.names),
+            "features": [[feature.name, feature.low, feature.high] for feature in features.features],
+            "link": {"name": self.link.name, "span": self.link.span, "low": self.link.low},
+            "patterns": None
+            if self.patterns is None
+            else {
+                pattern.name: [features[feature].name for feature in pattern.features]
+                for pattern in self.patterns.patterns
+            },
+            "linear": [features[feature].name for feature in self.linear],
+            "most_specific": self.most_specific,
+            "position_count": None if configurations is None else configurations.position_count,
+            "provenance": dict(self.provenance),
+        }
+        return header, arrays
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> LinearEvaluation:
+    def from_parts(cls, source: Path, header: Any, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Make the evaluation of :meth:`parts`, which were read from a file.
+
+        Raises
+        ------
+        BadInputError
+            They fit no evaluation, or one of other features or phases.
+        """
+        with reading(source, "glem evaluation file"):
+            learning = load_learning(check_named_by_file(header["game"], source))
+            _check_learning(source, header, learning)
+            patterns = None
+            if header["patterns"] is not None:
+                patterns = PatternSet.from_names(learning.features, header["patterns"])
+            configurations = None
+            if header["position_count"] is not None:
+                parts = {name: np.asarray(arrays[name], kind) for name, kind in _CONFIGURATION_ARRAYS.items()}
+                configurations = ConfigurationSet(
+                    table=RelationTable(parts["relation_features"], parts["relation_values"]),
+                    relations=parts["configuration_relations"],
+                    offsets=parts["configuration_offsets"],
+                    match_counts=parts["configuration_match_counts"],
+                    position_count=int(header["position_count"]),
+                )
+            return cls(
+                learning=learning,
+                bias=arrays["bias"],
+                link=Link(str(header["link"]["name"]), float(header["link"]["span"]), float(header["link"]["low"])),
+                patterns=patterns,
+                pattern_weights=arrays["pattern_weights"],
+                configurations=configurations,
+                configuration_weights=arrays["configuration_weights"],
+                most_specific=bool(header["most_specific"]),
+                linear=tuple(learning.features.index(name) for name in header["linear"]),
+                linear_weights=arrays["linear_weights"],
+                provenance={str(name): str(text) for name, text in header["provenance"].items()},
+            )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write an ``.npz`` file, atomically."""
+        _FORMAT.write(path, *self.parts())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a file that :meth:`save` wrote; :class:`BadInputError` when it is anything else.
 
         :func:`glem.core.evaluation.named.load_value` also reads the value of one with a drawishness.
         """
-        loaded: LinearEvaluation = _file_format().load_evaluation(path)
-        return loaded
+        source = Path(path)
+        return cls.from_parts(source, *_FORMAT.read(source))
 
 
-def _file_format() -> Any:
-    # Imported late: it needs this module.
-    from glem.core.evaluation import files as evaluation_files
-
-    return evaluation_files
+def _check_learning(path: Path, header: dict[str, Any], learning: Learning) -> None:
+    if tuple(header["phases"]) != learning.phases.names:
+        raise BadInputError(f"{path}: made for other phases than {learning.game.name} has now: {header['phases']}")
+    now = [[feature.name, feature.low, feature.high] for feature in learning.features.features]
+    if header["features"] != now:
+        changed = [str(there[0]) for there, here in zip(header["features"], now, strict=False) if there != here]
+        first = changed[0] if changed else f"{len(header['features'])} of them, now {len(now)}"
+        raise BadInputError(f"{path}: made with other features than {learning.game.name} has now ({first})")
 
 
 def _blocks(count: int) -> Iterator[slice]:

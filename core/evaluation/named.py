@@ -87,8 +87,8 @@ def _shipped_evaluation(game: Game, name: str) -> LinearEvaluation | ResultEvalu
             ) from error
         if make is None:
             raise BadInputError(
-                f"{game.title} comes without an evaluation; name a file that `glem fit` made, as in "
-                f"model.npz,depth=4; {_NO_DEFAULT}"
+                f"{game.title} comes without an evaluation; make one with `glem fit` (or `glem demo`) and name it; "
+                + _NO_DEFAULT
             )
     evaluation: LinearEvaluation | ResultEvaluation | None = None if make is None else make()
     return evaluation

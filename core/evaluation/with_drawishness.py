@@ -21,13 +21,7 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
-from glem.core.evaluation.files import (
-    EVALUATION_ARRAYS,
-    OPTIONAL_EVALUATION_ARRAYS,
-    evaluation_parts,
-    restored_evaluation,
-)
-from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.linear import EVALUATION_ARRAYS, OPTIONAL_EVALUATION_ARRAYS, LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC
 from glem.core.evaluation.result_distribution import ResultDistribution, result_distribution
 from glem.core.features.learning import Learning
@@ -182,7 +176,7 @@ class ResultEvaluation:
         }
         arrays: dict[str, NDArray[Any]] = {}
         for prefix, part in zip(_PARTS, (self.value, self.drawishness), strict=True):
-            own_header, own_arrays = evaluation_parts(part)
+            own_header, own_arrays = part.parts()
             header[prefix.rstrip("_")] = own_header
             arrays |= {prefix + name: array for name, array in own_arrays.items()}
         _FORMAT.write(path, header, arrays)
@@ -201,7 +195,7 @@ class ResultEvaluation:
 
         def part(prefix: str) -> LinearEvaluation:
             own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-            return restored_evaluation(source, header.get(prefix.rstrip("_")), own)
+            return LinearEvaluation.from_parts(source, header.get(prefix.rstrip("_")), own)
 
         value, drawishness = part(_VALUE), part(_DRAWISHNESS)
         with reading(source, "glem result evaluation"):

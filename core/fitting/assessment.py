@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 
 __all__ = [
@@ -18,7 +16,6 @@ __all__ = [
     "CalibrationBins",
     "ErrorSums",
     "calibration_bins",
-    "fit_baselines",
     "phase_errors",
 ]
 
@@ -205,24 +202,3 @@ class BaselineFit:
                 coefficients[phase] = np.linalg.lstsq(moments[phase, :, :-1], moments[phase, :, -1], rcond=1e-10)[0]
             found[name] = Baseline(features, coefficients)
         return found
-
-
-def fit_baselines(
-    learning: Learning,
-    values: NDArray[np.int16],
-    phase: NDArray[Any],
-    label: NDArray[Any],
-    weight: NDArray[Any] | None = None,
-) -> Mapping[str, Baseline]:
-    """Fit the game's baselines by weighted least squares, phase by phase.
-
-    Raises
-    ------
-    BadInputError
-        No positions are given.
-    """
-    if len(label) == 0:
-        raise BadInputError("baselines need at least one position")
-    fit = BaselineFit(learning)
-    fit.add(values, phase, label, np.ones(len(label)) if weight is None else np.asarray(weight, np.float64))
-    return fit.solve()

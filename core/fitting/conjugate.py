@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from glem.core.evaluation.links import IDENTITY
 from glem.core.fitting.fitters import Checkpoint, Fitter, Monitor
-from glem.core.fitting.problem import LeastSquares, inner
+from glem.core.fitting.least_squares_problem import LeastSquares, inner
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["ConjugateGradient"]

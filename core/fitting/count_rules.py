@@ -38,12 +38,6 @@ class WeightPlan:
     kinds: NDArray[np.uint8]
     expansion: Any
 
-    @property
-    def kind_counts(self) -> dict[str, int]:
-        """Number of weights of each kind."""
-        counts = np.bincount(self.kinds.ravel(), minlength=4)
-        return dict(zip(("zero", "own", "merged", "linear"), (int(count) for count in counts), strict=True))
-
 
 @define(frozen=True)
 class CountRules:

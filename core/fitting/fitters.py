@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.files.archives import ArchiveFormat
-from glem.core.fitting.problem import Errors, LeastSquares
+from glem.core.fitting.least_squares_problem import Errors, LeastSquares
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -100,7 +100,7 @@ class FileCheckpoint:
     path
         The file.
     fingerprint
-        Digest of the problem and the fitter; a file with another one is refused.
+        What tells the problem and the fitter from others; a file with another one is refused.
     """
 
     path: Path

@@ -14,12 +14,13 @@ from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
-from glem.core.evaluation.links import IDENTITY
+from glem.core.evaluation.links import IDENTITY, Link
 from glem.core.features.learning import Learning
-from glem.core.fitting import ConjugateGradient, CountRules, Design, Fitter, LinearTerms, Link, PhaseWeights, fit_phases
-from glem.core.fitting.design import ActiveConfigurations
-from glem.core.fitting.phases import neighbours
-from glem.core.fitting.training_files import load_weights, save_weights
+from glem.core.fitting.conjugate import ConjugateGradient
+from glem.core.fitting.count_rules import CountRules
+from glem.core.fitting.fitters import Fitter
+from glem.core.fitting.packed.design import ActiveConfigurations, Design, LinearTerms
+from glem.core.fitting.phases import PhaseWeights, fit_phases, neighbours
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import PositionSet
 from glem.core.tasks.progress import SILENT, Progress
@@ -63,7 +64,7 @@ class FitSettings:
     Parameters
     ----------
     fitter
-        Any :class:`~glem.core.fitting.Fitter`.
+        Any :class:`~glem.core.fitting.fitters.Fitter`.
     link
         Link function.
     l2
@@ -182,7 +183,7 @@ def train(
     Raises
     ------
     BadInputError
-        No terms, no positions, positions of another game, or what :func:`~glem.core.fitting.fit_phases` raises.
+        No terms, no positions, positions of another game, or what :func:`~glem.core.fitting.phases.fit_phases` raises.
     """
     chosen = settings if settings is not None else FitSettings.default()
     if positions.game.name != learning.game.name:
@@ -255,14 +256,14 @@ class _Fit:
         """Fit one phase on its own positions and on those that smooth it, unless an earlier run has done it."""
         done = None if self.work is None else self.work / f"phase-{number:02d}.npz"
         if done is not None and done.exists():
-            return load_weights(done, self.settings.link)
+            return PhaseWeights.load(done, self.settings.link)
         smoothing = self.settings.smoothing
         reach = (1 if smoothing else 0) if isinstance(smoothing, int | float) else len(smoothing)
         near = np.abs(self.phase.astype(np.int64) - number) <= reach
         weights = self.rows(np.flatnonzero(near), [number])
         if done is not None:
             done.parent.mkdir(parents=True, exist_ok=True)
-            save_weights(weights, done)
+            weights.save(done)
         return weights
 
 

@@ -1,305 +1,373 @@
-"""Fitting value, drawishness and scale together, by the likelihood of results (beyond Ban 2012, section 3.2).
-
-The grade of an evaluation is a likelihood, so that its weights can be fitted to it by gradient. With the prior weights
-w0 of each phase k, and a basis that says how corrections may differ between phases,
-
-    w(k, i) = w0(k, i) + sum_r basis(k, r) theta(r, i),
-
-the parameters theta of the value and of the drawishness, and the scale b, maximize
-
-    sum_games mean_positions log C  -  l2 / 2 sum (size_i theta(r, i))^2,
-
-where C is the correctness of equations (9)-(14) and size_i the root mean square of the values of term i where it is not
-0. So 1 / sqrt(l2) is the size, in log odds, of the corrections that are expected. The positions of a game share its one
-result and together count once.
-
-The penalty holds the weights near those of the prior in units of the prior, and b takes up whether these promise too
-much or too little. Without a penalty b and a common factor of all weights would be the same thing, and b is not fitted.
-"""
+"""From positions of games to an evaluation with a drawishness, by the likelihood of results."""
 
 from __future__ import annotations
 
-import hashlib
-import math
-from functools import cached_property
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
-from attrs import define
+from attrs import define, evolve
 from numpy.typing import NDArray
 
+from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.errors import BadInputError
-from glem.core.fitting.likelihood_passes import add_slopes
-from glem.core.fitting.likelihood_rows import LikelihoodRows, RowBlock
-from glem.core.fitting.problem import Errors
-from glem.core.fitting.quasi_newton import Point
-from glem.core.fitting.threads import ordered_map
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.features.learning import Learning
+from glem.core.fitting.fitters import FileCheckpoint
+from glem.core.fitting.likelihood_problem import LikelihoodProblem, LikelihoodWeights, PartWeights, phase_basis
+from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows, LikelihoodTerms
+from glem.core.fitting.quasi_newton import Minimum, minimize
+from glem.core.fitting.standard_errors import LikelihoodErrors, likelihood_errors
+from glem.core.patterns.patterns import PatternSet
+from glem.core.positions.selection.selected import GamePositions
+from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["PHASE_BASES", "LikelihoodProblem", "LikelihoodWeights", "PartWeights", "phase_basis"]
+__all__ = [
+    "BIAS",
+    "LikelihoodSettings",
+    "LikelihoodTraining",
+    "fit_likelihood",
+    "prior_of",
+    "without_knowledge",
+]
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+BIAS = "bias"
+"""Stands for the constants of the phases among names of features."""
 
-PHASE_BASES = ("each", "linear", "one")
-"""How corrections may differ between phases: a parameter for each, a straight line over them, one for all."""
+_BLOCK = 1 << 15
+"""Positions whose feature values are in memory at a time."""
 
-_CURVATURE = 0.1
-"""Size of the second derivatives of a log correctness; only the speed depends on it."""
-
-
-def phase_basis(kind: str, phase_count: int) -> Matrix:
-    """Basis float64 [K, R] of one of :data:`PHASE_BASES`."""
-    if kind not in PHASE_BASES:
-        raise BadInputError(f"corrections by phase are {', '.join(PHASE_BASES)}, not {kind!r}")
-    if kind == "each":
-        return np.eye(phase_count)
-    constant = np.ones((phase_count, 1))
-    if kind == "one" or phase_count == 1:
-        return constant
-    return np.column_stack([constant, np.linspace(-1, 1, phase_count)])
+_LOG_ODDS_OF_A_WIN = 8.0
+"""Log odds that the greatest final score is taken for at first."""
 
 
-@define(frozen=True, eq=False, slots=False)
-class PartWeights:
-    """What is known beforehand of the value, or of the drawishness, and what may change.
+@define(frozen=True)
+class LikelihoodSettings:
+    """How weights are fitted.
 
     Parameters
     ----------
-    prior
-        float64 [K, weights], the bias last.
-    basis
-        float64 [K, R], see :func:`phase_basis`.
-    free
-        bool [weights]: those that are fitted.
+    l2
+        Penalty on corrections to the prior: 1 / sqrt(l2) is their expected size in log odds.
+    value_phases, drawishness_phases
+        How corrections may differ between phases (:data:`~glem.core.fitting.likelihood_problem.PHASE_BASES`).
+    iterations, patience, tolerance
+        As of :func:`~glem.core.fitting.quasi_newton.minimize`; patience needs held-out games.
+    names
+        Features that are fitted, and :data:`BIAS`; others keep the weights of the prior; None for all.
+    drawishness_names
+        The same for the drawishness.
+    window
+        Only positions that the prior values within so many log odds of even; None for all. Where one side is far ahead
+        the log odds are no longer linear in what decides close games.
     """
 
-    prior: Matrix
-    basis: Matrix
-    free: NDArray[np.bool_]
-
-    @cached_property
-    def places(self) -> NDArray[np.int64]:
-        """Numbers of the free weights."""
-        return np.flatnonzero(self.free)
-
-    @property
-    def parameter_count(self) -> int:
-        """R for each free weight."""
-        return int(self.basis.shape[1]) * len(self.places)
-
-    def weights(self, parameters: Vector) -> Matrix:
-        """Weights [K, weights] that parameters stand for."""
-        weights = self.prior.copy()
-        theta = parameters.reshape(self.basis.shape[1], -1)
-        for row in range(self.basis.shape[1]):
-            weights[:, self.places] += self.basis[:, row, None] * theta[row]
-        return weights
-
-    def gradient(self, by_weight: Matrix) -> Vector:
-        """Gradient with regard to the parameters from that with regard to the weights."""
-        own = by_weight[:, self.places]
-        # Without a linear algebra library: its threads would have other bits.
-        by_parameter: Vector = np.einsum("kr,kp->rp", self.basis, own).ravel()
-        return by_parameter
-
-    def squares(self, by_weight: Matrix) -> Vector:
-        """Sum of squares for each parameter, from sums of squares by weight."""
-        by_parameter: Vector = np.einsum("kr,kp->rp", self.basis**2, by_weight[:, self.places]).ravel()
-        return by_parameter
+    l2: float = 4.0
+    value_phases: str = "linear"
+    drawishness_phases: str = "linear"
+    iterations: int = 200
+    patience: int | None = 15
+    tolerance: float = 1e-8
+    names: tuple[str, ...] | None = None
+    drawishness_names: tuple[str, ...] | None = None
+    window: float | None = None
 
 
 @define(frozen=True, eq=False)
-class LikelihoodWeights:
-    """Fitted weights.
+class LikelihoodTraining:
+    """A fitted evaluation and how the fit went.
 
     Parameters
     ----------
-    value, draw
-        float64 [K, weights], the bias last.
-    scale
-        b.
+    evaluation
+        The evaluation; its scale is 1, so that values are the log odds of the expected score.
+    prior_scale
+        b of the fit, in units of the prior's value.
+    minimum
+        How the search went; its errors are negative mean logarithms of the correctness, without the penalty.
+    errors
+        Standard errors of the weights of the evaluation; None where there are too many.
+    positions, games, held_out_games
+        What was fitted, and how many games were left for validation.
+    parameters
+        Number of parameters.
     """
 
-    value: Matrix
-    draw: Matrix
-    scale: float
+    evaluation: ResultEvaluation
+    prior_scale: float
+    minimum: Minimum
+    errors: LikelihoodErrors | None
+    positions: int
+    games: int
+    held_out_games: int
+    parameters: int
+
+    def grades(self) -> tuple[float, float, float, float]:
+        """Geometric means of the correctness: fitted games before and after, held-out games before and after.
+
+        A game counts once, with the mean logarithm of its positions; nan without held-out games.
+        """
+        monitor, best = self.minimum.monitor, self.minimum.monitor.best_iteration
+        if not np.isfinite(monitor.held_out_errors[0]):
+            best = len(monitor.training_errors) - 1
+        errors = (monitor.training_errors, monitor.held_out_errors)
+        before, after, held_before, held_after = (
+            float(np.exp(-curve[place])) for curve in errors for place in (0, best)
+        )
+        return before, after, held_before, held_after
 
 
-class LikelihoodProblem:
-    """Mean log correctness of games as a function of parameters: theta of the value, of the drawishness, then log b.
+def without_knowledge(learning: Learning) -> ResultEvaluation:
+    """Make the prior of a fit that knows nothing: all positions even, half of what is not won drawn."""
+    value = LinearEvaluation(learning, np.zeros(len(learning.phases), np.float32), link=LOGISTIC)
+    return ResultEvaluation.with_constant_drawishness(value, 0.5)
+
+
+def prior_of(evaluation: LinearEvaluation | ResultEvaluation) -> ResultEvaluation:
+    """Make a prior of an evaluation of either kind.
+
+    One without a drawishness gets that of :func:`without_knowledge`, and label units become log odds by dividing the
+    weights by an eighth of the greatest final score; the fit finds the scale.
+    """
+    if isinstance(evaluation, ResultEvaluation):
+        return evaluation
+    unit = 1.0
+    if evaluation.link != LOGISTIC:
+        unit = max(abs(bound) for bound in evaluation.learning.game.score_bounds) / _LOG_ODDS_OF_A_WIN
+        if evaluation.link.span:
+            # A sigmoid from -C to C: its sums are log odds already.
+            unit = 1.0
+    value = evolve(
+        evaluation,
+        link=LOGISTIC,
+        bias=evaluation.bias / np.float32(unit),
+        pattern_weights=evaluation.pattern_weights / np.float32(unit),
+        configuration_weights=evaluation.configuration_weights / np.float32(unit),
+        linear_weights=evaluation.linear_weights / np.float32(unit),
+    )
+    return ResultEvaluation.with_constant_drawishness(value, 0.5)
+
+
+def fit_likelihood(
+    parts: Iterable[GamePositions],
+    prior: ResultEvaluation,
+    settings: LikelihoodSettings | None = None,
+    *,
+    linear: Sequence[str] = (),
+    drawishness: Sequence[str] = (),
+    patterns: PatternSet | None = None,
+    configurations: ConfigurationSet | None = None,
+    held_out: float = 0.0,
+    seed: int = 0,
+    work: Path | None = None,
+    on_disk: bool = False,
+    provenance: dict[str, str] | None = None,
+    jobs: int = 1,
+    progress: Progress = SILENT,
+) -> LikelihoodTraining:
+    """Fit value, drawishness and scale to the results of games.
 
     Parameters
     ----------
-    rows
-        Positions with their results.
-    value, draw
-        Prior weights and what may change.
-    scale
-        b of the prior.
-    l2
-        Strength of the penalty: 1 / l2 is the variance of corrections, in squared log odds.
-    fit_scale
-        Whether b is fitted.
+    parts
+        Positions of the games; read once.
+    prior
+        Where the fit begins and what it is held to. What it has is fitted too.
+    settings
+        How to fit.
+    linear, drawishness
+        Names of features that the value and the drawishness may use beside those of the prior.
+    patterns, configurations
+        The same; only for a prior without.
+    held_out
+        Share of the games, chosen by their keys and the seed, that are not fitted and tell when to stop.
+    seed
+        Chooses them.
+    work
+        Folder for the state of an unfinished fit; the same call continues there after a kill. Its files stay.
+    on_disk
+        Keep the active terms of the positions in files of that folder instead of in memory.
+    provenance
+        Kept in the evaluation.
     jobs
         Threads; they change no result.
+    progress
+        Display.
+
+    Raises
+    ------
+    BadInputError
+        No positions, a prior that has other patterns or configurations, or settings out of range.
     """
+    chosen = LikelihoodSettings() if settings is None else settings
+    if chosen.window is not None and not chosen.window > 0:
+        raise BadInputError(f"the window of positions must be positive, got {chosen.window}")
+    if not 0 <= held_out < 1:
+        raise BadInputError(f"the held-out share of games must be at least 0 and below 1, got {held_out}")
+    if on_disk and work is None:
+        raise BadInputError("terms are kept on disk in the work folder: name one")
+    learning = prior.learning
+    basic = _Widened(prior.value, tuple(linear), patterns, configurations)
+    drawn = _Widened(prior.drawishness, tuple(drawishness), None, None)
+    rows = LikelihoodRows.build(
+        _chunks(parts, prior, chosen.window, held_out, seed),
+        phase_count=len(learning.phases),
+        value=basic.terms(),
+        draw=drawn.terms(),
+        folder=work / "rows" if on_disk and work is not None else None,
+        jobs=jobs,
+        progress=progress,
+    )
+    phases = len(learning.phases)
+    problem = LikelihoodProblem(
+        rows,
+        basic.part(phase_basis(chosen.value_phases, phases), chosen.names),
+        drawn.part(phase_basis(chosen.drawishness_phases, phases), chosen.drawishness_names),
+        scale=prior.scale,
+        l2=chosen.l2,
+        fit_scale=chosen.l2 > 0 and bool(np.any(basic.prior())),
+        jobs=jobs,
+    )
+    checkpoint = None
+    if work is not None:
+        work.mkdir(parents=True, exist_ok=True)
+        checkpoint = FileCheckpoint(work / "likelihood.npz", f"{problem.fingerprint} {chosen!r}")
+    minimum = minimize(
+        problem.at_steps,
+        np.zeros(problem.parameter_count),
+        first_step=problem.total_weight,
+        iterations=chosen.iterations,
+        patience=chosen.patience if problem.held_weight else None,
+        tolerance=chosen.tolerance,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+    parameters = minimum.parameters * problem.units
+    weights = problem.weights_of(parameters)
+    errors = likelihood_errors(problem, parameters)
+    held_out_games = round(problem.held_weight)
+    return LikelihoodTraining(
+        evaluation=_evaluation(basic, drawn, weights, provenance),
+        prior_scale=weights.scale,
+        minimum=minimum,
+        errors=None if errors is None else evolve(errors, value=errors.value / weights.scale),
+        positions=len(rows),
+        games=round(problem.total_weight),
+        held_out_games=held_out_games,
+        parameters=problem.parameter_count,
+    )
 
-    def __init__(
-        self,
-        rows: LikelihoodRows,
-        value: PartWeights,
-        draw: PartWeights,
-        *,
-        scale: float = 1.0,
-        l2: float = 1.0,
-        fit_scale: bool = True,
-        jobs: int = 1,
-    ) -> None:
-        if not 0 <= l2 < math.inf:
-            raise BadInputError(f"the L2 penalty is {l2}, it must be finite and not negative")
-        for name, part, terms in (("value", value, rows.value), ("drawishness", draw, rows.draw)):
-            if part.prior.shape != (rows.phase_count, terms.weight_count):
-                raise BadInputError(
-                    f"prior weights of the {name} are {part.prior.shape}, expected "
-                    f"{(rows.phase_count, terms.weight_count)}"
+
+def _chunks(
+    parts: Iterable[GamePositions], prior: ResultEvaluation, window: float | None, held_out: float, seed: int
+) -> Iterator[LikelihoodChunk]:
+    learning = prior.learning
+    for part in parts:
+        outside = part.in_share(held_out, seed)
+        for start in range(0, len(part), _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            some = part.select(rows)
+            values, phase = learning.features.values(some.positions), learning.phases.of(some.positions)
+            chunk = LikelihoodChunk(values, phase, some.result, some.game, outside[rows])
+            if window is not None:
+                near = np.abs(prior.value.sums_of_values(values, phase)) <= window * prior.scale
+                chunk = LikelihoodChunk(
+                    values[near], phase[near], chunk.result[near], chunk.game[near], chunk.held_out[near]
                 )
-        self.rows, self.value, self.draw = rows, value, draw
-        self.scale, self.l2, self.fit_scale, self.jobs = scale, float(l2), fit_scale, jobs
-        per_game = 1.0 / np.maximum(rows.positions_per_game, 1)
-        self.weights = [np.where(block.held_out, 0.0, per_game[block.game]) for block in rows.blocks]
-        self.held_weights = [np.where(block.held_out, per_game[block.game], 0.0) for block in rows.blocks]
-        self.total_weight = math.fsum(float(own.sum()) for own in self.weights)
-        self.held_weight = math.fsum(float(own.sum()) for own in self.held_weights)
-        if self.total_weight <= 0:
-            raise BadInputError("all positions are held out, none is left to fit")
+            yield chunk
 
-    # ------------------------------------------------------------------------------------ parameters
+
+def _evaluation(
+    value: _Widened, draw: _Widened, weights: LikelihoodWeights, provenance: dict[str, str] | None
+) -> ResultEvaluation:
+    # The scale goes into the weights: the value then means the log odds of the expected score.
+    return ResultEvaluation(
+        value.with_weights(weights.value / weights.scale), draw.with_weights(weights.draw), 1.0, provenance or {}
+    )
+
+
+@define(frozen=True, eq=False)
+class _Widened:
+    """A linear evaluation, and what it may use in addition."""
+
+    evaluation: LinearEvaluation
+    names: tuple[str, ...]
+    more_patterns: PatternSet | None
+    more_configurations: ConfigurationSet | None
+
+    def __attrs_post_init__(self) -> None:
+        if self.more_patterns is not None and self.evaluation.patterns is not None:
+            raise BadInputError("the prior has patterns of its own, which are fitted; others cannot be added")
+        if self.more_configurations is not None and self.evaluation.configurations is not None:
+            raise BadInputError("the prior has configurations of its own, which are fitted; others cannot be added")
 
     @property
-    def parameter_count(self) -> int:
-        """Length of a parameter vector."""
-        return self.value.parameter_count + self.draw.parameter_count + self.fit_scale
+    def linear(self) -> tuple[int, ...]:
+        features = self.evaluation.learning.features
+        named = (features.index(name) for name in self.names)
+        return tuple(dict.fromkeys((*self.evaluation.linear, *named)))
 
-    def split(self, parameters: Vector) -> tuple[Vector, Vector, float]:
-        """Parameters of the value and of the drawishness, and b."""
-        middle = self.value.parameter_count
-        end = middle + self.draw.parameter_count
-        scale = self.scale * math.exp(parameters[end]) if self.fit_scale else self.scale
-        return parameters[:middle], parameters[middle:end], scale
+    @property
+    def patterns(self) -> PatternSet | None:
+        return self.more_patterns if self.evaluation.patterns is None else self.evaluation.patterns
 
-    def weights_of(self, parameters: Vector) -> LikelihoodWeights:
-        """Weights that parameters stand for."""
-        value, draw, scale = self.split(parameters)
-        return LikelihoodWeights(self.value.weights(value), self.draw.weights(draw), scale)
+    @property
+    def configurations(self) -> ConfigurationSet | None:
+        own = self.evaluation.configurations
+        return self.more_configurations if own is None else own
 
-    # ------------------------------------------------------------------------------------ sizes
+    def terms(self) -> LikelihoodTerms:
+        configurations = self.configurations
+        if configurations is None or not len(configurations):
+            return LikelihoodTerms(self.patterns, linear=self.linear)
+        matcher, most_specific = ConfigurationMatcher(configurations), self.evaluation.most_specific
+        return LikelihoodTerms(
+            self.patterns,
+            lambda values: matcher.active(values, most_specific=most_specific),
+            len(configurations),
+            self.linear,
+        )
 
-    @cached_property
-    def _squares(self) -> tuple[tuple[Matrix, Matrix], tuple[Matrix, Matrix]]:
-        """Weighted sums of squared values and weights of the rows where they are not 0 [K, weights], of both parts."""
-        found = []
-        for name, terms in (("value", self.rows.value), ("draw", self.rows.draw)):
-            squares = np.zeros((self.rows.phase_count, terms.weight_count))
-            counts = np.zeros_like(squares)
-            for block, weight in zip(self.rows.blocks, self.weights, strict=True):
-                _add_squares(getattr(block, name), weight, squares, counts)
-            found.append((squares, counts))
-        return found[0], found[1]
-
-    @cached_property
-    def penalties(self) -> Vector:
-        """Factor of half the squared parameter in the penalty: l2 size^2, 0 for biases and b."""
+    def prior(self) -> NDArray[np.float64]:
+        """Weights of the evaluation, 0 for what is new: [K, weights]."""
+        evaluation, phases = self.evaluation, len(self.evaluation.learning.phases)
         parts = []
-        for part, (squares, counts) in zip((self.value, self.draw), self._squares, strict=True):
-            total, count = squares.sum(axis=0), counts.sum(axis=0)
-            # A term that never occurs stays where it is; its size is of no account.
-            sizes = np.where(count > 0, total / np.where(count > 0, count, 1), 1.0)
-            sizes[-1] = 0.0
-            parts.append(np.tile(self.l2 * sizes[part.places], part.basis.shape[1]))
-        return np.concatenate([*parts, np.zeros(int(self.fit_scale))])
+        for items, own in (
+            (self.patterns.weight_count if self.patterns is not None else 0, evaluation.pattern_weights),
+            (len(self.configurations) if self.configurations is not None else 0, evaluation.configuration_weights),
+            (len(self.linear), evaluation.linear_weights),
+        ):
+            parts.append(np.zeros((phases, items)))
+            parts[-1][:, : own.shape[1]] = own
+        return np.concatenate([*parts, evaluation.bias[:, None]], axis=1).astype(np.float64)
 
-    @cached_property
-    def units(self) -> Vector:
-        """Steps of equal weight in each parameter: what the search counts in."""
-        curvatures = [
-            _CURVATURE * part.squares(squares)
-            for part, (squares, _) in zip((self.value, self.draw), self._squares, strict=True)
-        ]
-        all_games = np.full(int(self.fit_scale), _CURVATURE * self.total_weight)
-        diagonal = np.concatenate([*curvatures, all_games]) + self.penalties
-        return np.where(diagonal > 0, 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
+    def part(self, basis: NDArray[np.float64], names: tuple[str, ...] | None) -> PartWeights:
+        prior = self.prior()
+        free = np.ones(prior.shape[1], bool)
+        if names is not None:
+            free[:] = False
+            free[-1] = BIAS in names
+            wanted = {self.evaluation.learning.features.index(name) for name in names if name != BIAS}
+            start = self.terms().linear_start
+            for place, feature in enumerate(self.linear):
+                free[start + place] = feature in wanted
+        return PartWeights(prior, basis, free)
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Digest of everything that the result depends on, the limits of the search excepted."""
-        digest = hashlib.sha256(f"{self.rows.fingerprint} {self.scale!r} {self.l2!r} {self.fit_scale}".encode())
-        for part in (self.value, self.draw):
-            for array in (part.prior, part.basis, part.free):
-                digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()[:16]
-
-    # ------------------------------------------------------------------------------------ the function
-
-    def at(self, parameters: Vector) -> Point:
-        """Compute what is minimized, the negative mean penalized log correctness of a game, and its gradient."""
-        weights = self.weights_of(parameters)
-        inverse = 1.0 / weights.scale
-        value_gradient, draw_gradient = np.zeros_like(weights.value), np.zeros_like(weights.draw)
-        total = held = by_scale = 0.0
-
-        def work(item: tuple[RowBlock, Vector, Vector]) -> Any:
-            block, weight, held_weight = item
-            own_value, own_draw = np.zeros_like(weights.value), np.zeros_like(weights.draw)
-            sums = add_slopes(
-                block.value,
-                block.draw,
-                block.result,
-                weight,
-                held_weight,
-                weights.value,
-                weights.draw,
-                inverse,
-                own_value,
-                own_draw,
-            )
-            return sums, own_value, own_draw
-
-        items = zip(self.rows.blocks, self.weights, self.held_weights, strict=True)
-        for sums, own_value, own_draw in ordered_map(self.jobs, work, items):
-            total += sums[0]
-            held += sums[1]
-            by_scale += sums[2]
-            value_gradient += own_value
-            draw_gradient += own_draw
-        gradient = np.concatenate(
-            [
-                self.value.gradient(value_gradient),
-                self.draw.gradient(draw_gradient),
-                [by_scale] if self.fit_scale else [],
-            ]
+    def with_weights(self, weights: NDArray[np.float64]) -> LinearEvaluation:
+        """Return the evaluation with weights in the order of :meth:`prior`."""
+        narrow = weights.astype(np.float32)
+        patterns = self.patterns.weight_count if self.patterns is not None else 0
+        start = narrow.shape[1] - 1 - len(self.linear)
+        return evolve(
+            self.evaluation,
+            bias=narrow[:, -1],
+            patterns=self.patterns,
+            pattern_weights=narrow[:, :patterns],
+            configurations=self.configurations,
+            configuration_weights=narrow[:, patterns:start],
+            linear=self.linear,
+            linear_weights=narrow[:, start:-1],
         )
-        penalty = 0.5 * float(np.einsum("i,i,i->", self.penalties, parameters, parameters))
-        errors = Errors(-total / self.total_weight, -held / self.held_weight if self.held_weight else math.nan)
-        return Point(
-            (penalty - total) / self.total_weight,
-            (self.penalties * parameters - gradient) / self.total_weight,
-            errors,
-        )
-
-    def at_steps(self, steps: Vector) -> Point:
-        """Compute :meth:`at` as a function of parameters divided by :attr:`units`."""
-        found = self.at(steps * self.units)
-        return Point(found.value, found.gradient * self.units, found.errors)
-
-
-def _add_squares(items: Any, weight: Vector, squares: Matrix, counts: Matrix) -> None:
-    terms = squares.shape[1]
-    lengths = np.diff(items.starts)
-    values = items.values.astype(np.float64)
-    own = np.repeat(weight, lengths)
-    place = np.repeat(items.phase.astype(np.int64) * terms, lengths) + items.items
-    squares += np.bincount(place, own * values * values, squares.size).reshape(squares.shape)
-    counts += np.bincount(place, own, squares.size).reshape(squares.shape)
-    bias = np.bincount(items.phase, weight, len(squares))
-    squares[:, -1] += bias
-    counts[:, -1] += bias

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Self
 
+import attrs
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.links import IDENTITY, Link
+from glem.core.files.archives import ArchiveFormat
 from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.count_rules import CountRules, WeightPlan
-from glem.core.fitting.design import Design
 from glem.core.fitting.fitters import FileCheckpoint, FitResult, Fitter
-from glem.core.fitting.problem import LeastSquares, Source
+from glem.core.fitting.least_squares_problem import LeastSquares, Source
+from glem.core.fitting.packed.design import Design
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["PhaseWeights", "fit_phases", "neighbours"]
+
+
+_ARRAYS = ("bias", "patterns", "configurations", "linear", "match_counts")
+_ERRORS = ("training_errors", "held_out_errors")
+_FORMAT = ArchiveFormat("glem fit", version=2, required=_ARRAYS, optional=None, largest=1 << 40, packed=False)
 
 
 @define(frozen=True, eq=False)
@@ -66,6 +73,28 @@ class PhaseWeights:
     def predict(self, design: Design, jobs: int = 1) -> NDArray[np.float64]:
         """Predicted label g(x) of every position of a design: float64 [N], in the order in which it was built."""
         return self.link(self.sums(design, jobs))
+
+    def save(self, path: Path) -> None:
+        """Write weights and results atomically, for a later run to continue with; link and plan are left out."""
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        results = [None if result is None else attrs.asdict(result) for result in self.results]
+        for number, result in enumerate(results):
+            arrays |= {f"{name}_{number}": result.pop(name) for name in _ERRORS if result}
+        _FORMAT.write(path, {"results": results}, arrays)
+
+    @classmethod
+    def load(cls, path: Path, link: Link) -> Self:
+        """Read what :meth:`save` wrote."""
+        header, arrays = _FORMAT.read(path)
+
+        def result(number: int, told: Any) -> FitResult | None:
+            errors: Any = {name: arrays[f"{name}_{number}"] for name in _ERRORS} if told else {}
+            return FitResult(**told, **errors) if told else None
+
+        known: Any = {name: arrays[name] for name in _ARRAYS}
+        with reading(path, "fitted weights"):
+            results = tuple(result(number, told) for number, told in enumerate(header["results"]))
+        return cls(**known, link=link, results=results)
 
 
 def neighbours(phase_count: int, smoothing: float | Sequence[float]) -> list[tuple[Source, ...]]:
@@ -190,8 +219,7 @@ def fit_phases(
             keeper = None
             if checkpoint is not None:
                 checkpoint.mkdir(parents=True, exist_ok=True)
-                mark = hashlib.sha256(f"{problem.fingerprint} {chosen!r}".encode()).hexdigest()[:16]
-                keeper = FileCheckpoint(checkpoint / f"fit-{number:02d}.npz", mark)
+                keeper = FileCheckpoint(checkpoint / f"fit-{number:02d}.npz", f"{problem.fingerprint} {chosen!r}")
             one = copy.copy(chosen).fit(problem, checkpoint=keeper, progress=progress)
             fitted.append(problem.weights_of(one.parameters_))
             results.append(one.result_)

@@ -16,7 +16,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.fitting.fitters import Checkpoint, Monitor
-from glem.core.fitting.problem import Errors, inner
+from glem.core.fitting.least_squares_problem import Errors, inner
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["Minimum", "Point", "minimize"]

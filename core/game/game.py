@@ -268,7 +268,7 @@ class Game:
         Name to text protocol by which other programs play the game (:mod:`glem.core.game.protocols`). Every game has
         ``gtp`` besides.
     external_players
-        Name to protocol by which external engines are players (:mod:`glem.core.players.external`): the text of such
+        Name to protocol by which external engines are players (:class:`ExternalPlayers`): the text of such
         a player is ``name:program``, then limits and options.
     facts
         Further facts about the game, by name, for ``glem games`` and its page in the documentation.

@@ -33,7 +33,7 @@ from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning
-from glem.core.fitting.likelihood_training import BIAS
+from glem.core.fitting.likelihood import BIAS
 from glem.core.game.whole_numbers import whole_number
 
 __all__ = [

@@ -7,8 +7,8 @@ straight line over the phases,
     log odds(alpha) = level + sum_i (theta(0, i) + theta(1, i) t) f_i + theta(1) t,   t from -1 to 1 over the phases.
 
 The values are not touched. The scale b, the level and theta maximize the mean log correctness of a game less the
-penalty of :mod:`glem.core.fitting.likelihood`, l2 / 2 (size_i theta)^2 with size_i the root mean square of a feature
-where it is not 0.
+penalty of :mod:`glem.core.fitting.likelihood_problem`, l2 / 2 (size_i theta)^2 with size_i the root mean square of a
+feature where it is not 0.
 
 What is graded must not have been fitted. So theta comes from other games: from tuning games, or crossed, which means
 that the graded games are divided by their keys and each part gets theta from the others. Scale and level are then
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import FavouredOutcomes, blocks_of, favoured_outcomes, log_correctness
 from glem.core.features.learning import Learning
-from glem.core.fitting.likelihood import phase_basis
+from glem.core.fitting.likelihood_problem import phase_basis
 from glem.core.game.equal_positions import scatter
 from glem.core.grading.correctness import LEAST_CORRECTNESS
 from glem.core.grading.recalibration import MOST_LOG_ODDS, PARTS, Calibration, fit_calibration

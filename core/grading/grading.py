@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -24,8 +24,7 @@ from glem.core.grading.correctness import (
     grade_of,
     mean_by_game,
 )
-from glem.core.grading.notes import EQUAL, FREQUENCIES, notes_on
-from glem.core.grading.recalibration import Calibration, recalibrated
+from glem.core.grading.recalibration import FEWEST_GAMES, Calibration, recalibrated
 from glem.core.grading.scale import ScaleFit, fit_scale
 
 __all__ = [
@@ -39,6 +38,12 @@ __all__ = [
     "Prediction",
     "grade_predictions",
 ]
+
+EQUAL = "equal probabilities"
+"""The baseline that gives each result 1/3."""
+
+FREQUENCIES = "result frequencies"
+"""The baseline that knows how often the graded positions were won, drawn and lost, and nothing else."""
 
 _MOST_COMPARED = 12
 
@@ -242,7 +247,7 @@ class Grading:
     uncompared
         Pairs that have no position in common.
     notes
-        What the grades say of single evaluations, one sentence each (:mod:`glem.core.grading.notes`).
+        What the grades say of single evaluations, one sentence each.
     """
 
     evaluations: tuple[EvaluationGrade, ...]
@@ -377,7 +382,7 @@ def grade_predictions(
         results=(won, drawn, lost),
         settings=chosen,
         uncompared=uncompared,
-        notes=notes_on(evaluations, comparisons, is_recalibrated=chosen.recalibrate),
+        notes=_notes_on(evaluations, comparisons, is_recalibrated=chosen.recalibrate),
     )
 
 
@@ -426,4 +431,60 @@ def _comparisons(
             for one, p_value in zip(comparisons, adjusted, strict=True)
         ),
         tuple(uncompared),
+    )
+
+
+def _notes_on(
+    evaluations: Sequence[EvaluationGrade], comparisons: Sequence[Comparison], *, is_recalibrated: bool
+) -> tuple[str, ...]:
+    """Tell what is remarkable about the grades of single evaluations.
+
+    Parameters
+    ----------
+    evaluations
+        Graded, without baselines.
+    comparisons
+        Of pairs of them.
+    is_recalibrated
+        Whether grades were to be recalibrated.
+    """
+    found = [note for one in evaluations for note in (_costly(one, comparisons), _below(one)) if note]
+    few = [one.name for one in evaluations if one.calibration is None]
+    if few and is_recalibrated:
+        found.append(
+            f"{' and '.join(few)}: fewer than {FEWEST_GAMES} games are too few to recalibrate; what is graded and "
+            "compared is the evaluation as given, its calibration included"
+        )
+    return tuple(found)
+
+
+def _costly(one: EvaluationGrade, comparisons: Sequence[Comparison]) -> str:
+    """Tell where a calibration costs an evaluation its rank; empty where it does not."""
+    assert one.fit is not None
+    assert one.as_given is not None
+    own = [what for what in ("scale", "drawishness") if what not in one.fit.fitted]
+    if not own or not one.cost > 2 * one.cost_error:
+        return ""
+    above = []
+    for pair in comparisons:
+        leader, other = (pair.first, pair.second) if pair.difference > 0 else (pair.second, pair.first)
+        if leader == one.name and pair.is_reversed:
+            above.append(other)
+    marks = {FREQUENCIES: one.frequencies, EQUAL: 1 / 3}
+    above += [name for name, mark in marks.items() if one.as_given.grade < mark < one.grade.grade]
+    if not above:
+        return ""
+    return (
+        f"{one.name}: the {' and '.join(own)} that it comes with cost{'s' * (len(own) == 1)} it "
+        f"{1 - one.as_given.grade / one.grade.grade:.1%} of its grade and its rank: as given "
+        f"({one.as_given.grade:.4f}) it is below {', '.join(above)}, recalibrated ({one.grade.grade:.4f}) above"
+    )
+
+
+def _below(one: EvaluationGrade) -> str:
+    if one.grade.grade >= one.frequencies:
+        return ""
+    return (
+        f"{one.name} grades below the {FREQUENCIES}, {one.grade.grade:.4f} against {one.frequencies:.4f}: its "
+        "probabilities suit these results less than how often each of them occurs"
     )

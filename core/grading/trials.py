@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,121 +21,69 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.discovery.game_positions import GamePositions, keys_digest
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.evaluation.with_drawishness import ResultEvaluation
-from glem.core.game.equal_positions import scatter
 from glem.core.grading.comparison import compare
 from glem.core.grading.correctness import LEAST_CORRECTNESS, grade_of
 from glem.core.grading.grading import Prediction
 from glem.core.grading.scale import fit_scale
 from glem.core.grading.scorers.scorers import StaticScorer
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.selection.game_keys import keys_digest
+from glem.core.positions.selection.selected import GamePositions, SelectedPositions
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = [
     "Candidate",
-    "DecidingGames",
     "LearningRule",
     "LearningRun",
     "Verdict",
+    "deciding_games",
     "learn",
-    "share_of_games",
 ]
 
 Evaluation = LinearEvaluation | ResultEvaluation
 Floats = NDArray[np.float64]
 
 
-@define(frozen=True, eq=False)
-class DecidingGames:
-    """Positions of the games that decide, N of them, in memory.
+def deciding_games(
+    parts: Iterable[GamePositions], *, tuned: NDArray[np.uint64] | None = None, leave_out: bool = False
+) -> tuple[GamePositions, int]:
+    """Put the positions of the games that decide together; the second part is the number of games left out.
 
     Parameters
     ----------
-    positions
-        Position of columns [N].
-    result
-        int8 [N], from the side to move.
-    game
-        int64 [N], numbers of the games.
-    game_key
-        uint64 [N], hashes of the games.
-    left_out
-        Games that were left out because candidates were tuned to them.
+    parts
+        At least one position.
+    tuned
+        Keys of the games that candidates were tuned to.
+    leave_out
+        Leave such games out instead of refusing.
+
+    Raises
+    ------
+    BadInputError
+        There are no positions, or games that candidates were tuned to.
     """
-
-    positions: Any
-    result: NDArray[np.int8]
-    game: NDArray[np.int64]
-    game_key: NDArray[np.uint64]
-    left_out: int = 0
-
-    @classmethod
-    def gather(
-        cls, parts: Iterable[GamePositions], *, tuned: NDArray[np.uint64] | None = None, leave_out: bool = False
-    ) -> DecidingGames:
-        """Put parts together.
-
-        Parameters
-        ----------
-        parts
-            At least one position.
-        tuned
-            Keys of the games that candidates were tuned to.
-        leave_out
-            Leave such games out instead of refusing.
-
-        Raises
-        ------
-        BadInputError
-            There are no positions, or games that candidates were tuned to.
-        """
-        found = list(parts)
-        if not found:
-            raise BadInputError("no position is left to decide by: no finished games, or too short for the selection")
-        keys = np.concatenate([part.game_key for part in found])
-        kind = type(found[0].positions)
-        columns = [np.concatenate(column) for column in zip(*(part.positions for part in found), strict=True)]
-        result = np.concatenate([part.result for part in found])
-        game = np.concatenate([part.game for part in found])
-        known = np.zeros(len(keys), bool) if tuned is None else np.isin(keys, tuned)
-        number = len(np.unique(game[known]))
-        if number and not leave_out:
-            raise BadInputError(
-                f"{number:,} of the {len(np.unique(game)):,} games that decide are tuning games as well; take other "
-                "files, split one collection by --split, or leave these games out by --leave-out-tuned"
-            )
-        kept = ~known
-        if not kept.any():
-            raise BadInputError("all games that decide are tuning games as well")
-        return cls(kind(*(column[kept] for column in columns)), result[kept], game[kept], keys[kept], number)
-
-    @property
-    def game_count(self) -> int:
-        """Number of games."""
-        return len(np.unique(self.game))
-
-    @property
-    def digest(self) -> str:
-        """Digest of the games."""
-        return keys_digest(self.game_key)
-
-
-def share_of_games(
-    parts: Iterable[GamePositions], share: float, seed: int, *, deciding: bool
-) -> Iterator[GamePositions]:
-    """Take the games that decide, a share chosen by their keys and the seed, or those that are left for tuning."""
-    limit = np.uint64(min(int(share * 2.0**64), (1 << 64) - 1))
-    for part in parts:
-        rows = (scatter(part.game_key, seed) < limit) == deciding
-        if rows.any():
-            columns = type(part.positions)(*(column[rows] for column in part.positions))
-            yield GamePositions(columns, part.result[rows], part.game[rows], part.game_key[rows])
+    found = [part for part in parts if len(part)]
+    if not found:
+        raise BadInputError("no position is left to decide by: no finished games, or too short for the selection")
+    games = GamePositions.joined(found)
+    if tuned is None:
+        return games, 0
+    known = np.isin(games.game_key, tuned)
+    number = len(np.unique(games.game[known]))
+    if number and not leave_out:
+        raise BadInputError(
+            f"{number:,} of the {games.game_count:,} games that decide are tuning games as well; take other "
+            "files, split one collection by --split, or leave these games out by --leave-out-tuned"
+        )
+    if known.all():
+        raise BadInputError("all games that decide are tuning games as well")
+    return games.select(~known), number
 
 
 @define(frozen=True)
@@ -268,7 +216,7 @@ class Verdict:
 class _Graded:
     """An evaluation on the deciding positions."""
 
-    def __init__(self, name: str, evaluation: Evaluation, games: DecidingGames, rule: LearningRule, jobs: int) -> None:
+    def __init__(self, name: str, evaluation: Evaluation, games: GamePositions, rule: LearningRule, jobs: int) -> None:
         self.name, self.evaluation = name, evaluation
         selected = SelectedPositions.from_positions(games.positions)
         prediction: Prediction = StaticScorer(name, evaluation, jobs=jobs).predict(selected)
@@ -309,7 +257,7 @@ class LearningRun:
 def learn(
     baseline: Evaluation,
     candidates: Iterable[Candidate],
-    games: DecidingGames,
+    games: GamePositions,
     *,
     name: str = "baseline",
     rule: LearningRule | None = None,
@@ -358,12 +306,12 @@ def learn(
     best = _Graded(name, baseline, games, chosen, jobs)
     run = LearningRun(name, baseline, best.grade, [])
     settings = {
-        "game": _learning(baseline).game.name,
+        "game": baseline.learning.game.name,
         "baseline": name,
         "baseline_grade": round(best.grade, 9),
         "rule": attrs.asdict(chosen),
         "deciding_games": games.game_count,
-        "deciding_digest": games.digest,
+        "deciding_digest": keys_digest(games.game_key),
         "positions": len(games.result),
         **(facts or {}),
     }
@@ -393,7 +341,7 @@ def _try(
     number: int,
     candidate: Candidate,
     best: _Graded,
-    games: DecidingGames,
+    games: GamePositions,
     rule: LearningRule,
     jobs: int,
     log: Path | None,
@@ -448,7 +396,7 @@ def _resume(
     log: Path,
     tried: list[Candidate],
     best: _Graded,
-    games: DecidingGames,
+    games: GamePositions,
     rule: LearningRule,
     jobs: int,
 ) -> _Graded:
@@ -478,7 +426,3 @@ def _resume(
 
 def _accepted_path(log: Path, number: int) -> Path:
     return log.with_name(f"{log.name}.accepted") / f"{number:04d}.npz"
-
-
-def _learning(evaluation: Evaluation) -> Any:
-    return evaluation.learning

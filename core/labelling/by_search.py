@@ -14,12 +14,11 @@ Equal input, settings and seed give equal labels, whatever the number of workers
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 import numpy as np
@@ -27,35 +26,27 @@ from attrs import define
 
 from glem.core.compiling.operations import position_at, store_position
 from glem.core.errors import BadInputError
-from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.links import LOGISTIC
-from glem.core.evaluation.named import load_value
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
-from glem.core.game.solver import Solver
 from glem.core.labelling.sampled import PositionSampler
-from glem.core.players.player_data import load_player_probcut
 from glem.core.players.spec import SEARCH, PlayerSpec
+from glem.core.players.thinker import Thinker, kept_thinker
 from glem.core.positions.labels import serious_error
 from glem.core.positions.positions import PositionSet
 from glem.core.search.results import Limits
-from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.search.solver import solver_of
+from glem.core.search.searcher import Searcher
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = [
-    "Labeller",
     "Origin",
     "SearchCounts",
-    "SearchLabel",
     "SearchLabelling",
     "check_labeller",
     "label_by_search",
     "labeller_of",
 ]
-
-_KEPT_LABELLERS = 4
 
 
 class Origin(IntEnum):
@@ -65,70 +56,6 @@ class Origin(IntEnum):
     SAMPLED = 1
     EVEN = 2
     SUCCESSOR = 3
-
-
-class SearchLabel(NamedTuple):
-    """Label of one position."""
-
-    label: float
-    """From the side to move, within the game's score bounds."""
-    move: int
-    """A best move; -1 where the game is over."""
-    exact: bool
-    """Whether it is the exact value: from a solver, or a win or loss that a full-width search has proven."""
-    nodes: int
-    """Positions visited."""
-
-
-class Labeller:
-    """Labels single positions by search and solver.
-
-    Parameters
-    ----------
-    game
-        The game.
-    spec
-        Evaluation, limits and the number of moves left from which on positions are solved.
-
-    Raises
-    ------
-    BadInputError
-        The evaluation predicts winning chances and not scores, or is not the one that ``spec`` was resolved with.
-    """
-
-    def __init__(self, game: Game, spec: PlayerSpec) -> None:
-        spec.check_data(game)
-        evaluation = load_value(spec.evaluation, game)
-        if evaluation.link == LOGISTIC:
-            raise BadInputError(f"{spec.evaluation} predicts winning chances; labels by search need scores")
-        probcut = load_player_probcut(game, spec)
-        self.evaluator = evaluator_of(evaluation)
-        self.settings = SearchSettings(table_mb=spec.table_mb, probcut=probcut)
-        self._game = game
-        self._spec = spec
-        self._searcher = Searcher(game, self.evaluator, self.settings)
-        self._solver: Solver | None = None
-        if spec.solve_from:
-            self._solver = solver_of(game, self.evaluator, spec.table_mb)
-
-    def clear(self) -> None:
-        """Forget everything: labels then do not depend on what was labelled before."""
-        self._searcher.clear()
-        if self._solver is not None:
-            self._solver.clear()
-
-    def label(self, position: Any) -> SearchLabel:
-        """Label a position that is not over."""
-        if self._solver is not None and self._solver.plies_left(position) <= self._spec.solve_from:
-            solution = self._solver.solve(position)
-            move = -1 if solution.move is None else solution.move
-            return SearchLabel(float(solution.score), move, True, solution.nodes)
-        found = self._searcher.search(position, self._spec.limits)
-        low, high = self._game.score_bounds
-        move = -1 if found.move is None else found.move
-        # Where only results count, scores beyond the evaluator's limit are forced wins and losses.
-        proven = max(-low, high) <= 1 and self.settings.probcut is None and abs(found.score) > self.evaluator.limit
-        return SearchLabel(min(max(found.value, low), high), move, proven, found.nodes)
 
 
 def check_labeller(spec: PlayerSpec) -> None:
@@ -141,24 +68,17 @@ def check_labeller(spec: PlayerSpec) -> None:
         raise BadInputError(f"{spec.name!r} solves for win, draw and loss from {spec.result_from} moves on; use solve=")
 
 
-class _Kept(threading.local):
-    """Labellers of this thread; the last used ones come last."""
+def labeller_of(game: Game, spec: PlayerSpec) -> Thinker:
+    """Return what judges positions as a player, kept and cleared for this task.
 
-    def __init__(self) -> None:
-        self.labellers: dict[tuple[str, PlayerSpec], Labeller] = {}
-
-
-_kept = _Kept()
-
-
-def labeller_of(game: Game, spec: PlayerSpec) -> Labeller:
-    """Labeller that this thread keeps for further tasks, cleared."""
-    key = (game.name, spec)
-    labeller = _kept.labellers.pop(key, None) or Labeller(game, spec)
-    _kept.labellers[key] = labeller
-    while len(_kept.labellers) > _KEPT_LABELLERS:
-        del _kept.labellers[next(iter(_kept.labellers))]
-    labeller.clear()
+    Raises
+    ------
+    BadInputError
+        The evaluation predicts winning chances and not scores, or as for :class:`~glem.core.players.thinker.Thinker`.
+    """
+    labeller = kept_thinker(game, spec)
+    if labeller.evaluation.link == LOGISTIC:
+        raise BadInputError(f"{spec.evaluation} predicts winning chances; labels by search need scores")
     return labeller
 
 
@@ -234,7 +154,7 @@ def label_chunk(task: LabelTask) -> Arrays:
     if settings.sampled + settings.even:
         window = serious_error(game) / 2 if settings.window is None else settings.window
         sampler = PositionSampler(game, labeller.evaluator, settings.sampled, even_room=settings.even, window=window)
-        searcher = Searcher(game, sampler.evaluator, labeller.settings)
+        searcher = Searcher(game, sampler.evaluator, labeller.searcher.settings)
     for row in range(len(task.positions[0])):
         position = position_at(task.positions, row)
         if settings.given:
@@ -262,16 +182,17 @@ class _Found:
         self._rows: list[tuple[float, int, int, int]] = []
 
     def add(
-        self, labeller: Labeller, position: Any, row: int, distance: int, origin: Origin, with_successor: bool
+        self, labeller: Thinker, position: Any, row: int, distance: int, origin: Origin, with_successor: bool
     ) -> None:
-        found = labeller.label(position)
+        found = labeller.judge(position)
         self._positions.append(position)
-        self._rows.append((found.label, row, distance, origin))
+        assert found.score is not None
+        self._rows.append((found.score, row, distance, origin))
         if with_successor and found.move >= 0:
             successor = self._game.play(position, found.move)
             if not self._game.is_over(successor):
                 self._positions.append(successor)
-                self._rows.append((-found.label, row, distance + 1, Origin.SUCCESSOR))
+                self._rows.append((-found.score, row, distance + 1, Origin.SUCCESSOR))
 
     def arrays(self) -> Arrays:
         columns = self._game.empty_columns(len(self._positions))

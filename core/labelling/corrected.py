@@ -135,9 +135,9 @@ class SearchTask:
 def search_chunk(task: SearchTask) -> Arrays:
     """Label float32 [n] and whether it is exact, bool [n], of some positions."""
     labeller = labeller_of(task.game, task.spec)
-    labels = [labeller.label(position_at(task.positions, row)) for row in range(len(task.positions[0]))]
+    labels = [labeller.judge(position_at(task.positions, row)) for row in range(len(task.positions[0]))]
     return {
-        "label": np.array([found.label for found in labels], np.float32),
+        "label": np.array([found.score for found in labels], np.float32),
         "exact": np.array([found.exact for found in labels], np.bool_),
     }
 

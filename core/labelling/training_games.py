@@ -10,86 +10,36 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
 import attrs
-import numpy as np
 from attrs import define
 
 from glem.core.errors import BadInputError
 from glem.core.files.atomic import check_writable
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
-from glem.core.players.simple_players import legal_moves_of
-from glem.core.players.spec import SEARCH, MoveChoice, Player, PlayerSpec
+from glem.core.players.spec import SEARCH, PlayerSpec
 from glem.core.positions.game_lines import GAME_LINES
 from glem.core.positions.reading import read_records, record_formats
 from glem.core.positions.replay import replay
 from glem.core.positions.writing import check_format_holds, write_games
-from glem.core.search.results import Clock
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import run_folder
 from glem.core.tasks.tasks import run_tasks
 from glem.core.tournament.games import GameTask, play_game
 from glem.core.tournament.opening_plans import OpeningPlan, random_opening
 from glem.core.tournament.openings import Opening
-from glem.core.tournament.transcripts import records_of_openings, records_of_transcripts, transcript_of
+from glem.core.tournament.transcripts import records_of_games, records_of_openings
 
-__all__ = ["ExploringSpec", "Generated", "GenerationSettings", "generate"]
+__all__ = ["Generated", "GenerationSettings", "generate"]
 
 _MARK = "generation.json"
 _VERSION = 1
 _MOST_GAMES = 1 << 31
-
-
-@define(frozen=True)
-class ExploringSpec(PlayerSpec):
-    """A player who now and then makes any move, so that there are mistakes and opponents who exploit them.
-
-    Parameters
-    ----------
-    exploration
-        Chance of a random move, wherever the player does not know the exact value.
-    """
-
-    exploration: float = 0.0
-
-    def make(self, game: Game) -> Player:
-        """Make the player."""
-        return _ExploringPlayer(super().make(game), self, game)
-
-
-class _ExploringPlayer:
-    def __init__(self, player: Player, spec: ExploringSpec, game: Game) -> None:
-        self.name = player.name
-        self._player = player
-        self._spec = spec
-        self._game = game
-        self._number = 0
-
-    def new_game(self, number: int = 0) -> None:
-        self._number = number
-        self._player.new_game(number)
-
-    def choose(
-        self, position: Any, previous: Sequence[Any], clock: Clock | None, *, stop: threading.Event | None = None
-    ) -> MoveChoice:
-        choice = self._player.choose(position, previous, clock, stop=stop)
-        if choice.exact or choice.result is not None:
-            return choice
-        # A third number in the seed: random openings and random players draw from streams of their own.
-        generator = np.random.default_rng((self._spec.seed, self._number, len(previous), 1))
-        if generator.random() >= self._spec.exploration:
-            return choice
-        moves = legal_moves_of(self._game, position)
-        return MoveChoice(moves[generator.integers(len(moves))], nodes=choice.nodes, seconds=choice.seconds)
-
-    def close(self) -> None:
-        self._player.close()
 
 
 @define(frozen=True)
@@ -171,7 +121,7 @@ class _FileTask:
 def _play_file(task: _FileTask) -> GameRecords:
     """Play the games of one file."""
     settings = task.settings
-    players = [_seeded(player, settings) for player in settings.players]
+    players = [attrs.evolve(player, seed=(player.seed << 32) + settings.seed) for player in settings.players]
     games = []
     for number in range(task.first, task.first + task.count):
         if task.openings is None:
@@ -181,19 +131,11 @@ def _play_file(task: _FileTask) -> GameRecords:
         # Two players change sides from game to game, or when all openings were played.
         changed = number // task.listed % 2 if task.listed else number % 2
         first, second = players[-changed], players[changed - 1]
-        played = transcript_of(task.game, play_game(GameTask(task.game, number, opening, first, second)))
+        played = play_game(GameTask(task.game, number, opening, first, second, exploration=settings.exploration))
         # Files depend on the options alone, and the time that a move took does not.
-        timeless = [None if choice is None else attrs.evolve(choice, seconds=0.0) for choice in played.choices]
-        games.append(attrs.evolve(played, choices=timeless))
-    return records_of_transcripts(task.game, games)
-
-
-def _seeded(player: PlayerSpec, settings: GenerationSettings) -> PlayerSpec:
-    """Player of this generation: its own seed and the generation's make one, and it explores if it shall."""
-    seeded = attrs.evolve(player, seed=(player.seed << 32) + settings.seed)
-    if settings.exploration == 0:
-        return seeded
-    return ExploringSpec(**attrs.asdict(seeded, recurse=False), exploration=settings.exploration)
+        timeless = tuple(attrs.evolve(choice, seconds=0.0) for choice in played.moves)
+        games.append(attrs.evolve(played, moves=timeless))
+    return records_of_games(task.game, games)
 
 
 def _described(game: Game, settings: GenerationSettings, openings: list[Opening] | None) -> dict[str, Any]:

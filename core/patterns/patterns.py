@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.features.features import AtomicFeatures, Relation
+from glem.core.features.learning import Learning
 
 __all__ = [
     "MAX_TABLE_SIZE",
@@ -302,6 +303,14 @@ class PatternSet:
             Pattern(name, tuple(features.index(member) for member in members)) for name, members in names.items()
         ]
         return cls(features, tuple(patterns))
+
+    @classmethod
+    def named(cls, learning: Learning, name: str) -> PatternSet:
+        """Make one of the pattern sets of a game; :class:`BadInputError` where it has none of that name."""
+        if name not in learning.pattern_sets:
+            known = ", ".join(learning.pattern_sets) or "none"
+            raise BadInputError(f"{learning.game.name} has no pattern set {name!r}; it has: {known}")
+        return cls.from_names(learning.features, learning.pattern_sets[name])
 
     def __len__(self) -> int:
         return len(self.patterns)

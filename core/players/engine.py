@@ -6,18 +6,20 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import attrs
 
 from glem.core.errors import BadInputError
+from glem.core.evaluation.named import load_value
 from glem.core.game.draws import Draw, drawn_by
 from glem.core.game.game import Game
-from glem.core.search.results import Clock, Limits
-
-if TYPE_CHECKING:
-    from glem.core.players.analysis import Analysis, Analyst
-    from glem.core.players.spec import MoveChoice, Player, PlayerSpec
+from glem.core.players.analysis import line_text, value_text
+from glem.core.players.making import make_player
+from glem.core.players.player import MoveChoice, Player
+from glem.core.players.spec import PlayerSpec
+from glem.core.players.thinker import Thinker
+from glem.core.search.results import Clock, Limits, Line, SearchResult
 
 __all__ = ["Engine"]
 
@@ -47,7 +49,7 @@ class Engine:
         self.game = game
         self._spec = spec
         self._player: Player | None = None
-        self._analyst: Analyst | None = None
+        self._thinker: Thinker | None = None
         self._positions = [game.initial_position]
         self._moves: list[int] = []
         self._first_began = True
@@ -134,8 +136,8 @@ class Engine:
             return
         if self._player is not None:
             self._player.new_game()
-        if self._analyst is not None:
-            self._analyst.clear()
+        if self._thinker is not None:
+            self._thinker.clear()
 
     def set_position_text(self, text: str) -> None:
         """Begin a new game in a position given as the game writes it.
@@ -290,7 +292,7 @@ class Engine:
         if spec != self._spec:
             if self._player is not None:
                 self._player.close()
-            self._spec, self._player, self._analyst = spec, None, None
+            self._spec, self._player, self._thinker = spec, None, None
 
     def prepare_analysis(self) -> None:
         """Make what analyses positions, and compile its search now.
@@ -315,7 +317,7 @@ class Engine:
             There is no such evaluation, or the game cannot do what the description asks for.
         """
         if self._player is None:
-            self._player = self._spec.make(self.game)
+            self._player = make_player(self.game, self._spec)
             self._player.new_game()
 
     def choose(self, *, clock: Clock | None = None, stop: threading.Event | None = None) -> MoveChoice:
@@ -350,9 +352,6 @@ class Engine:
             return f"{choice.score:+.0f} exactly"
         if self._spec.kind != "search":
             return f"{choice.score:+.2f}"
-        from glem.core.evaluation.named import load_value
-        from glem.core.players.analysis import value_text
-
         return value_text(load_value(self._spec.evaluation, self.game), choice.score)
 
     def analyse(
@@ -361,9 +360,9 @@ class Engine:
         lines: int = 1,
         limits: Limits | None = None,
         stop: threading.Event | None = None,
-        on_iteration: Callable[[Analysis], None] | None = None,
+        on_iteration: Callable[[SearchResult], None] | None = None,
         exclude: Sequence[int] = (),
-    ) -> Analysis:
+    ) -> SearchResult:
         """Find the best lines of the position.
 
         Parameters
@@ -386,9 +385,9 @@ class Engine:
         """
         if self.is_over:
             raise BadInputError("the game is over, there is nothing to analyse")
-        analyst = self._analysing()
+        thinker = self._analysing()
         return _interruptibly(
-            lambda event: analyst.analyse(
+            lambda event: thinker.analyse(
                 self.position,
                 self._spec.limits if limits is None else limits,
                 lines=lines,
@@ -403,14 +402,17 @@ class Engine:
     @property
     def unit(self) -> str:
         """What the values of analyses are counted in, for people."""
-        return self._analysing().unit
+        return self._analysing().evaluation.unit
 
-    def _analysing(self) -> Analyst:
-        if self._analyst is None:
-            from glem.core.players.analysis import Analyst
+    def line_text(self, line: Line) -> str:
+        """Word the value of a line of an analysis for people."""
+        return line_text(self._analysing().evaluation, line)
 
-            self._analyst = Analyst(self.game, self._spec)
-        return self._analyst
+    def _analysing(self) -> Thinker:
+        if self._thinker is None:
+            self._thinker = Thinker(self.game, self._spec)
+            self._thinker.warm_up()
+        return self._thinker
 
 
 def _interruptibly(task: Callable[[threading.Event], _Result], stop: threading.Event) -> _Result:

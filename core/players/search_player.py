@@ -9,16 +9,12 @@ from typing import Any
 
 import attrs
 
-from glem.core.evaluation.integers.recomputing import evaluator_of
-from glem.core.evaluation.named import load_value
 from glem.core.game.game import Game
-from glem.core.game.solver import Solution, Solver
-from glem.core.players.player_data import load_player_probcut
-from glem.core.players.simple_players import legal_moves_of
-from glem.core.players.spec import MoveChoice, PlayerSpec
+from glem.core.game.solver import Solution
+from glem.core.players.player import MoveChoice
+from glem.core.players.spec import PlayerSpec
+from glem.core.players.thinker import Thinker
 from glem.core.search.results import Bound, Clock, Limits
-from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.search.solver import solver_of
 
 __all__ = ["SearchPlayer"]
 
@@ -34,53 +30,35 @@ class SearchPlayer:
 
     Parameters
     ----------
-    spec
-        Evaluation, limits and the numbers of moves left from which on positions are solved.
     game
         The game.
+    spec
+        Evaluation, limits and the numbers of moves left from which on positions are solved.
     """
 
-    def __init__(self, spec: PlayerSpec, game: Game) -> None:
+    def __init__(self, game: Game, spec: PlayerSpec) -> None:
         self.name = spec.name
         self._spec = spec
         self._game = game
-        evaluator = evaluator_of(load_value(spec.evaluation, game))
-        settings = SearchSettings(table_mb=spec.table_mb, probcut=load_player_probcut(game, spec))
-        self._searcher = Searcher(game, evaluator, settings)
-        self._solver: Solver | None = None
-        if spec.solve_from or spec.result_from:
-            self._solver = solver_of(game, evaluator, spec.table_mb)
-        self._warm_up()
-
-    def _warm_up(self) -> None:
-        """Compile, or load, all machine code before a clock runs."""
-        self._searcher.search(self._game.initial_position, Limits(depth=1))
-        if self._solver is None:
-            return
-        position, last = self._game.initial_position, self._game.initial_position
-        while not self._game.is_over(position):
-            last, position = position, self._game.play(position, legal_moves_of(self._game, position)[0])
-        for result_only in (False, True):
-            self._solver.solve(last, result_only=result_only)
+        self._thinker = Thinker(game, spec)
+        self._thinker.warm_up()
 
     def new_game(self, number: int = 0) -> None:
         """Begin a game with empty tables, so that it takes the same nodes whatever was played before."""
-        self._searcher.clear()
-        if self._solver is not None:
-            self._solver.clear()
+        self._thinker.clear()
 
     def choose(
         self, position: Any, previous: Sequence[Any], clock: Clock | None, *, stop: threading.Event | None = None
     ) -> MoveChoice:
         """Choose a move: the only one, a solved one, or the best one that the search found."""
         begin = time.perf_counter()
-        moves = legal_moves_of(self._game, position)
+        moves = self._game.list_legal_moves(position)
         if len(moves) == 1:
             return MoveChoice(moves[0], seconds=time.perf_counter() - begin)
         limits = attrs.evolve(self._spec.limits, clock=clock or self._spec.limits.clock)
-        solution = self._solved(position, limits, stop)
+        exact = self._thinker.solver_for(position, self._spec.solve_from) is not None
+        solution = self._solved(position, limits, stop, result_only=not exact)
         nodes = 0 if solution is None else solution.nodes
-        exact = self._exact_wanted(position)
         if solution is not None and solution.exact and solution.move is not None and (exact or solution.score >= 0):
             return MoveChoice(
                 solution.move,
@@ -90,7 +68,7 @@ class SearchPlayer:
                 exact=exact,
                 result=(solution.score > 0) - (solution.score < 0),
             )
-        found = self._searcher.search(
+        found = self._thinker.searcher.search(
             position, _less(limits, time.perf_counter() - begin, nodes), stop=stop, previous=tuple(previous)
         )
         return MoveChoice(
@@ -108,21 +86,20 @@ class SearchPlayer:
 
         Most searches end at once: to show that a value lies outside takes a fraction of the nodes of finding it.
         """
-        steps = round(window * self._searcher.evaluator.steps_per_unit)
-        self._searcher.clear()
-        found = self._searcher.search(position, self._spec.limits, window=(-steps - 1, steps + 1))
+        steps = round(window * self._thinker.evaluator.steps_per_unit)
+        self._thinker.searcher.clear()
+        found = self._thinker.searcher.search(position, self._spec.limits, window=(-steps - 1, steps + 1))
         return found.value if found.bound == Bound.EXACT and abs(found.score) <= steps else None
 
     def close(self) -> None:
         """Do nothing: tables go with the player."""
 
-    def _exact_wanted(self, position: Any) -> bool:
-        return self._solver is not None and self._solver.plies_left(position) <= self._spec.solve_from
-
-    def _solved(self, position: Any, limits: Limits, stop: threading.Event | None) -> Solution | None:
+    def _solved(
+        self, position: Any, limits: Limits, stop: threading.Event | None, *, result_only: bool
+    ) -> Solution | None:
         """Solve a position that is near enough to the end, in a share of the time and the nodes."""
-        solver = self._solver
-        if solver is None or solver.plies_left(position) > max(self._spec.solve_from, self._spec.result_from):
+        solver = self._thinker.solver_for(position, max(self._spec.solve_from, self._spec.result_from))
+        if solver is None:
             return None
         shares = []
         if limits.seconds is not None:
@@ -133,7 +110,7 @@ class SearchPlayer:
             shares.append(min(share, remaining * _SOLVING_SHARE_OF_MOVE))
         return solver.solve(
             position,
-            result_only=not self._exact_wanted(position),
+            result_only=result_only,
             nodes=None if limits.nodes is None else max(int(limits.nodes * _SOLVING_SHARE_OF_MOVE), 1),
             seconds=max(min(shares), _LEAST_SECONDS) if shares else None,
             stop=stop,

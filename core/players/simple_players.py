@@ -15,15 +15,11 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY
 from glem.core.evaluation.named import load_value
 from glem.core.game.game import Game
-from glem.core.players.spec import MOBILITY, MoveChoice, PlayerSpec
+from glem.core.players.player import MoveChoice
+from glem.core.players.spec import MOBILITY, PlayerSpec
 from glem.core.search.results import Clock
 
-__all__ = ["GreedyPlayer", "RandomPlayer", "legal_moves_of"]
-
-
-def legal_moves_of(game: Game, position: Any) -> list[int]:
-    """Legal moves of a position, in the game's order."""
-    return game.list_legal_moves(position)
+__all__ = ["GreedyPlayer", "RandomPlayer"]
 
 
 class RandomPlayer:
@@ -31,13 +27,13 @@ class RandomPlayer:
 
     Parameters
     ----------
-    spec
-        Its name and seed.
     game
         The game.
+    spec
+        Its name and seed.
     """
 
-    def __init__(self, spec: PlayerSpec, game: Game) -> None:
+    def __init__(self, game: Game, spec: PlayerSpec) -> None:
         self.name = spec.name
         self._game = game
         self._seed = spec.seed
@@ -52,7 +48,7 @@ class RandomPlayer:
     ) -> MoveChoice:
         """Choose any legal move."""
         begin = time.perf_counter()
-        moves = legal_moves_of(self._game, position)
+        moves = self._game.list_legal_moves(position)
         chosen = _generator(self._seed, self._number, len(previous)).integers(len(moves))
         return MoveChoice(moves[chosen], seconds=time.perf_counter() - begin)
 
@@ -65,13 +61,13 @@ class GreedyPlayer:
 
     Parameters
     ----------
-    spec
-        Its name, evaluation and seed.
     game
         The game.
+    spec
+        Its name, evaluation and seed.
     """
 
-    def __init__(self, spec: PlayerSpec, game: Game) -> None:
+    def __init__(self, game: Game, spec: PlayerSpec) -> None:
         self.name = spec.name
         self._game = game
         self._seed = spec.seed
@@ -89,7 +85,7 @@ class GreedyPlayer:
     ) -> MoveChoice:
         """Choose the move after which the opponent is worst off."""
         begin = time.perf_counter()
-        moves = legal_moves_of(self._game, position)
+        moves = self._game.list_legal_moves(position)
         successors = [self._game.play(position, move) for move in moves]
         if self._evaluation is None:
             scores = _mobility_scores(self._game, successors)
@@ -116,7 +112,7 @@ def _final_order(game: Game, position: Any) -> float:
 def _mobility_scores(game: Game, successors: Sequence[Any]) -> NDArray[np.float64]:
     return np.array(
         [
-            -_final_order(game, successor) if game.is_over(successor) else -float(len(legal_moves_of(game, successor)))
+            -_final_order(game, successor) if game.is_over(successor) else -float(len(game.list_legal_moves(successor)))
             for successor in successors
         ]
     )

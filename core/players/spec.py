@@ -1,7 +1,7 @@
-"""Players: what chooses the moves of a game, and the texts that describe them.
+"""Descriptions of players, and the texts that they are written in.
 
-A :class:`PlayerSpec` says what a player is made of. It is small and picklable, goes into record files, and makes the
-:class:`Player` itself where the games are played. Its text is the same in every command::
+A :class:`PlayerSpec` says what a player is made of. It is small and picklable, and goes into record files. Its text is
+the same in every command::
 
     model.npz,depth=6,solve=14
     name=fast,evaluation=model.npz,clock=60+1,probcut=off
@@ -11,31 +11,43 @@ A :class:`PlayerSpec` says what a player is made of. It is small and picklable, 
     PROTOCOL:program,nodes=1000,Hash=16
 
 The first word may be an evaluation file, ``default`` (the game's own evaluation) or ``none`` (all positions are even)
-for a searching player, or the name of another kind of player. A protocol and a colon begin the text of a program of
-others, where the game knows the protocol (:mod:`glem.core.players.external`).
+for a searching player, or the name of another kind of player. A protocol and a colon begin the text of an external
+engine, where the game knows the protocol (:class:`~glem.core.game.protocols.ExternalPlayers`).
 """
 
 from __future__ import annotations
 
 import os
 import re
-import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
+import numpy as np
 from attrs import define, field
+from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
-from glem.core.evaluation.named import DEFAULT_EVALUATION
-from glem.core.game.game import Game
+from glem.core.evaluation.named import DEFAULT_EVALUATION, load_value
+from glem.core.files.digests import arrays_digest
+from glem.core.game.game import ExternalPlayers, Game
 from glem.core.game.whole_numbers import whole_number
-from glem.core.players.external import external_players_of, split_program
+from glem.core.search.probcut import ProbCut, chosen_probcut
 from glem.core.search.results import Clock, Limits
 from glem.core.search.solver import can_solve
 
-__all__ = ["MOBILITY", "MoveChoice", "Player", "PlayerSpec", "parse_player"]
+__all__ = [
+    "EXTERNAL",
+    "GREEDY",
+    "MOBILITY",
+    "RANDOM",
+    "SEARCH",
+    "PlayerSpec",
+    "external_players_of",
+    "parse_player",
+    "split_program",
+]
 
 MOBILITY = "mobility"
 """Stands, with a greedy player, for the opponent's number of moves, negated: an evaluation that every game has."""
@@ -44,78 +56,7 @@ SEARCH, GREEDY, RANDOM, EXTERNAL = "search", "greedy", "random", "external"
 _KINDS = (SEARCH, GREEDY, RANDOM, EXTERNAL)
 _NEED_LIMITS = (SEARCH, EXTERNAL)
 _LONGEST_NAME = 60
-
-
-@define(frozen=True)
-class MoveChoice:
-    """A player's decision.
-
-    Parameters
-    ----------
-    move
-        The move.
-    score
-        What the player expects, in label units of its evaluation before the link, from its own view; the exact final
-        score where a solver found it; None where it has no score.
-    depth
-        Plies of the last completed iteration; 0 without a search.
-    nodes
-        Positions visited.
-    seconds
-        Wall-clock time.
-    exact
-        The score is the exact final score.
-    result
-        1, 0 or -1 where the player knows that it can win, draw, or must lose; else None.
-    failures
-        How often the player's program failed over this move and was started anew.
-    """
-
-    move: int
-    score: float | None = None
-    depth: int = 0
-    nodes: int = 0
-    seconds: float = 0.0
-    exact: bool = False
-    result: int | None = None
-    failures: int = 0
-
-
-class Player(Protocol):
-    """Chooses moves. One thread at a time may use it."""
-
-    name: str
-
-    def new_game(self, number: int = 0) -> None:
-        """Forget what earlier games left behind; the moves of a game depend on its number and the seed alone."""
-        ...
-
-    def choose(
-        self, position: Any, previous: Sequence[Any], clock: Clock | None, *, stop: threading.Event | None = None
-    ) -> MoveChoice:
-        """Choose a legal move in a position that is not over.
-
-        Parameters
-        ----------
-        position
-            The position.
-        previous
-            The game's earlier positions, in order; as many as plies were played.
-        clock
-            The player's own clock, where the game is played with one.
-        stop
-            When it is set, the player chooses at once.
-
-        Raises
-        ------
-        PlayerFailureError
-            It is a program that does not give a legal move.
-        """
-        ...
-
-    def close(self) -> None:
-        """Give back what the player holds; it is not used again."""
-        ...
+_SEPARATOR = ":"
 
 
 def _as_pairs(pairs: Iterable[Iterable[str]]) -> tuple[tuple[str, str], ...]:
@@ -207,33 +148,15 @@ class PlayerSpec:
         self._check_solver(game)
         return attrs.evolve(self, digest=_data_digest(self, game))
 
-    def make(self, game: Game) -> Player:
-        """Make the player.
+    def check(self, game: Game) -> None:
+        """Check that the player can be made, of the data that :attr:`digest` was made of if there is one.
 
         Raises
         ------
         BadInputError
-            As :meth:`resolved`; or its data are not those that :attr:`digest` was made of.
+            The game has no solver, or the data have changed.
         """
         self._check_solver(game)
-        if self.kind == RANDOM:
-            from glem.core.players.simple_players import RandomPlayer
-
-            return RandomPlayer(self, game)
-        self.check_data(game)
-        if self.kind == EXTERNAL:
-            player: Player = external_players_of(game, self).make_player(game, self)
-            return player
-        if self.kind == GREEDY:
-            from glem.core.players.simple_players import GreedyPlayer
-
-            return GreedyPlayer(self, game)
-        from glem.core.players.search_player import SearchPlayer
-
-        return SearchPlayer(self, game)
-
-    def check_data(self, game: Game) -> None:
-        """Raise :class:`BadInputError` where the player's data are not those that :attr:`digest` was made of."""
         if self.digest and self.digest != _data_digest(self, game):
             raise BadInputError(f"player {self.name!r}: {self.evaluation} is not what it was when the work began")
 
@@ -243,6 +166,10 @@ class PlayerSpec:
                 f"player {self.name!r}: {game.title} cannot be solved, it has neither a solver nor the search function "
                 "plies_left; leave solve= and result= out"
             )
+
+    def load_probcut(self, game: Game) -> ProbCut | None:
+        """Load the parameters of the player's selective search; None where it is full-width."""
+        return chosen_probcut(game, probcut=self.probcut, evaluation=self.evaluation, selective=self.selective)
 
     def to_json(self) -> dict[str, Any]:
         """Everything that determines the player's moves, as plain JSON values."""
@@ -262,9 +189,53 @@ class PlayerSpec:
 
 
 def _data_digest(spec: PlayerSpec, game: Game) -> str:
-    from glem.core.players.player_data import data_digest
+    """Digest of all that a player reads from files or plugins; "" where it reads nothing."""
+    if spec.kind == EXTERNAL:
+        return external_players_of(game, spec).digest(game, spec)
+    if spec.kind == RANDOM or (spec.kind == GREEDY and spec.evaluation == MOBILITY):
+        return ""
+    evaluation = load_value(spec.evaluation, game)
+    text = f"{evaluation.link} {evaluation.most_specific};"
+    arrays: list[NDArray[Any]] = [
+        evaluation.bias,
+        evaluation.pattern_weights,
+        evaluation.configuration_weights,
+        evaluation.linear_weights,
+        np.array(evaluation.linear, np.int64),
+    ]
+    if evaluation.configurations is not None:
+        arrays += [evaluation.configurations.relations, evaluation.configurations.offsets]
+    probcut = spec.load_probcut(game) if spec.kind == SEARCH else None
+    if probcut is not None:
+        text += f"{probcut.threshold};"
+        arrays += [probcut.check_depths, probcut.slopes, probcut.offsets, probcut.deviations]
+    return arrays_digest(arrays, text)
 
-    return data_digest(spec, game)
+
+def split_program(text: str) -> tuple[str, str] | None:
+    """Divide ``NAME:PROGRAM`` into the name of a protocol and the program; None where a text is nothing of the kind."""
+    name, separator, program = text.partition(_SEPARATOR)
+    is_name = name.isascii() and name.replace("_", "").isalnum() and name == name.lower() and name[:1].isalpha()
+    return (name, program) if separator and is_name and program.strip() else None
+
+
+def external_players_of(game: Game, spec: PlayerSpec) -> ExternalPlayers:
+    """Find how to reach the program of an external player.
+
+    Raises
+    ------
+    BadInputError
+        The game has no such protocol.
+    """
+    parts = split_program(spec.evaluation)
+    name = "" if parts is None else parts[0]
+    if name not in game.external_players:
+        known = ", ".join(f"{known}:" for known in game.external_players)
+        raise BadInputError(
+            f"player {spec.name!r}: {game.title} knows no programs {name}:... "
+            + (f"(known: {known})" if known else "of others at all; name an evaluation file that exists")
+        )
+    return game.external_players[name]
 
 
 # -------------------------------------------------------------------------------------------------- texts

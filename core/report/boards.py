@@ -17,7 +17,6 @@ from glem.core.report.markup import element, signed
 __all__ = ["board_legend", "draw_board", "draw_cell_map", "glyphs_for", "greatest_value", "map_legend"]
 
 _CELL = 20.0
-_MARK_NAME = "any value"
 
 
 def glyphs_for(values: Iterable[str], glyphs: Mapping[str, Glyph]) -> dict[str, Glyph]:
@@ -56,10 +55,7 @@ def _glyph(glyph: Glyph, left: float, top: float) -> list[Element]:
         return [cell, disc, kind] if glyph.text else [cell, disc]
     if glyph.shape == "ring":
         return [cell, element("circle", cx=middle_x, cy=middle_y, r=_CELL * 0.16, class_="ring")]
-    if glyph.shape == "text":
-        letters = element("text", glyph.text[:3], x=middle_x, y=middle_y, class_="letters " + glyph.tone)
-        return [cell, letters]
-    return [cell]
+    return [cell, element("text", glyph.text[:3], x=middle_x, y=middle_y, class_="letters " + glyph.tone)]
 
 
 def _grid(layout: BoardLayout) -> Element:
@@ -97,7 +93,7 @@ def draw_board(
     words = []
     for cell, value in item.cells.items():
         row, column = divmod(cell, layout.columns)
-        words.append(f"{_cell_name(cell, layout, names)} {value or _MARK_NAME}")
+        words.append(f"{_cell_name(cell, layout, names)} {value}")
         drawn.append(element("g", element("title", words[-1]), *_glyph(glyphs[value], column * _CELL, row * _CELL)))
     description = f"Board, {layout.rows} by {layout.columns} cells: {'; '.join(words) or 'no cell'}"
     return _svg(layout, description, _grid(layout), *drawn)
@@ -113,8 +109,8 @@ def board_legend(items: Iterable[Item], glyphs: Mapping[str, Glyph]) -> Element 
     entries = [
         element(
             "li",
-            _svg(single, value or _MARK_NAME, *_glyph(glyphs[value], 0, 0)),
-            value or _MARK_NAME,
+            _svg(single, value, *_glyph(glyphs[value], 0, 0)),
+            value,
         )
         for value in ordered
     ]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from attrs import asdict, define, field
 
-from glem.core.errors import BadInputError
 from glem.core.game.game import BoardLayout
 
 __all__ = [
@@ -22,50 +21,6 @@ __all__ = [
     "PhaseErrors",
     "to_json",
 ]
-
-
-def _floats(values: Iterable[float]) -> tuple[float, ...]:
-    return tuple(float(value) for value in values)
-
-
-def _integers(values: Iterable[int]) -> tuple[int, ...]:
-    return tuple(int(value) for value in values)
-
-
-def _texts(values: Iterable[str]) -> tuple[str, ...]:
-    return tuple(str(value) for value in values)
-
-
-# The type checkers take no generic converter, hence one for each class of parts.
-def _curves(curves: Iterable[LearningCurve]) -> tuple[LearningCurve, ...]:
-    return tuple(curves)
-
-
-def _calibrations(calibrations: Iterable[Calibration]) -> tuple[Calibration, ...]:
-    return tuple(calibrations)
-
-
-def _items(items: Iterable[Item]) -> tuple[Item, ...]:
-    return tuple(items)
-
-
-def _maps(maps: Iterable[CellMap]) -> tuple[CellMap, ...]:
-    return tuple(maps)
-
-
-def _cells(cells: Mapping[int, str]) -> dict[int, str]:
-    return {int(cell): str(value) for cell, value in sorted(cells.items())}
-
-
-def _models(models: Mapping[str, Iterable[float]]) -> dict[str, tuple[float, ...]]:
-    return {str(name): _floats(errors) for name, errors in models.items()}
-
-
-def _same_length(owner: str, **columns: tuple[Any, ...]) -> None:
-    lengths = {name: len(column) for name, column in columns.items()}
-    if len(set(lengths.values())) > 1:
-        found = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise BadInputError(f"{owner}: its columns must be equally long, found {found}")
 
 
 @define(frozen=True)
@@ -83,17 +38,9 @@ class LearningCurve:
     """
 
     name: str
-    iterations: tuple[int, ...] = field(converter=_integers)
-    training: tuple[float, ...] = field(converter=_floats)
-    validation: tuple[float, ...] = field(converter=_floats)
-
-    def __attrs_post_init__(self) -> None:
-        _same_length(
-            f"learning curve {self.name!r}",
-            iterations=self.iterations,
-            training=self.training,
-            validation=self.validation,
-        )
+    iterations: Sequence[int]
+    training: Sequence[float]
+    validation: Sequence[float]
 
     @property
     def best(self) -> tuple[int, float] | None:
@@ -125,20 +72,12 @@ class PhaseErrors:
         Weight of the positions in each phase, with which the errors are taken; empty where every position counts once.
     """
 
-    phases: tuple[str, ...] = field(converter=_texts)
-    counts: tuple[int, ...] = field(converter=_integers)
-    models: Mapping[str, tuple[float, ...]] = field(converter=_models)
+    phases: Sequence[str]
+    counts: Sequence[int]
+    models: Mapping[str, Sequence[float]]
     unit: str
-    baselines: tuple[str, ...] = field(default=(), converter=_texts)
-    weights: tuple[float, ...] = field(default=(), converter=_floats)
-
-    def __attrs_post_init__(self) -> None:
-        _same_length("errors by phase", phases=self.phases, counts=self.counts, **self.models)
-        if self.weights:
-            _same_length("errors by phase", phases=self.phases, weights=self.weights)
-        for name in self.baselines:
-            if name not in self.models:
-                raise BadInputError(f"errors by phase: the baseline {name!r} is none of {sorted(self.models)}")
+    baselines: Sequence[str] = ()
+    weights: Sequence[float] = ()
 
     def overall(self, model: str) -> float:
         """Root mean square error over the positions of all phases in which the model has one; nan when in none."""
@@ -153,7 +92,7 @@ class PhaseErrors:
     @property
     def is_weighted(self) -> bool:
         """Whether positions count with weights other than 1."""
-        return bool(self.weights) and self.weights != tuple(float(count) for count in self.counts)
+        return bool(self.weights) and list(self.weights) != list(self.counts)
 
 
 @define(frozen=True)
@@ -173,15 +112,10 @@ class Calibration:
     """
 
     model: str
-    predicted: tuple[float, ...] = field(converter=_floats)
-    observed: tuple[float, ...] = field(converter=_floats)
-    counts: tuple[int, ...] = field(converter=_integers)
+    predicted: Sequence[float]
+    observed: Sequence[float]
+    counts: Sequence[int]
     unit: str
-
-    def __attrs_post_init__(self) -> None:
-        _same_length(
-            f"calibration of {self.model!r}", predicted=self.predicted, observed=self.observed, counts=self.counts
-        )
 
     @property
     def filled(self) -> tuple[tuple[float, float, int], ...]:
@@ -201,13 +135,11 @@ class Item:
     name
         Its name for people.
     cells
-        Board cell (row-major from the top left) to the name of the value it must have; the empty name marks a
-        cell that takes part with any value, as in a pattern.
+        Board cell (row-major from the top left) to the name of the value it must have, in the order of the cells.
     other
         Conditions that lie on no cell, e.g. ``mobility=3``.
     weights
-        Weight in each phase, in label units; nan where it has none. Empty when unknown. A pattern has a weight for
-        each of its contents: it gives their spread, the root mean square.
+        Weight in each phase, in label units; nan where it has none. Empty when unknown.
     match_counts
         Matching positions in each phase. Empty when unknown.
     significance
@@ -218,17 +150,12 @@ class Item:
 
     kind: Literal["configuration", "pattern"]
     name: str
-    cells: Mapping[int, str] = field(converter=_cells)
-    other: tuple[str, ...] = field(converter=_texts)
-    weights: tuple[float, ...] = field(converter=_floats)
-    match_counts: tuple[int, ...] = field(converter=_integers)
+    cells: Mapping[int, str]
+    other: Sequence[str]
+    weights: Sequence[float]
+    match_counts: Sequence[int]
     significance: float | None = None
     note: str = ""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it is a pattern of any content, so that its weights are spreads without a sign."""
-        return self.kind == "pattern" and not any(self.cells.values()) and not self.other
 
 
 @define(frozen=True)
@@ -244,7 +171,7 @@ class CellMap:
     """
 
     name: str
-    values: tuple[float, ...] = field(converter=_floats)
+    values: Sequence[float]
 
 
 @define(frozen=True)
@@ -254,14 +181,14 @@ class Glyph:
     Parameters
     ----------
     shape
-        A filled ``disc``, a small ``ring``, a bare ``mark`` on the cell, or the ``text``.
+        A filled ``disc``, a small ``ring``, or the ``text``.
     tone
         Whose it is; neutral when nobody's.
     text
         One or two characters, for the shape ``text`` or on a disc.
     """
 
-    shape: Literal["disc", "ring", "mark", "text"]
+    shape: Literal["disc", "ring", "text"]
     tone: Literal["own", "opponent", "neutral"] = "neutral"
     text: str = ""
 
@@ -270,7 +197,6 @@ DEFAULT_GLYPHS: Mapping[str, Glyph] = {
     "own": Glyph("disc", "own"),
     "opponent": Glyph("disc", "opponent"),
     "empty": Glyph("ring"),
-    "": Glyph("mark"),
 }
 """Glyphs of the usual values; one without is drawn as a piece of its side, or as letters that no other value has."""
 
@@ -322,46 +248,28 @@ class DiscoveryReport:
     layout: BoardLayout | None
     summary: str
     facts: Mapping[str, str]
-    phases: tuple[str, ...] = field(converter=_texts)
-    curves: tuple[LearningCurve, ...] = field(converter=_curves)
+    phases: Sequence[str]
+    curves: Sequence[LearningCurve]
     errors: PhaseErrors
-    calibrations: tuple[Calibration, ...] = field(converter=_calibrations)
-    configurations: tuple[Item, ...] = field(converter=_items)
-    patterns: tuple[Item, ...] = field(converter=_items)
+    calibrations: Sequence[Calibration]
+    configurations: Sequence[Item]
+    patterns: Sequence[Item]
     unit: str
     how_to_read: str | None = None
-    cell_maps: tuple[CellMap, ...] = field(default=(), converter=_maps)
+    cell_maps: Sequence[CellMap] = ()
     cell_map_title: str = ""
     significance_name: str = "significance"
     glyphs: Mapping[str, Glyph] = DEFAULT_GLYPHS
-    cell_names: Mapping[int, str] = field(factory=dict, converter=_cells)
+    cell_names: Mapping[int, str] = field(factory=dict)
     phase_description: str = ""
-
-    def __attrs_post_init__(self) -> None:
-        cells = self.layout.rows * self.layout.columns if self.layout is not None else None
-        for item in (*self.configurations, *self.patterns):
-            for name, column in (("weights", item.weights), ("match counts", item.match_counts)):
-                if column and len(column) != len(self.phases):
-                    raise BadInputError(
-                        f"{item.kind} {item.name!r} has {len(column)} {name}, the report {len(self.phases)} phases"
-                    )
-            if cells is not None and any(not 0 <= cell < cells for cell in item.cells):
-                raise BadInputError(f"{item.kind} {item.name!r} names cells outside of 0..{cells - 1}")
-        for cell_map in self.cell_maps:
-            if len(cell_map.values) != cells:
-                raise BadInputError(
-                    f"cell map {cell_map.name!r} has {len(cell_map.values)} values, the board {cells or 'no'} cells"
-                )
 
 
 def to_json(report: DiscoveryReport) -> dict[str, Any]:
     """Return the report as plain data for :func:`json.dumps`; numbers that JSON lacks (nan, inf) become null."""
 
     def plain(_owner: Any, _attribute: Any, value: Any) -> Any:
-        if isinstance(value, float) and not math.isfinite(value):
-            return None
         if isinstance(value, BoardLayout):
             return {"rows": value.rows, "columns": value.columns}
-        return value
+        return None if isinstance(value, float) and not math.isfinite(value) else value
 
     return asdict(report, value_serializer=plain)

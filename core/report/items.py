@@ -17,7 +17,7 @@ _BAR_STEP = 10.0
 _BAR_HEIGHT = 40.0
 
 
-Quantity = Literal["weight", "spread", "matches"]
+Quantity = Literal["weight", "matches"]
 
 
 def phase_bars(values: Sequence[float], phases: Sequence[str], quantity: Quantity) -> Element:
@@ -30,7 +30,7 @@ def phase_bars(values: Sequence[float], phases: Sequence[str], quantity: Quantit
     phases
         Their names.
     quantity
-        What the bars are: weights have a sign and its colours, the others only a size.
+        What the bars are: weights have a sign and its colours, match counts only a size.
     """
     finite = [value for value in values if math.isfinite(value)]
     high, low = max([0.0, *finite]), min([0.0, *finite])
@@ -49,7 +49,7 @@ def phase_bars(values: Sequence[float], phases: Sequence[str], quantity: Quantit
                 y=(high - max(value, 0.0)) * unit,
                 width=0.76 * _BAR_STEP,
                 height=max(abs(value) * unit, 0.6),
-                class_=_bar_class(value, quantity),
+                class_="bar" if quantity == "matches" else "positive" if value > 0 else "negative",
             )
         bars.append(element("g", element("title", f"{phase}: {_text(value, quantity)}"), column, bar))
     zero = element("line", x1=0, y1=high * unit, x2=width, y2=high * unit, class_="zero")
@@ -65,18 +65,10 @@ def phase_bars(values: Sequence[float], phases: Sequence[str], quantity: Quantit
     )
 
 
-def _bar_class(value: float, quantity: Quantity) -> str:
-    if quantity == "weight":
-        return "positive" if value > 0 else "negative"
-    return "size" if quantity == "spread" else "bar"
-
-
 def _text(value: float, quantity: Quantity) -> str:
     if not math.isfinite(value):
         return "–"
-    if quantity == "matches":
-        return whole(int(value))
-    return signed(value) if quantity == "weight" else number(value, 2)
+    return whole(int(value)) if quantity == "matches" else signed(value)
 
 
 def _span(finite: Sequence[float], quantity: Quantity) -> str:
@@ -142,7 +134,7 @@ def _conditions(item: Item, report: DiscoveryReport) -> Element | None:
 def _bars(item: Item, report: DiscoveryReport) -> Element | None:
     charts: list[Element] = []
     if item.weights:
-        charts += _labelled_bars(item.weights, report.phases, "spread" if item.is_open else "weight")
+        charts += _labelled_bars(item.weights, report.phases, "weight")
     if item.match_counts:
         charts += _labelled_bars(item.match_counts, report.phases, "matches")
     if not charts:
@@ -172,7 +164,7 @@ def weight_table(items: Sequence[Item], report: DiscoveryReport, caption: str) -
     groups = []
     for item in items:
         lines = {
-            "spread" if item.is_open else "weight": aligned(item.weights),
+            "weight": aligned(item.weights),
             "matches": [whole(count) for count in item.match_counts],
         }
         filled = [(quantity, texts) for quantity, texts in lines.items() if texts]

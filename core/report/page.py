@@ -1,256 +1,165 @@
-"""The report's page: sections in the order in which a reader asks, written as one self-contained HTML file."""
+"""What every page of a report has: the head, its sections and their common parts, and the promise to load nothing."""
 
 from __future__ import annotations
 
-import math
+import base64
+import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 from xml.etree.ElementTree import Element
 
-from attrs import evolve
-
 from glem.core.files.atomic import atomic_path
-from glem.core.report.boards import board_legend, draw_cell_map, glyphs_for, greatest_value, map_legend
-from glem.core.report.charts import calibration_chart, error_chart, learning_chart, line_swatch, model_styles
-from glem.core.report.data import DiscoveryReport, Item, PhaseErrors
-from glem.core.report.frame import both_sizes, details, paragraph, section, whole_page
-from glem.core.report.items import draw_item, phase_choice, phase_heads, weight_table
-from glem.core.report.markup import aligned, data_table, element, number, signed, whole
+from glem.core.report.charts import calibration_chart
+from glem.core.report.data import Calibration
+from glem.core.report.markup import Child, aligned, data_table, document, element, whole
 
-__all__ = ["render", "write_report"]
+__all__ = [
+    "calibration_section",
+    "details",
+    "facts_section",
+    "key_figures",
+    "paragraph",
+    "reading_section",
+    "section",
+    "table",
+    "whole_page",
+    "write_page",
+]
 
-_SHOWN_AT_ONCE = 12
+# Nothing may be fetched and no other script may run, whatever a name in a stranger's file says.
+_POLICY = "default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; img-src data:"
 
 
-def write_report(report: DiscoveryReport, path: str | os.PathLike[str]) -> None:
-    """Write the report as one HTML file, which replaces an older one only when it is whole."""
-    text = render(report)
+def write_page(text: str, path: str | os.PathLike[str]) -> None:
+    """Write a page as a file, which replaces an older one only when it is whole."""
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
-def render(report: DiscoveryReport) -> str:
-    """HTML text of the report; equal reports give equal texts."""
-    items = (*report.configurations, *report.patterns)
-    glyphs = glyphs_for((value for item in items for value in item.cells.values()), report.glyphs)
-    report = evolve(report, glyphs=glyphs)
-    sections = [
-        part
-        for part in (
-            _errors(report),
-            _cell_maps(report),
-            _items(report, report.configurations, "configurations", "Configurations"),
-            _items(report, report.patterns, "patterns", "Patterns"),
-            _calibration(report),
-            _learning(report),
-            _facts(report),
-            _how_to_read(report),
-        )
-        if part is not None
+def section(name: str, title: str, *children: Child) -> Element:
+    """Build a section that the page's list of sections links to."""
+    return element("section", element("h2", title), *children, id=name)
+
+
+def paragraph(*parts: Child) -> Element:
+    """Build the paragraph that leads a section."""
+    return element("p", *parts, class_="lead")
+
+
+def details(summary: str, *children: Child) -> Element:
+    """Build a part that opens when its summary is clicked."""
+    return element("details", element("summary", summary), *children)
+
+
+def table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Child]], class_: str | None = None) -> Element:
+    """Build a table whose first column names the rows; without a header where that is empty."""
+    head = element("thead", element("tr", *(element("th", text, scope="col") for text in header))) if header else None
+    body = [
+        element("tr", element("th", name, scope="row"), *(element("td", cell) for cell in cells))
+        for name, *cells in rows
     ]
-    return whole_page(
-        report.title,
-        f"{report.game_title} · discovery report",
-        f"{report.title} – {report.game_title}",
-        report.summary,
-        _key_figures(report.errors),
-        sections,
-    )
+    return data_table(caption, head, element("tbody", *body), class_=class_)
 
 
-def _key_figures(errors: PhaseErrors) -> Element | None:
-    overall = {name: errors.overall(name) for name in errors.models}
-    models = {name: value for name, value in overall.items() if math.isfinite(value) and name not in errors.baselines}
-    if not models:
-        return None
-    best = min(models, key=lambda name: models[name])
-    figures = [(f"{number(models[best])} {errors.unit}", f"error of {best}")]
-    baselines = [name for name in errors.baselines if math.isfinite(overall[name]) and overall[name] > 0]
-    # The hardest ones to beat: anything looks good beside a constant.
-    for name in sorted(baselines, key=lambda name: overall[name])[:2]:
-        change = 100 * (models[best] / overall[name] - 1)
-        figures.append((f"{signed(change)} %", f"error against {name}"))
-    figures.append((whole(sum(errors.counts)), "positions graded"))
-    return element(
-        "dl",
-        *(element("div", element("dt", label), element("dd", value)) for value, label in figures),
-        class_="key-figures",
-    )
+def key_figures(figures: Iterable[tuple[str, str]]) -> Element:
+    """Build the figures below a page's summary: each a value and what it is."""
+    entries = [element("div", element("dt", label), element("dd", value)) for value, label in figures]
+    return element("dl", *entries, class_="key-figures")
 
 
-def _errors(report: DiscoveryReport) -> Element | None:
-    errors = report.errors
-    if not errors.models or not errors.phases:
-        return None
-    entries = [
-        element("li", line_swatch(style), name, " ", element("span", number(errors.overall(name)), class_="soft"))
-        for name, style in model_styles(errors).items()
-    ]
-    described = report.phase_description
-    caption = (
-        f"Root mean square error in {errors.unit} by phase{f' ({described})' if described else ''}; lower is "
-        "better. Beside each name: its error over all phases. Below: positions in each phase."
-    )
-    if errors.is_weighted:
-        caption += " Every position counts with its weight, that of a merged one the number of equal positions."
-    charts = both_sizes(lambda width, height: error_chart(errors, width=width, height=height, description=described))
-    return section(
-        "errors",
-        "How well it predicts",
-        element(
-            "figure",
-            element("figcaption", caption),
-            element("ul", *entries, class_="legend", aria_label="Models"),
-            *charts,
-        ),
-        details("The same as a table", _error_table(errors)),
-    )
-
-
-def _error_table(errors: PhaseErrors) -> Element:
-    rows = {name: (errors.overall(name), *values) for name, values in errors.models.items()}
-    least = [
-        min((value for value in column if math.isfinite(value)), default=math.nan)
-        for column in zip(*rows.values(), strict=True)
-    ]
-
-    def cell(text: str, is_least: bool) -> Element:
-        return element("td", element("strong", text) if is_least else text)
-
-    body = []
-    for name, values in rows.items():
-        marks = (value == best for value, best in zip(values, least, strict=True))
-        cells = (cell(text, mark) for text, mark in zip(aligned(values), marks, strict=True))
-        body.append(element("tr", element("th", name, scope="row"), *cells))
-    names = (element("th", name, scope="col") for name in ("phase", "all"))
-    head = element("tr", *names, *phase_heads(errors.phases))
-    counts = (element("td", whole(count)) for count in (sum(errors.counts), *errors.counts))
-    foot = element("tr", element("th", "positions", scope="row"), *counts)
-    feet = [foot]
-    caption = f"Root mean square error in {errors.unit} by phase, the least of each column in bold"
-    if errors.is_weighted:
-        weights = (element("td", f"{weight:,.0f}") for weight in (sum(errors.weights), *errors.weights))
-        feet.append(element("tr", element("th", "weight", scope="row"), *weights))
-        caption += "; every position counts with its weight"
-    return data_table(caption, element("thead", head), element("tbody", *body), element("tfoot", *feet))
-
-
-def _cell_maps(report: DiscoveryReport) -> Element | None:
-    layout = report.layout
-    if layout is None or not report.cell_maps:
-        return None
-    greatest = greatest_value(report.cell_maps)
-    maps = [
-        element(
-            "figure",
-            element("figcaption", one.name),
-            draw_cell_map(one, layout, greatest, report.unit, report.cell_names),
-        )
-        for one in report.cell_maps
-    ]
-    return section(
-        "maps",
-        "The board, cell by cell",
-        paragraph(report.cell_map_title) if report.cell_map_title else None,
-        map_legend(greatest, report.unit),
-        element("div", *maps, class_="maps"),
-    )
-
-
-def _items(report: DiscoveryReport, items: Sequence[Item], name: str, title: str) -> Element | None:
-    if not items:
-        return None
-    lead = (
-        "Those first whose weights move evaluations most. Bars run over the phases; every card has its own scale, "
-        "printed above its bars. "
-        f"Weights are in {report.unit}."
-    )
-    if any(item.is_open for item in items):
-        lead += " Where a pattern shows no content, its bars are the spread of all its weights, root mean square."
-    legend = board_legend(items, report.glyphs) if report.layout is not None else None
-    cards = [draw_item(item, rank + 1, report) for rank, item in enumerate(items)]
-    shown, more = cards[:_SHOWN_AT_ONCE], cards[_SHOWN_AT_ONCE:]
-    return section(
-        name,
-        title,
-        paragraph(lead, " ", element("a", "What the words mean", href="#reading"))
-        if report.how_to_read
-        else paragraph(lead),
-        phase_choice(report.phases),
-        legend,
-        element("ol", *shown, class_="items"),
-        details(f"{len(more)} more {name}", element("ol", *more, class_="items")) if more else None,
-        details("All numbers as a table", weight_table(items, report, f"{title}: weight and matches by phase")),
-    )
-
-
-def _calibration(report: DiscoveryReport) -> Element | None:
-    filled = [one for one in report.calibrations if one.filled]
+def calibration_section(name: str, title: str, lead: str, curves: Sequence[Calibration]) -> Element | None:
+    """Build charts and tables of predicted against observed values; None without positions."""
+    filled = [curve for curve in curves if curve.filled]
     if not filled:
         return None
     figures = [
-        element("figure", element("figcaption", one.model), calibration_chart(one, f"calibration-{place}"))
-        for place, one in enumerate(filled)
+        element("figure", element("figcaption", curve.model), calibration_chart(curve, f"{name}-{place}"))
+        for place, curve in enumerate(filled)
     ]
-    tables = []
-    for one in filled:
-        head = element("tr", *(element("th", text, scope="col") for text in ("predicted", "observed", "positions")))
-        predicted, observed, counts = zip(*one.filled, strict=True)
-        columns = (aligned(predicted), aligned(observed), [whole(count) for count in counts])
-        rows = [element("tr", *(element("td", text) for text in row)) for row in zip(*columns, strict=True)]
-        caption = f"Calibration of {one.model}, in {one.unit}"
-        tables.append(data_table(caption, element("thead", head), element("tbody", *rows)))
+    tables, header = [], ("predicted", "observed", "positions")
+    for curve in filled:
+        predicted, observed, counts = zip(*curve.filled, strict=True)
+        rows = zip(aligned(predicted), aligned(observed), map(whole, counts), strict=True)
+        tables.append(table(f"Calibration of {curve.model}, in {curve.unit}", header, rows))
     return section(
-        "calibration",
-        "Calibration",
-        paragraph(
-            "Positions are put into bins by what the model predicts; a dot compares a bin's mean prediction with the "
-            "mean label observed there, and its area grows with the number of positions. On the line, the model means "
-            "what it says."
-        ),
+        name,
+        title,
+        paragraph(lead),
         element("div", *figures, class_="multiples"),
         details("The same as tables", element("div", *tables, class_="tables")),
     )
 
 
-def _learning(report: DiscoveryReport) -> Element | None:
-    curves = [curve for curve in report.curves if curve.iterations]
-    if not curves:
-        return None
-    figures = []
-    for place, curve in enumerate(curves):
-        best = f"best {number(curve.best[1])} at iteration {curve.best[0]}" if curve.best is not None else None
-        caption = element("figcaption", curve.name, " ", element("span", best, class_="soft") if best else None)
-        figures.append(element("figure", caption, learning_chart(curve, f"curve-{place}")))
-    solid = element("svg", _stroke("series-1", None), viewBox="0 0 32 12", class_="swatch", aria_hidden="true")
-    dashed = element("svg", _stroke("quiet", "6 3"), viewBox="0 0 32 12", class_="swatch", aria_hidden="true")
-    return section(
-        "learning",
-        "Learning curves",
-        paragraph(
-            f"Root mean square error in {report.unit} after each iteration of the fit. Each chart has its own vertical "
-            "scale; the dot is the iteration with the least validation error."
+def facts_section(facts: Mapping[str, str]) -> Element | None:
+    """Build the table of what a report was made from; None without facts."""
+    listed = table("What this report was made from", (), facts.items(), "facts")
+    return section("facts", "Facts", listed) if facts else None
+
+
+def reading_section(text: str | None) -> Element | None:
+    """Build the explanations for readers new to a report, from paragraphs between blank lines."""
+    paragraphs = [element("p", part) for part in (text or "").split("\n\n") if part.strip()]
+    return section("reading", "How to read this", element("div", *paragraphs, class_="prose")) if paragraphs else None
+
+
+def whole_page(
+    title: str,
+    game_title: str,
+    kind: str,
+    summary: str,
+    sections: Iterable[Element | None],
+    figures: Element | None = None,
+) -> str:
+    """HTML text of a page.
+
+    Parameters
+    ----------
+    title, game_title
+        Names of the page and of the game for people.
+    kind
+        Of report, for the line above the title.
+    summary
+        What was found, in one paragraph.
+    sections
+        Of :func:`section`, in order; without those that are None.
+    figures
+        Of :func:`key_figures`, below the summary.
+    """
+    script, style = ((files("glem.core.report") / name).read_text("utf-8") for name in ("report.js", "report.css"))
+    parts = [part for part in sections if part is not None]
+    links = [element("li", element("a", part[0].text or "", href=f"#{part.get('id')}")) for part in parts]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=_POLICY.format(digest)),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", f"{title} – {game_title}"),
+        # Browsers ask a server for an icon unless the page names one.
+        element("link", rel="icon", href="data:,"),
+        _verbatim("style", style),
+    )
+    body = element(
+        "body",
+        element(
+            "header",
+            element("p", f"{game_title} · {kind}", class_="kicker"),
+            element("h1", title),
+            element("p", summary, class_="summary"),
+            figures,
+            element("nav", element("ul", *links), aria_label="Sections"),
+            class_="page-head",
         ),
-        element("ul", element("li", solid, "validation"), element("li", dashed, "training"), class_="legend"),
-        element("div", *figures, class_="multiples"),
+        element("main", *parts),
+        element("footer", "Written by glem. This file stands alone: it loads nothing."),
+        _verbatim("script", script),
     )
+    return document(element("html", head, body, lang="en"))
 
 
-def _stroke(role: str, dashes: str | None) -> Element:
-    return element("line", x1=1, y1=6, x2=31, y2=6, stroke=f"var(--{role})", stroke_width=2, stroke_dasharray=dashes)
-
-
-def _facts(report: DiscoveryReport) -> Element | None:
-    if not report.facts:
-        return None
-    rows = [element("tr", element("th", name, scope="row"), element("td", text)) for name, text in report.facts.items()]
-    return section(
-        "facts", "Facts", data_table("What this report was made from", element("tbody", *rows), class_="facts")
-    )
-
-
-def _how_to_read(report: DiscoveryReport) -> Element | None:
-    if not report.how_to_read:
-        return None
-    paragraphs = [element("p", part) for part in report.how_to_read.split("\n\n") if part.strip()]
-    return section("reading", "How to read this", element("div", *paragraphs, class_="prose"))
+def _verbatim(tag: str, text: str) -> Element:
+    made = element(tag)
+    made.text = text
+    return made

@@ -1,7 +1,7 @@
-"""Matplotlib's SVG as a part of a page: its colours turned into the page's variables, which follow light and dark.
+"""Matplotlib's SVG as a part of a page, which follows the page's light and dark colours.
 
-A chart is drawn with stand-in colours, one per role. In the SVG each of them becomes ``var(--role)``, fonts
-become the page's, and identifiers are made unique to the chart, so that many charts share one page.
+A chart is drawn with stand-in colours, one per role. In the SVG each of them becomes ``var(--role)``, fonts become the
+page's, and identifiers are made unique to the chart, so that many charts share one page.
 """
 
 from __future__ import annotations
@@ -21,21 +21,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FONT_SIZE", "STAND_IN", "Spot", "chart"]
+__all__ = ["FONT_SIZE", "STAND_IN", "Spot", "both_sizes", "chart"]
 
-_ROLES = (
-    "ink",
-    "ink-soft",
-    "rule",
-    "grid",
-    "paper",
-    "bar",
-    *(f"series-{place}" for place in range(1, 7)),
-    "quiet",
-)
+_ROLES = ("ink", "ink-soft", "rule", "grid", "paper", "bar", *(f"series-{place}" for place in range(1, 7)), "quiet")
 # Black is avoided: matplotlib leaves it out of the SVG as the default.
-STAND_IN = {role: f"#0000{place + 1:02x}" for place, role in enumerate(_ROLES)}
-_ROLE_OF = {colour: role for role, colour in STAND_IN.items()}
+STAND_IN = {role: f"#0000{place:02x}" for place, role in enumerate(_ROLES, 1)}
+
+_SIZES = (("wide-only", 1040, 380), ("narrow-only", 350, 320))
 
 FONT_SIZE = 12.0
 _STYLE: dict[str, Any] = {
@@ -84,6 +76,40 @@ class Spot(NamedTuple):
     text: str
 
 
+Draw = Callable[["Figure", int], Sequence[Spot]]
+"""Draws on a figure of a width, and returns what it tells."""
+
+
+def both_sizes(key: str, draw: Draw, description: str) -> list[Tree.Element]:
+    """Draw a chart for wide and for narrow windows, of which each shows its own."""
+    return [
+        element("div", chart(f"{key}-{width}", width, height, draw, description), class_=kind)
+        for kind, width, height in _SIZES
+    ]
+
+
+def chart(key: str, width: int, height: int, draw: Draw, description: str) -> Tree.Element:
+    """Draw a chart of that size in CSS pixels; ``key`` is unique on the page."""
+    from matplotlib.figure import Figure
+
+    written = io.BytesIO()
+    with _house_style(key):
+        # The SVG backend counts 72 dots an inch, so that a point is a CSS pixel of the viewBox.
+        figure = Figure(figsize=(width / 72, height / 72), dpi=72)
+        spots = draw(figure, width)
+        figure.savefig(written, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    svg = Tree.fromstring(_for_page(written.getvalue().decode(), key))  # noqa: S314  (written by matplotlib above)
+    svg.attrib = {
+        "viewBox": f"0 0 {width} {height}",
+        # Never larger than drawn, so that the letters of all charts have one size.
+        "style": f"max-width:{width}px",
+        "class": "chart",
+        "role": "img",
+        "aria-label": legible(description, 500),
+    }
+    return extend(svg, [_answering(spot, height) for spot in spots])
+
+
 @contextlib.contextmanager
 def _house_style(salt: str) -> Iterator[None]:
     import matplotlib
@@ -95,23 +121,6 @@ def _house_style(salt: str) -> Iterator[None]:
         matplotlib.rcdefaults()
         settings.update(_STYLE, **{"svg.hashsalt": salt})
         yield
-
-
-def chart(
-    key: str, width: int, height: int, draw: Callable[[Figure], Sequence[Spot]], description: str
-) -> Tree.Element:
-    """Draw a chart of that size in CSS pixels; ``draw`` returns what it tells, ``key`` is unique on the page."""
-    from matplotlib.figure import Figure
-
-    written = io.BytesIO()
-    with _house_style(key):
-        # The SVG backend counts 72 dots an inch, so that a point is a CSS pixel of the viewBox.
-        figure = Figure(figsize=(width / 72, height / 72), dpi=72)
-        spots = draw(figure)
-        figure.savefig(written, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    svg = Tree.fromstring(written.getvalue())  # noqa: S314  (written by matplotlib a line above)
-    page = _for_page(svg, key, width, height, legible(description, 500))
-    return extend(page, [_answering(spot, height) for spot in spots])
 
 
 def _answering(spot: Spot, height: int) -> Tree.Element | None:
@@ -128,62 +137,25 @@ def _answering(spot: Spot, height: int) -> Tree.Element | None:
     return element("circle", title, cx=x, cy=height - y, r=9, class_="spot")
 
 
-_COLOUR = re.compile(r"#[0-9a-f]{6}")
-# Versions of matplotlib differ: one shorthand, or size and family apart.
-_FONT = re.compile(r"font: ([0-9.]+px) [^;]*")
-_FONT_FAMILY = re.compile(r"font-family: [^;]*;? ?")
-_TARGET = re.compile(r"#([A-Za-z_][\w.-]*)")
+# A style element inside would hold for the whole page.
+_LEFT_OUT = re.compile(r"<!--.*?-->|<(metadata|style)\b.*?</\1>|(?<=>)\s+(?=<)", re.DOTALL)
 
 
-def _for_page(svg: Tree.Element, key: str, width: int, height: int, description: str) -> Tree.Element:
-    used = {name for part in svg.iter() for name in _references(part)}
-    for parent in list(svg.iter()):
-        for child in list(parent):
-            # A style element inside would hold for the whole page.
-            if child.tag.endswith(("}metadata", "}style")):
-                parent.remove(child)
-    for part in svg.iter():
-        _adapt(part, key, used)
-    svg.attrib = {
-        "viewBox": f"0 0 {width} {height}",
-        # Never larger than drawn, so that the letters of all charts have one size.
-        "style": f"max-width:{width}px",
-        "class": "chart",
-        "role": "img",
-        "aria-label": description,
-    }
-    return svg
+def _for_page(svg: str, key: str) -> str:
+    """Matplotlib's text with the page's colours and fonts, and ``key`` before every identifier."""
+    changes: tuple[tuple[str, Any], ...] = (
+        (r' xmlns(:\w+)?="[^"]*"|(?<=^<g) id="[^"]*"|(?<= )xlink:', ""),
+        (r'(?<= id=")|(?<=href="#)|(?<=url\(#)', f"{key}-"),
+        (r"#0000([0-9a-f]{2})", lambda colour: f"var(--{_ROLES[int(colour[1], 16) - 1]})"),
+        # Versions of matplotlib differ: one shorthand, or size and family apart.
+        (r"font: ([0-9.]+px) [^;\"]*", r"font-size: \1"),
+        (r"font-family: [^;\"]*;? ?", ""),
+    )
 
+    def adapted(tag: re.Match[str]) -> str:
+        text = tag[0]
+        for pattern, replacement in changes:
+            text = re.sub(pattern, replacement, text)
+        return text
 
-def _references(part: Tree.Element) -> Sequence[str]:
-    return [
-        name
-        for attribute, value in part.attrib.items()
-        if attribute.endswith("href") or "url(" in value
-        for name in _TARGET.findall(value)
-    ]
-
-
-def _adapt(part: Tree.Element, key: str, used: set[str]) -> None:
-    part.tag = part.tag.rpartition("}")[2]
-    if not (part.text or "").strip():
-        part.text = None
-    part.tail = None
-    attributes = {}
-    for name, value in part.attrib.items():
-        plain = name.rpartition("}")[2]
-        if plain == "id" and value not in used:
-            continue
-        if plain == "id":
-            value = f"{key}-{value}"
-        elif plain == "href" or "url(" in value:
-            value = _TARGET.sub(rf"#{key}-\1", value)
-        elif plain == "style":
-            value = _FONT_FAMILY.sub("", _FONT.sub(r"font-size: \1", _COLOUR.sub(_variable, value)))
-        attributes[plain] = value
-    part.attrib = attributes
-
-
-def _variable(colour: re.Match[str]) -> str:
-    role = _ROLE_OF.get(colour.group())
-    return f"var(--{role})" if role else "currentColor"
+    return re.sub(r"<[^>]+>", adapted, _LEFT_OUT.sub("", svg))

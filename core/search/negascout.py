@@ -16,7 +16,7 @@ The contract of :func:`negascout`:
   moment has won.
 - The transposition table may change the value only to that of a deeper search: an entry is used where its remaining
   depth is at least the asked one. It never cuts off with an open window, so that the principal variation is complete.
-- Multi-ProbCut (:class:`~glem.core.search.selectivity.Selectivity`) changes the value: with a window of one step, a
+- Multi-ProbCut (:class:`~glem.core.search.probcut.Selectivity`) changes the value: with a window of one step, a
   check search that clears the bound by its margin stands for the full search, and the bound is returned.
   With ``FULL_WIDTH`` it is off.
 - Move ordering, killers and history change the number of nodes and which of equal moves is found, never the value.
@@ -47,8 +47,8 @@ from glem.core.game.optional_operations import (
     tactical_moves,
 )
 from glem.core.search.clock import monotonic_nanoseconds
+from glem.core.search.probcut import CHECKS
 from glem.core.search.repetitions import is_repetition
-from glem.core.search.selectivity import CHECKS
 from glem.core.search.state import (
     AGE,
     BEST_MOVE,

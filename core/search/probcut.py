@@ -10,17 +10,63 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from attrs import define, evolve, field
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, reading
+from glem.core.evaluation.named import DEFAULT_EVALUATION
 from glem.core.features.evaluators import Evaluator
-from glem.core.search.selectivity import CHECKS, Selectivity
+from glem.core.features.learning import has_learning, load_learning
+from glem.core.files.archives import ArchiveFormat
+from glem.core.game.game import Game
 
-__all__ = ["ProbCut"]
+__all__ = ["CHECKS", "DEFAULT_PROBCUT", "FULL_WIDTH", "ProbCut", "Selectivity", "chosen_probcut"]
+
+DEFAULT_PROBCUT = "default"
+"""Names the parameters that a game's plugin ships."""
+
+CHECKS = 2
+"""Check searches at most for one phase and depth."""
+
+_ARRAYS: dict[str, Any] = {
+    "check_depths": np.int64,
+    "slopes": np.float64,
+    "offsets": np.float64,
+    "deviations": np.float64,
+    "counts": np.int64,
+}
+_FORMAT = ArchiveFormat("glem probcut", version=1, required=tuple(_ARRAYS), largest=64 << 20)
+
+
+class Selectivity(NamedTuple):
+    """Parameters of Multi-ProbCut.
+
+    Source: Buro 1997, Experiments with Multi-ProbCut and a New High-Quality Evaluation Function.
+    The score of a search of depth d is taken to be ``slope * c + offset`` from the score c of a check search, with a
+    normal error of standard deviation ``deviation``. Check number k of phase p at remaining depth d stands at index
+    ``(p * depth_count + d) * CHECKS + k`` of the arrays.
+    """
+
+    depth_count: np.int64
+    """Depths 0 to ``depth_count - 1`` have parameters; 0 switches selectivity off."""
+    threshold: np.float64
+    """Standard deviations by which a check must clear the bound."""
+    check_depths: NDArray[np.int64]
+    """Remaining depth of the check search, below d; -1 where there is none. Shallow checks stand first."""
+    slopes: NDArray[np.float64]
+    """Positive slopes."""
+    offsets: NDArray[np.float64]
+    """Offsets, in steps."""
+    deviations: NDArray[np.float64]
+    """Standard deviations, in steps."""
+
+
+FULL_WIDTH = Selectivity(np.int64(0), np.float64(0), np.full(1, -1, np.int64), np.zeros(1), np.zeros(1), np.zeros(1))
+"""No selectivity."""
 
 
 @define(frozen=True, eq=False)
@@ -119,18 +165,70 @@ class ProbCut:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write an ``.npz`` file, atomically; see :mod:`glem.core.search.probcut_files`."""
-        _file_format().save_probcut(self, path)
+        """Write an ``.npz`` file, atomically; the path should end in ``.npz``."""
+        arrays = {name: np.ascontiguousarray(getattr(self, name), kind) for name, kind in _ARRAYS.items()}
+        header = {
+            "game": self.game,
+            "phases": list(self.phases),
+            "unit": self.unit,
+            "threshold": self.threshold,
+            "provenance": dict(self.provenance),
+        }
+        _FORMAT.write(path, header, arrays)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ProbCut:
+    def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a file that :meth:`save` wrote; :class:`BadInputError` when it is anything else."""
-        loaded: ProbCut = _file_format().load_probcut(path)
+        source = Path(path)
+        header, arrays = _FORMAT.read(source)
+        with reading(source, "glem probcut file"):
+            for name, kind in _ARRAYS.items():
+                if arrays[name].dtype != kind:
+                    raise BadInputError(f"{name} is of {arrays[name].dtype}, expected {np.dtype(kind)}")
+            return cls(
+                game=str(header["game"]),
+                phases=tuple(str(name) for name in header["phases"]),
+                unit=str(header["unit"]),
+                threshold=float(header["threshold"]),
+                provenance={str(name): str(text) for name, text in header["provenance"].items()},
+                **arrays,
+            )
+
+
+def chosen_probcut(game: Game, *, probcut: str, evaluation: str, selective: bool = True) -> ProbCut | None:
+    """Find the parameters of selective search by what a player names.
+
+    Parameters
+    ----------
+    game
+        The game.
+    probcut
+        File of parameters; ``default`` for those that the game's plugin ships; "" for those of the plugin where the
+        evaluation is the plugin's too, else for none.
+    evaluation
+        File of the evaluation, or ``default``.
+    selective
+        Whether the search may be selective at all.
+
+    Returns
+    -------
+    ProbCut or None
+        None for full-width search.
+
+    Raises
+    ------
+    BadInputError
+        The file is none of parameters or another game's, or the plugin ships none.
+    """
+    if not selective or (probcut == "" and evaluation != DEFAULT_EVALUATION):
+        return None
+    if probcut not in ("", DEFAULT_PROBCUT):
+        loaded = ProbCut.load(probcut)
+        if loaded.game != game.name:
+            raise BadInputError(f"{probcut}: made for {loaded.game}, the game is {game.name}")
         return loaded
-
-
-def _file_format() -> Any:
-    # Imported late: it needs this module.
-    from glem.core.search import probcut_files
-
-    return probcut_files
+    make = load_learning(game.name).default_probcut if has_learning(game.name) else None
+    if make is None and probcut == DEFAULT_PROBCUT:
+        raise BadInputError(f"{game.name} comes without parameters of selective search; make a file with glem probcut")
+    shipped: ProbCut | None = None if make is None else make()
+    return shipped

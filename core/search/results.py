@@ -1,15 +1,34 @@
-"""What a search is given and what it returns."""
+"""What a search is given, when it ends, and what it returns."""
 
 from __future__ import annotations
 
+import threading
 from enum import StrEnum
 
+import numpy as np
 from attrs import define
+from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 
-__all__ = ["Bound", "Clock", "Limits", "Line", "SearchResult"]
+__all__ = [
+    "Bound",
+    "Clock",
+    "Limits",
+    "Line",
+    "SearchResult",
+    "StopRelay",
+    "longest_seconds",
+    "usual_seconds",
+]
 
+_MOVES_TO_GO = 20
+_SPARE_MOVES = 2
+_INCREMENT_SHARE = 0.75
+_MOST_SHARES = 3.0
+_MOST_OF_CLOCK = 0.5
+_OVERHEAD_SECONDS = 0.02
+_STOP_CHECK_SECONDS = 0.05
 _MOST_NODES = 1 << 62
 _MOST_SECONDS = 1e9
 """Some thirty years; nanoseconds are counted in 64 bits."""
@@ -80,6 +99,60 @@ class Limits:
             )
 
 
+def usual_seconds(clock: Clock, plies_left: int | None) -> float:
+    """Share of a clock for one move, and three quarters of the increment.
+
+    Parameters
+    ----------
+    clock
+        The player's clock.
+    plies_left
+        Moves that both players have left at most; each of the player's own gets the same share, two spare ones too.
+        None where the game does not know: then a twentieth of what is left, which never runs out.
+    """
+    moves = _MOVES_TO_GO if plies_left is None else plies_left // 2 + _SPARE_MOVES
+    return clock.remaining / moves + _INCREMENT_SHARE * clock.increment
+
+
+def longest_seconds(clock: Clock, plies_left: int | None) -> float:
+    """When a search on a clock is stopped: after three usual shares, or half of what is left if that is sooner."""
+    left = max(clock.remaining - _OVERHEAD_SECONDS, clock.remaining / 2)
+    return min(_MOST_SHARES * usual_seconds(clock, plies_left), _MOST_OF_CLOCK * left)
+
+
+class StopRelay:
+    """Sets the flag that the kernel reads when another thread sets an event, until :meth:`finish`.
+
+    Parameters
+    ----------
+    stop
+        The event.
+    flag
+        uint8 [1], set to 1.
+    """
+
+    def __init__(self, stop: threading.Event, flag: NDArray[np.uint8]) -> None:
+        self._stop = stop
+        self._flag = flag
+        self._lock = threading.Lock()
+        self._finished = False
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        while not self._finished:
+            if self._stop.wait(_STOP_CHECK_SECONDS):
+                # Under the lock: the flag of a later search must not be set.
+                with self._lock:
+                    if not self._finished:
+                        self._flag[0] = 1
+                return
+
+    def finish(self) -> None:
+        """End: the flag is not touched any more."""
+        with self._lock:
+            self._finished = True
+
+
 @define(frozen=True)
 class Line:
     """One of the best lines of play.
@@ -88,18 +161,25 @@ class Line:
     ----------
     score
         In steps of the evaluator, from the side to move.
+    value
+        The score in label units of the evaluation, before its link. A certain win or loss has the greatest value where
+        only results count.
     bound
-        What the score says about the value.
+        What score and value say about the line.
     moves
         The principal variation; empty where the game is over.
     depth
         The iteration that found it, in plies; 0 where nothing was searched.
+    plies_to_end
+        In how many plies the game is over by it, where only results count and this one is certain; else None.
     """
 
     score: int
+    value: float
     bound: Bound
     moves: tuple[int, ...]
     depth: int = 0
+    plies_to_end: int | None = None
 
 
 @define(frozen=True)
@@ -111,12 +191,10 @@ class SearchResult:
     lines
         The best lines, best first; as many as were asked for and there are moves. Where the search ended inside an
         iteration, the lines that this iteration found come first, then those of the one before it.
-    value
-        Score of the best line in label units of the evaluation (before its link function).
     depth
         Last iteration that was completed, in plies.
     selective_depth
-        Greatest distance from the root that was visited.
+        Greatest distance from the root that was visited; 0 where nothing was searched.
     nodes
         Positions visited.
     seconds
@@ -124,20 +202,30 @@ class SearchResult:
     stopped
         Whether a limit or a stop ended the search inside an iteration; its result then holds the best line of that
         iteration if it had one, else that of the last complete one.
+    proven
+        Whether every line was followed to the end of the game, nothing pruned that could matter.
+    results_only
+        Whether values tell who wins, not by how much.
     """
 
     lines: tuple[Line, ...]
-    value: float
     depth: int
     selective_depth: int
     nodes: int
     seconds: float
     stopped: bool
+    proven: bool = False
+    results_only: bool = False
 
     @property
     def score(self) -> int:
         """Score of the best line, in steps."""
         return self.lines[0].score
+
+    @property
+    def value(self) -> float:
+        """Value of the best line, in label units."""
+        return self.lines[0].value
 
     @property
     def bound(self) -> Bound:

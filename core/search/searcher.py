@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from attrs import define
@@ -15,10 +15,9 @@ from glem.core.compiling.kernels import compiled, is_made, translate
 from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator, start
 from glem.core.game.game import Game
-from glem.core.search.ending import StopRelay, longest_seconds, usual_seconds
 from glem.core.search.negascout import listed, negascout, score_by_table, settle, static_score_at
-from glem.core.search.results import Bound, Limits, Line, SearchResult
-from glem.core.search.selectivity import FULL_WIDTH
+from glem.core.search.probcut import FULL_WIDTH, ProbCut
+from glem.core.search.results import Bound, Limits, Line, SearchResult, StopRelay, longest_seconds, usual_seconds
 from glem.core.search.state import (
     AGE,
     BEST_MOVE,
@@ -36,9 +35,6 @@ from glem.core.search.state import (
     SearchState,
 )
 from glem.core.search.table import AGES, new_table
-
-if TYPE_CHECKING:
-    from glem.core.search.probcut import ProbCut
 
 __all__ = ["SearchSettings", "Searcher"]
 
@@ -343,14 +339,14 @@ class Searcher:
         """Give the result at the end of the game."""
         final = self.game.final_score(position)
         steps = int(np.sign(final) * self.state.win) if self.state.win else round(final * self.evaluator.steps_per_unit)
-        return self._result((Line(steps, Bound.EXACT, ()),), 0, began)
+        return self._result(None, (self.line(steps, Bound.EXACT, ()),), 0, began)
 
     def _static_result(self, root: _Root, began: int) -> SearchResult:
         """Give a result without searching: the static score and any move."""
         static_score = self.evaluator.operations["static_score"]
         score = int(static_score(root.position, self.evaluator.data, self.state.accumulators, 0))
         move = next(move for move in self.game.list_legal_moves(root.position) if move not in root.excluded)
-        return self._result((Line(score, Bound.EXACT, (move,)),), 0, began)
+        return self._result(root, (self.line(score, Bound.EXACT, (move,)),), 0, began)
 
     def _iterate(self, root: _Root, depth: int, before: SearchResult | None, began: int) -> SearchResult:
         """Search to a depth, line by line, each without the moves of those before it."""
@@ -367,14 +363,14 @@ class Searcher:
             if state.counters[STOPPED]:
                 break
         if not state.counters[STOPPED]:
-            return self._result(tuple(sorted(found, key=lambda line: -line.score)), depth, began)
+            return self._result(root, tuple(sorted(found, key=lambda line: -line.score)), depth, began)
         if before is None:
             before = self._static_result(root, began)
         # What this iteration found comes first; the lines of the one before it follow.
         found.sort(key=lambda line: -line.score)
         moves = {line.moves[0] for line in found}
         found.extend(line for line in before.lines if line.moves[0] not in moves)
-        return self._result(tuple(found[: root.lines]), before.depth, began)
+        return self._result(root, tuple(found[: root.lines]), before.depth, began)
 
     def _search_line(self, root: _Root, depth: int, known: Line | None) -> Line | None:
         """Best line among the moves that are not excluded; None when it was stopped before there was one.
@@ -393,7 +389,7 @@ class Searcher:
             score = self._search_window(root.position, depth, alpha, beta)
             if state.counters[STOPPED]:
                 found = state.variation_lengths[0] > 0
-                return Line(score, Bound.LOWER, self._variation(), depth) if found else None
+                return self.line(score, Bound.LOWER, self._variation(), depth) if found else None
             # Each time the window grows beyond the score that left it, which ends with the root's own window.
             width *= _WIDENING
             if low < score <= alpha:
@@ -407,7 +403,7 @@ class Searcher:
             else:
                 break
         bound = Bound.UPPER if score <= low else Bound.LOWER if score >= high else Bound.EXACT
-        return Line(score, bound, self._variation() or (int(state.counters[BEST_MOVE]),), depth)
+        return self.line(score, bound, self._variation() or (int(state.counters[BEST_MOVE]),), depth)
 
     def _search_window(self, position: Any, depth: int, alpha: int, beta: int) -> int:
         state = self.state
@@ -449,7 +445,7 @@ class Searcher:
         state = self.state
         # A win or a loss in so many plies is found at that depth, and all shorter ones before it.
         if state.win and all(
-            abs(line.score) > state.proven and state.win - abs(line.score) <= result.depth for line in result.lines
+            line.plies_to_end is not None and line.plies_to_end <= result.depth for line in result.lines
         ):
             return True
         if limits.clock is None:
@@ -458,18 +454,25 @@ class Searcher:
             return True
         return result.seconds > _LAST_ITERATION_SHARE * usual_seconds(limits.clock, root.plies_left)
 
-    def _result(self, lines: tuple[Line, ...], depth: int, began: int) -> SearchResult:
-        state = self.state
-        limit = int(state.limit)
-        score = lines[0].score
-        if state.win:
-            score = min(max(score, -limit), limit)
+    def line(self, score: int, bound: Bound, moves: tuple[int, ...], depth: int = 0) -> Line:
+        """Make a line of a score in steps."""
+        state, value, plies = self.state, score, None
+        # Beyond the evaluator's limit lie the certain wins, the sooner the greater.
+        if state.win and abs(score) > state.proven:
+            value, plies = int(np.sign(score) * state.limit), int(state.win) - abs(score)
+        return Line(score, value / self.evaluator.steps_per_unit, bound, moves, depth, plies)
+
+    def _result(self, root: _Root | None, lines: tuple[Line, ...], depth: int, began: int) -> SearchResult:
+        counters = self.state.counters
+        stopped = bool(counters[STOPPED])
+        is_whole = root is None or (root.plies_left is not None and depth >= root.plies_left)
         return SearchResult(
             lines=lines,
-            value=score / self.evaluator.steps_per_unit,
             depth=depth,
-            selective_depth=int(state.counters[DEEPEST]),
-            nodes=int(state.counters[NODES]),
+            selective_depth=int(counters[DEEPEST]),
+            nodes=int(counters[NODES]),
             seconds=(time.monotonic_ns() - began) / _BILLION,
-            stopped=bool(state.counters[STOPPED]),
+            stopped=stopped,
+            proven=is_whole and self.settings.probcut is None and not stopped,
+            results_only=self.evaluator.result_only,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from typing import Any
@@ -10,15 +9,16 @@ from typing import Any
 from attrs import define
 
 from glem.core.errors import BadInputError
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.named import load_value
 from glem.core.game.game import load_game
 from glem.core.game.solver import Solution, Solver
+from glem.core.search.results import Limits
 from glem.core.search.solver import solve_moves, solver_of
+from glem.core.tasks.kept import Kept
 from glem.core.tasks.tasks import run_tasks
 
 __all__ = ["SolverSpec", "solve_positions"]
-
-_MOST_NODES = 1 << 62
-_MOST_SECONDS = 1e9
 
 
 @define(frozen=True)
@@ -54,10 +54,6 @@ class SolverSpec:
         game = load_game(self.game)
         evaluator = None
         if self.evaluation is not None:
-            # Imported late: an evaluation brings the plugin, and that its features.
-            from glem.core.evaluation.integers.recomputing import evaluator_of
-            from glem.core.evaluation.named import load_value
-
             evaluator = evaluator_of(load_value(self.evaluation, game))
         options: dict[str, Any] = {} if self.convention is None else {"convention": self.convention}
         try:
@@ -74,25 +70,29 @@ class _Task:
     position: Any
     all_moves: bool
     result_only: bool
-    nodes: int | None
-    seconds: float | None
+    limits: Limits
 
 
-_kept: dict[SolverSpec, Solver] = {}
+_kept: Kept[Solver] = Kept(1)
+"""One at a time: their tables are large."""
+
+
+def _started(task: _Task) -> Solver:
+    solver = task.solver.make()
+    # The first call compiles or loads machine code, which is no part of a position's time.
+    solver.solve(task.position, nodes=1)
+    return solver
 
 
 def _solve(task: _Task) -> tuple[Solution, ...]:
-    solver = _kept.get(task.solver)
-    if solver is None:
-        solver = task.solver.make()
-        # One at a time: their tables are large.
-        _kept.clear()
-        _kept[task.solver] = solver
-        # The first call compiles or loads machine code, which is no part of a position's time.
-        solver.solve(task.position, nodes=1)
+    solver = _kept.get(task.solver, lambda: _started(task))
     # Which positions a worker had before must not show.
     solver.clear()
-    limits: dict[str, Any] = {"result_only": task.result_only, "nodes": task.nodes, "seconds": task.seconds}
+    limits: dict[str, Any] = {
+        "result_only": task.result_only,
+        "nodes": task.limits.nodes,
+        "seconds": task.limits.seconds,
+    }
     if not task.all_moves:
         return (solver.solve(task.position, **limits),)
     return solve_moves(load_game(task.solver.game), solver, task.position, **limits)
@@ -138,9 +138,6 @@ def solve_positions(
     BadInputError
         The solver cannot be made, or a position or a limit is none.
     """
-    if nodes is not None and not 1 <= nodes <= _MOST_NODES:
-        raise BadInputError(f"the limit of nodes must be between 1 and {_MOST_NODES}, got {nodes}")
-    if seconds is not None and not (math.isfinite(seconds) and 0 < seconds <= _MOST_SECONDS):
-        raise BadInputError(f"the limit of seconds must be more than 0 and at most {_MOST_SECONDS:.0f}, got {seconds}")
-    tasks = (_Task(solver, position, all_moves, result_only, nodes, seconds) for position in positions)
+    limits = Limits(nodes=nodes, seconds=seconds)
+    tasks = (_Task(solver, position, all_moves, result_only, limits) for position in positions)
     return run_tasks(_solve, tasks, executor=executor, workers=workers, in_flight=in_flight)

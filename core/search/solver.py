@@ -78,18 +78,14 @@ class SearchSolver:
             variation=found.variation,
             nodes=found.nodes,
             seconds=found.seconds,
-            exact=not found.stopped and self._is_proven(position, found.score, found.depth),
+            # Where only results count, a win or a loss may be known before the end is reached.
+            exact=found.proven or (not found.stopped and found.lines[0].plies_to_end is not None),
         )
 
     def _final(self, steps: int, *, result_only: bool) -> int:
         if result_only:
             return (steps > 0) - (steps < 0)
         return round(steps / self._searcher.evaluator.steps_per_unit)
-
-    def _is_proven(self, position: Any, steps: int, depth: int) -> bool:
-        """Whether the end was reached: where only results count, a win or a loss may be known before."""
-        by_result = not self._is_graded and abs(steps) > int(self._searcher.evaluator.limit)
-        return by_result or depth >= self.plies_left(position) or self._game.is_over(position)
 
 
 def solve_moves(

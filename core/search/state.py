@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.search.selectivity import Selectivity
+from glem.core.search.probcut import Selectivity
 
 __all__ = [
     "AGE",

@@ -10,16 +10,20 @@ from enum import StrEnum
 from typing import Any
 
 import attrs
+import numpy as np
 from attrs import define, field
 
 from glem.core.errors import GlemError, reading
 from glem.core.game.draws import Draw, drawn_by
 from glem.core.game.game import Game
 from glem.core.game.protocols import PlayerFailureError
-from glem.core.players.kept_players import kept_player, kept_solver
-from glem.core.players.simple_players import legal_moves_of
-from glem.core.players.spec import MoveChoice, PlayerSpec
+from glem.core.game.solver import Solver
+from glem.core.players.making import kept_player
+from glem.core.players.player import MoveChoice
+from glem.core.players.spec import PlayerSpec
 from glem.core.search.results import Clock
+from glem.core.search.solver import solver_of
+from glem.core.tasks.kept import Kept
 from glem.core.tournament.openings import Opening
 
 __all__ = ["DRAWN_ENDS", "Adjudication", "End", "GameTask", "PlayedGame", "play_game"]
@@ -27,6 +31,9 @@ __all__ = ["DRAWN_ENDS", "Adjudication", "End", "GameTask", "PlayedGame", "play_
 
 _DIGITS_OF_SECONDS = 6
 _MOST = 1 << 62
+_SOLVER_TABLE_MB = 16
+
+_kept_solvers: Kept[Solver] = Kept(4)
 
 
 class End(StrEnum):
@@ -79,6 +86,9 @@ class GameTask:
         The player who moves first at the opening's start, and the other one.
     adjudication
         How it ends.
+    exploration
+        Chance of a random move where the player does not know the exact value, so that there are mistakes, and
+        opponents who exploit them.
     """
 
     game: Game
@@ -87,6 +97,7 @@ class GameTask:
     first: PlayerSpec
     second: PlayerSpec
     adjudication: Adjudication = field(factory=Adjudication)
+    exploration: float = 0.0
 
 
 @define(frozen=True)
@@ -108,7 +119,7 @@ class PlayedGame:
     result
         1, 0 or -1 from the first player's view.
     end
-        Why it ended.
+        Why it ended. A game with a person may also be ``resigned``; "" tells that it was left, without a result.
     overruns
         How many moves of the first and of the second player exceeded the time of the move or of the game.
     failures
@@ -121,7 +132,7 @@ class PlayedGame:
     moves: tuple[MoveChoice, ...]
     score: int | None
     result: int
-    end: End
+    end: End | str
     overruns: tuple[int, int]
     failures: tuple[int, int] = (0, 0)
 
@@ -249,6 +260,8 @@ def play_game(task: GameTask) -> PlayedGame:
             score, end, result = None, End.FAILURE, (-1 if side == 0 else 1)
             break
         failures[side] += choice.failures
+        if task.exploration and not choice.exact and choice.result is None:
+            choice = _explored(task, side, position, len(previous), choice)
         seconds = time.perf_counter() - begin
         _check_legal(task, position, choice, players[side].name)
         moves.append(attrs.evolve(choice, seconds=seconds))
@@ -265,6 +278,16 @@ def play_game(task: GameTask) -> PlayedGame:
     )
 
 
+def _explored(task: GameTask, side: int, position: Any, ply: int, choice: MoveChoice) -> MoveChoice:
+    """Put a random move in the place of a choice, by chance."""
+    # A last number in the seed: random openings and random players draw from streams of their own.
+    generator = np.random.default_rng(((task.first, task.second)[side].seed, task.number, ply, 1))
+    if generator.random() >= task.exploration:
+        return choice
+    moves = task.game.list_legal_moves(position)
+    return MoveChoice(moves[generator.integers(len(moves))], nodes=choice.nodes, seconds=choice.seconds)
+
+
 def _judged(task: GameTask, position: Any, previous: Sequence[Any]) -> tuple[int, End] | None:
     """Score for the side to move and reason, where the game is over, drawn or adjudicated."""
     if task.game.is_over(position):
@@ -275,7 +298,7 @@ def _judged(task: GameTask, position: Any, previous: Sequence[Any]) -> tuple[int
     limit = task.adjudication.solve_from
     if limit == 0:
         return None
-    solver = kept_solver(task.game)
+    solver = _kept_solvers.get(task.game.name, lambda: solver_of(task.game, table_mb=_SOLVER_TABLE_MB))
     if solver.plies_left(position) > limit:
         return None
     # Not cleared before: a table full of exact bounds changes nodes, never scores.
@@ -283,7 +306,7 @@ def _judged(task: GameTask, position: Any, previous: Sequence[Any]) -> tuple[int
 
 
 def _check_legal(task: GameTask, position: Any, choice: MoveChoice, name: str) -> None:
-    if choice.move not in legal_moves_of(task.game, position):
+    if choice.move not in task.game.list_legal_moves(position):
         text = task.game.format_position(position)
         raise GlemError(f"game {task.number}: {name} chose move {choice.move}, which is illegal in {text}")
 

@@ -18,9 +18,8 @@ from attrs import define
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
-from glem.core.players.kept_players import kept_player
+from glem.core.players.making import kept_player
 from glem.core.players.search_player import SearchPlayer
-from glem.core.players.simple_players import legal_moves_of
 from glem.core.players.spec import SEARCH, PlayerSpec
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
@@ -175,7 +174,7 @@ def _distinct(game: Game, plies: int, seed: int) -> Iterator[Opening]:
         position = game.initial_position
         moves: list[int] = []
         while len(moves) < plies and not game.is_over(position):
-            legal = legal_moves_of(game, position)
+            legal = game.list_legal_moves(position)
             moves.append(legal[generator.integers(len(legal))])
             position = game.play(position, moves[-1])
         image = canonical_position(game, position)

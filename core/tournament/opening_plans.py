@@ -20,7 +20,6 @@ from glem.core.errors import BadInputError
 from glem.core.game.equal_positions import group_equal
 from glem.core.game.game import Game, legal_moves, play
 from glem.core.game.whole_numbers import whole_number
-from glem.core.players.simple_players import legal_moves_of
 from glem.core.tournament.openings import Opening, read_openings
 
 __all__ = ["OpeningPlan", "all_openings"]
@@ -108,7 +107,7 @@ def random_opening(game: Game, plan: OpeningPlan, seed: tuple[int, ...]) -> Open
         position = game.initial_position
         moves: list[int] = []
         for _ in range(int(generator.integers(plan.fewest, plan.most + 1))):
-            legal = legal_moves_of(game, position)
+            legal = game.list_legal_moves(position)
             if not legal:
                 break
             moves.append(legal[generator.integers(len(legal))])

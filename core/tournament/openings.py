@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from glem.core.files.atomic import atomic_path
 from glem.core.files.packed import bare_suffix, line_blocks, open_bounded
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
-from glem.core.players.simple_players import legal_moves_of
 from glem.core.positions.game_lines import GAME_LINES
 from glem.core.positions.reading import read_records, read_scored_positions, record_formats
 from glem.core.positions.replay import FINISHED, Replay, replay
@@ -60,7 +59,7 @@ class Opening:
         position = game.parse_position(self.start) if self.start else game.initial_position
         passed = [position]
         for place, move in enumerate(self.moves):
-            if move not in legal_moves_of(game, position):
+            if move not in game.list_legal_moves(position):
                 name = game.format_move(move) if 0 <= move < game.move_count else str(move)
                 raise BadInputError(f"move {place + 1}, {name}, is illegal")
             position = game.play(position, move)
@@ -148,12 +147,11 @@ def read_openings(
     with reading(source, "openings"):
         kind, name = _format_of(game, source, format)
         if kind == "record":
-            found = _from_records(game, source, name, plies, left_out)
+            everything = _from_records(game, source, name, plies, left_out)
         elif kind == "position":
-            found = _from_positions(game, source, name, left_out)
+            everything = _from_positions(game, source, name, left_out)
         else:
-            found = _from_lines(game, source, plies, left_out)
-        everything = list(found)
+            everything = _from_lines(game, source, plies, left_out)
     if not everything:
         raise BadInputError(f"{source}: no openings" + (f"; {left_out.first}" if left_out.count else ""))
     if tell is not None and left_out.count:
@@ -224,16 +222,13 @@ class _LeftOut:
         self.count += count
         self.first = self.first or problem
 
-
-def _good(openings: Iterable[Callable[[], Opening]], left_out: _LeftOut) -> Iterator[Opening]:
-    """Make openings and pass the good ones on."""
-    for make in openings:
+    @contextlib.contextmanager
+    def noting(self) -> Iterator[None]:
+        """Leave out what raises."""
         try:
-            opening = make()
+            yield
         except BadInputError as error:
-            left_out.add(str(error))
-        else:
-            yield opening
+            self.add(str(error))
 
 
 def _checked(game: Game, opening: Opening, place: str) -> Opening:
@@ -244,17 +239,17 @@ def _checked(game: Game, opening: Opening, place: str) -> Opening:
     return opening
 
 
-def _from_records(game: Game, path: Path, name: str, plies: int | None, left_out: _LeftOut) -> Iterator[Opening]:
-    first = 0
+def _from_records(game: Game, path: Path, name: str, plies: int | None, left_out: _LeftOut) -> list[Opening]:
+    first, found = 0, []
     for records in read_records(game, path, format=name, skip_bad=not left_out.is_fatal):
         if records.skipped:
             left_out.add(records.problems[0], records.skipped)
         played = replay(game, records)
-        yield from _good(
-            (partial(_of_game, game, records, played, index, plies, path, first) for index in range(len(records))),
-            left_out,
-        )
+        for index in range(len(records)):
+            with left_out.noting():
+                found.append(_of_game(game, records, played, index, plies, path, first))
         first += len(records)
+    return found
 
 
 def _of_game(
@@ -279,33 +274,28 @@ def _beginning(moves: Sequence[int], plies: int | None, place: str) -> tuple[int
     return tuple(moves[:plies])
 
 
-def _from_positions(game: Game, path: Path, name: str, left_out: _LeftOut) -> Iterator[Opening]:
-    first = 0
+def _from_positions(game: Game, path: Path, name: str, left_out: _LeftOut) -> list[Opening]:
+    number, found = 0, []
     for part in read_scored_positions(game, path, format=name, skip_bad=not left_out.is_fatal):
         if part.problems:
             left_out.add(part.problems[0], len(part.problems))
-        starts = [game.format_position(position_at(part.positions, row)) for row in range(len(part.label))]
-        yield from _good(
-            (
-                partial(_checked, game, Opening(start=start), f"{path}: position {first + row + 1}")
-                for row, start in enumerate(starts)
-            ),
-            left_out,
-        )
-        first += len(part.label)
+        for row in range(len(part.label)):
+            number += 1
+            opening = Opening(start=game.format_position(position_at(part.positions, row)))
+            with left_out.noting():
+                found.append(_checked(game, opening, f"{path}: position {number}"))
+    return found
 
 
-def _from_lines(game: Game, path: Path, plies: int | None, left_out: _LeftOut) -> Iterator[Opening]:
+def _from_lines(game: Game, path: Path, plies: int | None, left_out: _LeftOut) -> list[Opening]:
+    found = []
     for block in line_blocks(path, lines=_LINES_AT_ONCE):
-        texts = ((block.first_number + row, block.text(row).strip()) for row in range(len(block.starts)))
-        yield from _good(
-            (
-                partial(_from_line, game, text, plies, f"{path}:{number}")
-                for number, text in texts
-                if text and text[0] not in "#%"
-            ),
-            left_out,
-        )
+        for row in range(len(block.starts)):
+            text = block.text(row).strip()
+            if text and text[0] not in "#%":
+                with left_out.noting():
+                    found.append(_from_line(game, text, plies, f"{path}:{block.first_number + row}"))
+    return found
 
 
 def _moves_of(game: Game, text: str) -> tuple[int, ...]:

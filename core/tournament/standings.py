@@ -22,14 +22,43 @@ from glem.core.tournament.games import End, PlayedGame
 __all__ = ["PairingResult", "PlayerTotals", "Standings"]
 
 
-@define
-class PlayerTotals:
-    """What a player did in all of its games.
+@define(kw_only=True)
+class _Results:
+    """Games of one side.
 
     Parameters
     ----------
     wins, draws, losses
         Games.
+    """
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+    @property
+    def games(self) -> int:
+        """Number of games."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def score(self) -> float:
+        """Winning percentage as a fraction, draws as half a win; nan without games."""
+        return (self.wins + self.draws / 2) / self.games if self.games else float("nan")
+
+    def count(self, result: int) -> None:
+        """Count a game by its result, 1, 0 or -1."""
+        self.wins += result > 0
+        self.draws += result == 0
+        self.losses += result < 0
+
+
+@define(kw_only=True)
+class PlayerTotals(_Results):
+    """What a player did in all of its games.
+
+    Parameters
+    ----------
     moves
         Moves that the player chose, the only legal ones included.
     searched
@@ -56,9 +85,6 @@ class PlayerTotals:
         Games.
     """
 
-    wins: int = 0
-    draws: int = 0
-    losses: int = 0
     moves: int = 0
     searched: int = 0
     nodes: int = 0
@@ -71,16 +97,6 @@ class PlayerTotals:
     lost_on_time: int = 0
     failures: int = 0
     lost_by_failure: int = 0
-
-    @property
-    def games(self) -> int:
-        """Number of games."""
-        return self.wins + self.draws + self.losses
-
-    @property
-    def score(self) -> float:
-        """Winning percentage as a fraction, draws as half a win; nan without games."""
-        return (self.wins + self.draws / 2) / self.games if self.games else float("nan")
 
     @property
     def nodes_per_move(self) -> float:
@@ -100,9 +116,7 @@ class PlayerTotals:
     def add(self, game: PlayedGame, side: int) -> None:
         """Add a game in which the player was the first (side 0) or the second (side 1)."""
         result = game.result if side == 0 else -game.result
-        self.wins += result > 0
-        self.draws += result == 0
-        self.losses += result < 0
+        self.count(result)
         self.overruns += game.overruns[side]
         self.lost_on_time += game.end == End.TIME and result < 0
         self.failures += game.failures[side]
@@ -126,34 +140,19 @@ class PlayerTotals:
 
 
 @define
-class PairingResult:
+class PairingResult(_Results):
     """Games between two players, from the view of the one that comes first in the tournament.
 
     Parameters
     ----------
     players
         Their names.
-    wins, draws, losses
-        Games.
     pairs
         Game pairs of which both games were played.
     """
 
     players: tuple[str, str]
-    wins: int = 0
-    draws: int = 0
-    losses: int = 0
     pairs: PairCounts = field(factory=PairCounts)
-
-    @property
-    def games(self) -> int:
-        """Number of games."""
-        return self.wins + self.draws + self.losses
-
-    @property
-    def score(self) -> float:
-        """Winning percentage as a fraction, draws as half a win; nan without games."""
-        return (self.wins + self.draws / 2) / self.games if self.games else float("nan")
 
     @property
     def elo(self) -> EloEstimate:
@@ -211,9 +210,7 @@ class Standings:
         result = game.result
         if pairing is None:
             pairing, result = self.pairings[second, first], -game.result
-        pairing.wins += result > 0
-        pairing.draws += result == 0
-        pairing.losses += result < 0
+        pairing.count(result)
         other = self._halves.pop(game.number // 2, None)
         if other is None:
             self._halves[game.number // 2] = result

@@ -21,7 +21,7 @@ from attrs import define, field
 from glem.core.errors import BadInputError, reading
 from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, load_game
-from glem.core.players.kept_players import close_programs
+from glem.core.players.making import close_programs
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.solver import can_solve
 from glem.core.tasks.journal import Journal, read_journal

@@ -6,132 +6,79 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import define
+from numpy.typing import NDArray
 
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
-from glem.core.players.spec import MoveChoice
+from glem.core.players.player import MoveChoice
 from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening
 
-__all__ = ["Transcript", "records_of_openings", "records_of_transcripts", "transcript_of"]
-
-
-@define(frozen=True)
-class Transcript:
-    """A game as it was played; its first player is the one who moves in the game's initial position.
-
-    Parameters
-    ----------
-    moves
-        Its moves, passes included.
-    choices
-        What its player said of each move; None where nothing is known.
-    players
-        Names of the first and of the second player.
-    opening_plies
-        How many first moves were given, not chosen.
-    score
-        Score from the first player's view; None where it is unknown.
-    is_final
-        Whether the game ended with that score; else it is the exact one of the position that the moves lead to.
-    result
-        1, 0 or -1 from the first player's view; None where it is unknown.
-    end
-        Why it ended, a value of :class:`~glem.core.tournament.games.End`; "" for a game that was left.
-    start
-        Its first position; None for the game's own.
-    first_began
-        Whether the first player was to move there.
-    """
-
-    moves: Sequence[int]
-    choices: Sequence[MoveChoice | None]
-    players: tuple[str, str]
-    opening_plies: int = 0
-    score: float | None = None
-    is_final: bool = True
-    result: int | None = None
-    end: str = ""
-    start: Any = None
-    first_began: bool = True
-
-
-def transcript_of(game: Game, played: PlayedGame) -> Transcript:
-    """Transcript of a game between players, whose first one is whoever moved first."""
-    start = played.opening.start
-    first_began = not start or game.first_moves_in(start)
-    sign = 1 if first_began else -1
-    return Transcript(
-        moves=(*played.opening.moves, *(choice.move for choice in played.moves)),
-        choices=(*(None for _ in played.opening.moves), *played.moves),
-        players=played.players if first_began else (played.players[1], played.players[0]),
-        opening_plies=len(played.opening.moves),
-        score=None if played.score is None else sign * played.score,
-        is_final=played.end != End.ADJUDICATED,
-        result=sign * played.result,
-        end=str(played.end),
-        start=game.parse_position(start) if start else None,
-        first_began=first_began,
-    )
+__all__ = ["records_of_games", "records_of_openings"]
 
 
 def records_of_openings(game: Game, openings: Iterable[Opening]) -> GameRecords:
     """Make records of openings alone, to try whether a format has room for games that begin so."""
     names = ("", "")
-    played = (PlayedGame(0, names, opening, (), None, 0, End.FINISHED, (0, 0)) for opening in openings)
-    return records_of_transcripts(game, [transcript_of(game, one) for one in played])
+    return records_of_games(game, [PlayedGame(0, names, one, (), None, 0, End.FINISHED, (0, 0)) for one in openings])
 
 
-def records_of_transcripts(game: Game, transcripts: Sequence[Transcript]) -> GameRecords:
+def records_of_games(game: Game, games: Sequence[PlayedGame]) -> GameRecords:
     """Make records of games, with all that :class:`~glem.core.game.game.WriteRecords` tells of.
 
-    Forced passes are left out. The theoretical score is the first exact one that a player, or whoever ended the game,
-    knew.
+    The first player of a record is the one who moves in the game's initial position. Forced passes are left out. The
+    theoretical score is the first exact one that a player, or whoever ended the game, knew.
     """
+    texts = {one.opening.start for one in games}
+    # Where there is no first position, whoever moves first is the first player.
+    began = {text: not text or game.first_moves_in(text) for text in texts}
+    signs = [1 if began[one.opening.start] else -1 for one in games]
     moves: list[int] = []
     notes: list[tuple[float, float, int, float, bool]] = []
     offsets = [0]
     exact: list[tuple[float, int]] = []
-    for one in transcripts:
+    for one, sign in zip(games, signs, strict=True):
         known = (np.nan, -1)
-        for place, (move, choice) in enumerate(zip(one.moves, one.choices, strict=True)):
-            if known[1] < 0 and choice is not None and choice.exact and choice.score is not None:
-                is_first = one.first_began == (place % 2 == 0)
-                known = (choice.score if is_first else -choice.score, len(moves) - offsets[-1])
-            if move != game.pass_move:
-                moves.append(move)
-                notes.append((*_told(choice), place < one.opening_plies))
-        if known[1] < 0 and one.score is not None and not one.is_final:
-            known = (one.score, len(moves) - offsets[-1])
+        given = [MoveChoice(move) for move in one.opening.moves]
+        for place, choice in enumerate((*given, *one.moves)):
+            if known[1] < 0 and choice.exact and choice.score is not None:
+                known = (choice.score * sign * (-1 if place % 2 else 1), len(moves) - offsets[-1])
+            if choice.move != game.pass_move:
+                moves.append(choice.move)
+                notes.append((*_told(choice), place < len(given)))
+        if known[1] < 0 and one.score is not None and one.end == End.ADJUDICATED:
+            known = (sign * one.score, len(moves) - offsets[-1])
         offsets.append(len(moves))
         exact.append(known)
-    ends = tuple(dict.fromkeys(one.end for one in transcripts))
-    players = tuple(dict.fromkeys(name for one in transcripts for name in one.players))
+    ends = tuple(dict.fromkeys(str(one.end) for one in games))
+    named = [one.players[::sign] for one, sign in zip(games, signs, strict=True)]
+    players = tuple(dict.fromkeys(name for names in named for name in names))
     starts = None
-    if any(one.start is not None for one in transcripts):
-        positions = [game.initial_position if one.start is None else one.start for one in transcripts]
-        columns = zip(*positions, strict=True)
+    if any(texts):
+        positions = {text: game.parse_position(text) if text else game.initial_position for text in texts}
+        columns = zip(*(positions[one.opening.start] for one in games), strict=True)
         starts = game.position_type(
             *(np.array(column, like.dtype) for column, like in zip(columns, game.empty_columns(0), strict=True))
         )
     dtype: Any = np.uint8 if game.move_count <= 1 << 8 else np.int16
     score, result, depth, seconds, book = zip(*notes, strict=True) if notes else ((), (), (), (), ())
+    final = [None if one.end == End.ADJUDICATED else one.score for one in games]
+    results = [one.result if one.end else None for one in games]
     return GameRecords(
         moves=np.array(moves, dtype),
         offsets=np.array(offsets, np.int64),
-        score=_floats(one.score if one.is_final else None for one in transcripts),
+        score=_floats(final, signs),
         theoretical_score=np.array([value for value, _ in exact], np.float32),
         theoretical_ply=np.array([ply for _, ply in exact], np.int16),
         extra={
-            "result": _floats(one.result for one in transcripts),
-            "end": np.array([ends.index(one.end) for one in transcripts], np.int32),
-            "first_player": np.array([players.index(one.players[0]) for one in transcripts], np.int32),
-            "second_player": np.array([players.index(one.players[1]) for one in transcripts], np.int32),
+            "result": _floats(results, signs),
+            "end": np.array([ends.index(str(one.end)) for one in games], np.int32),
+            "first_player": np.array([players.index(first) for first, _ in named], np.int32),
+            "second_player": np.array([players.index(second) for _, second in named], np.int32),
         },
         names={"end": ends, "first_player": players, "second_player": players},
         starts=starts,
-        start_side=None if starts is None else np.array([1 if one.first_began else -1 for one in transcripts], np.int8),
+        start_side=None if starts is None else np.array(signs, np.int8),
         move_columns={
             "comment_score": np.array(score, np.float32),
             "known_result": np.array(result, np.float32),
@@ -142,12 +89,11 @@ def records_of_transcripts(game: Game, transcripts: Sequence[Transcript]) -> Gam
     )
 
 
-def _told(choice: MoveChoice | None) -> tuple[float, float, int, float]:
-    if choice is None:
-        return np.nan, np.nan, 0, 0.0
+def _told(choice: MoveChoice) -> tuple[float, float, int, float]:
     score, result = (np.nan if value is None else float(value) for value in (choice.score, choice.result))
     return score, result, choice.depth, choice.seconds
 
 
-def _floats(values: Iterable[float | None]) -> np.ndarray[Any, np.dtype[np.float32]]:
-    return np.array([np.nan if value is None else value for value in values], np.float32)
+def _floats(values: Sequence[int | None], signs: Sequence[int]) -> NDArray[np.float32]:
+    pairs = zip(values, signs, strict=True)
+    return np.array([np.nan if value is None else sign * value for value, sign in pairs], np.float32)

@@ -24,13 +24,13 @@ from glem.core.game.whole_numbers import whole_number
 from glem.core.players.protocols.conversation import Conversation, Interruption
 from glem.core.search.results import Limits
 from glem.games.chess.board_moves import move_number, numbered_move
-from glem.games.chess.uci_commands import Go, Line, info_lines, limits_of, parse_go, perft_lines, variation_texts
+from glem.games.chess.uci_commands import GameLine, Go, info_lines, limits_of, parse_go, perft_lines, variation_texts
 
 if TYPE_CHECKING:
     from glem.core.evaluation.with_drawishness import ResultEvaluation
-    from glem.core.players.analysis import AnalysedLine, Analysis
     from glem.core.players.engine import Engine
     from glem.core.players.spec import PlayerSpec
+    from glem.core.search.results import Line, SearchResult
 
 __all__ = ["UCI", "serve_uci"]
 
@@ -63,7 +63,7 @@ class _Session:
         self._engine = engine
         self._write_line = write
         self._writing = threading.Lock()
-        self._line = Line()
+        self._line = GameLine()
         self._problem = ""
         """Why the position of the last command cannot be played."""
         self._is_new_game = True
@@ -310,7 +310,7 @@ class _Session:
         self._conversation.think(lambda stop: found.append(self._engine.choose(stop=stop).move))
         return self._line.board.uci(numbered_move(found[0]))
 
-    def show(self, analysis: Analysis) -> None:
+    def show(self, analysis: SearchResult) -> None:
         """Tell what a search has found."""
         results = self._drawishness
         wdl = None
@@ -327,8 +327,8 @@ class _Thought:
         self._go = go
         self._hit = hit
         self._board = session._line.board
-        self._analysis: Analysis | None = None
-        self._shown: tuple[AnalysedLine, ...] = ()
+        self._analysis: SearchResult | None = None
+        self._shown: tuple[Line, ...] = ()
 
     def run(self, stop: threading.Event) -> None:
         session, go = self._session, self._go
@@ -388,7 +388,7 @@ class _Thought:
         except ValueError:
             return None
 
-    def _show(self, analysis: Analysis) -> None:
+    def _show(self, analysis: SearchResult) -> None:
         self._shown = analysis.lines
         self._session.show(analysis)
 
@@ -458,7 +458,7 @@ def _columns(position: Any) -> Any:
 def _seconds_of(limits: Limits) -> float:
     """Seconds that a search may go on after the expected move was made."""
     # Imported late, as where the search itself asks.
-    from glem.core.search.ending import usual_seconds
+    from glem.core.search.results import usual_seconds
 
     seconds = [] if limits.seconds is None else [limits.seconds]
     if limits.clock is not None:
@@ -466,7 +466,7 @@ def _seconds_of(limits: Limits) -> float:
     return min(seconds, default=float("inf"))
 
 
-def _thousandths(results: ResultEvaluation, line: Line, found: AnalysedLine) -> tuple[int, int, int]:
+def _thousandths(results: ResultEvaluation, line: GameLine, found: Line) -> tuple[int, int, int]:
     """Win, draw and loss of a line, by its value and by the drawishness of the position before it."""
     from glem.core.evaluation.result_distribution import result_distribution
 

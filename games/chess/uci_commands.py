@@ -22,9 +22,9 @@ from glem.games.chess.position import Position
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
-    from glem.core.players.analysis import AnalysedLine, Analysis
+    from glem.core.search.results import Line, SearchResult
 
-__all__ = ["Go", "Line", "centipawns", "info_lines", "limits_of", "parse_go", "perft_lines"]
+__all__ = ["GameLine", "Go", "centipawns", "info_lines", "limits_of", "parse_go", "perft_lines"]
 
 _CENTIPAWNS_PER_LOG_ODDS = 110.0
 """A pawn is worth 1 / 1.1 in the log odds of an evaluation."""
@@ -136,7 +136,7 @@ def _bounded(seconds: float | None) -> float | None:
 def _for_moves(clock: Clock, moves: int) -> Clock:
     """Clock of which a search takes the same share as of another that must last for so many moves."""
     # Imported late: this is the search's own rule, of which nothing else is needed here.
-    from glem.core.search.ending import usual_seconds
+    from glem.core.search.results import usual_seconds
 
     usual_moves = 1.0 / usual_seconds(Clock(1.0), None)
     return Clock(clock.remaining * max(usual_moves / (moves + 1), 1.0), clock.increment)
@@ -145,7 +145,7 @@ def _for_moves(clock: Clock, moves: int) -> Clock:
 # ------------------------------------------------------------------------------------------------ positions
 
 
-class Line:
+class GameLine:
     """A game as ``position`` commands tell it: a first position and moves, most of them known from the last command."""
 
     def __init__(self) -> None:
@@ -232,7 +232,7 @@ def centipawns(value: float, *, log_odds: bool) -> int:
     return round(min(max(_CENTIPAWNS_PER_LOG_ODDS * value, -_MOST_CENTIPAWNS), _MOST_CENTIPAWNS))
 
 
-def _score_text(line: AnalysedLine, log_odds: bool) -> str:
+def _score_text(line: Line, log_odds: bool) -> str:
     if line.plies_to_end is not None:
         moves = (line.plies_to_end + 1) // 2
         return f"mate {moves if line.value > 0 else -moves}"
@@ -241,7 +241,7 @@ def _score_text(line: AnalysedLine, log_odds: bool) -> str:
 
 
 def info_lines(
-    analysis: Analysis, board: chess.Board, *, log_odds: bool, wdl: Sequence[tuple[int, int, int]] | None = None
+    analysis: SearchResult, board: chess.Board, *, log_odds: bool, wdl: Sequence[tuple[int, int, int]] | None = None
 ) -> list[str]:
     """Tell what a search found: one line for each of its best lines.
 
@@ -269,7 +269,7 @@ def info_lines(
     return told
 
 
-def perft_lines(game: Game, line: Line, depth: int, stop: threading.Event) -> Iterator[str]:
+def perft_lines(game: Game, line: GameLine, depth: int, stop: threading.Event) -> Iterator[str]:
     """Count the sequences of so many moves as Stockfish tells it: behind each move, then of all unless stopped."""
     total = 0
     for move in game.list_legal_moves(line.position):

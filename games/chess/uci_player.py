@@ -13,8 +13,8 @@ from attrs import define
 
 from glem.core.errors import BadInputError
 from glem.core.game.protocols import ExternalScore, PlayerFailureError
-from glem.core.players.external import split_program
-from glem.core.players.spec import MoveChoice
+from glem.core.players.player import MoveChoice
+from glem.core.players.spec import split_program
 from glem.games.chess.board_moves import move_number
 from glem.games.chess.external_engine import (
     EngineAnswer,

@@ -24,9 +24,9 @@ from glem.games.othello.notation import format_square
 from glem.games.othello.rules import PASS
 
 if TYPE_CHECKING:
-    from glem.core.players.analysis import Analysis
     from glem.core.players.engine import Engine
-    from glem.core.players.spec import MoveChoice
+    from glem.core.players.player import MoveChoice
+    from glem.core.search.results import SearchResult
 
 __all__ = ["NBOARD", "serve_nboard"]
 
@@ -183,7 +183,7 @@ class _Session:
         self._think("analyzing", think)
         self._status("glem is waiting")
 
-    def _show(self, analysis: Analysis) -> None:
+    def _show(self, analysis: SearchResult) -> None:
         depth = str(analysis.depth)
         if analysis.proven:
             # The protocol's words for what is certain.

@@ -18,18 +18,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from glem.core.features.learning import Learning, load_learning
-from glem.core.fitting import (
-    ConjugateGradient,
-    CountRules,
-    Design,
-    GradientDescent,
-    LeastSquares,
-    LinearTerms,
-    PhaseWeights,
-    fit_phases,
-)
-from glem.core.fitting.phases import neighbours
-from glem.core.fitting.problem import Source
+from glem.core.fitting.conjugate import ConjugateGradient
+from glem.core.fitting.count_rules import LINEAR, MERGED, OWN, ZERO, CountRules
+from glem.core.fitting.descent import GradientDescent
+from glem.core.fitting.least_squares_problem import LeastSquares, Source
+from glem.core.fitting.packed.design import Design, LinearTerms
+from glem.core.fitting.phases import PhaseWeights, fit_phases, neighbours
 from glem.core.game.game import Game, load_game
 from glem.core.patterns.patterns import PatternSet
 from glem.core.patterns.sparse_patterns import SparsePatterns
@@ -274,8 +268,8 @@ def rules(bench: Bench) -> None:
             cells = [root_mean(errors[held]), *(root_mean(errors[held & (played == ply)]) for ply in PLIES)]
             kinds = ""
             if weights.plan is not None:
-                counts = weights.plan.kind_counts
-                kinds = " / ".join(f"{counts[kind]:,}" for kind in ("own", "merged", "linear", "zero"))
+                counts = np.bincount(weights.plan.kinds.ravel(), minlength=4)
+                kinds = " / ".join(f"{counts[kind]:,}" for kind in (OWN, MERGED, LINEAR, ZERO))
             line = " | ".join(f"{cell:.3f}" for cell in cells)
             print(f"| {name} | {l2:.0f} | {kinds} | {line} |", flush=True)
 

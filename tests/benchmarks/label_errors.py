@@ -15,8 +15,8 @@ from glem.core.compiling.operations import position_at
 from glem.core.features.learning import load_learning
 from glem.core.game.equal_positions import position_keys
 from glem.core.game.game import load_game
-from glem.core.labelling.by_search import Labeller
 from glem.core.players.spec import parse_player
+from glem.core.players.thinker import Thinker
 from glem.core.positions.files import read_positions
 from glem.core.positions.game_tree import GameTree
 from glem.core.positions.reading import read_records
@@ -38,14 +38,14 @@ def main(games: str, evaluation: str, relabelled: str) -> None:
         "all games": propagated[tree.node],
     }
     phase = phases.of(tree.played.positions)
-    labeller = Labeller(othello, parse_player(f"{evaluation},{LIMITS}"))
+    labeller = Thinker(othello, parse_player(f"{evaluation},{LIMITS}"))
     generator = np.random.default_rng(0)
     usable = ~np.isnan(labels["result"]) & (tree.played.move >= 0) & (tree.played.move != othello.pass_move)
     print("| discs |", " | ".join([*labels, "corrected"]), "|")
     for number, name in enumerate(phases.names[:10]):
         drawn = generator.choice(np.flatnonzero(usable & (phase == number)), POSITIONS_PER_PHASE, replace=False)
         columns = type(tree.played.positions)(*(column[drawn] for column in tree.played.positions))
-        reference = np.array([labeller.label(position_at(columns, row)).label for row in range(len(drawn))])
+        reference = np.array([labeller.judge(position_at(columns, row)).score for row in range(len(drawn))])
         keys = position_keys(othello, columns)
         found = [label[drawn] for label in labels.values()]
         found.append(np.array([corrected[key] for key in keys]))

@@ -24,8 +24,14 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.positions.files import stream_positions
 from glem.core.search.probcut import ProbCut
-from glem.core.search.probcut_fitting import ProbCutSample, choose_positions, sampled_scores
-from glem.core.search.probcut_regression import LEAST_SEARCHED, check_depths_of, regress_scores
+from glem.core.search.probcut_fitting import (
+    LEAST_SEARCHED,
+    ProbCutSample,
+    check_depths_of,
+    choose_positions,
+    regress_scores,
+    sampled_scores,
+)
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 

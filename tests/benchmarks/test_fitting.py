@@ -15,8 +15,10 @@ from attrs import define
 from scipy import sparse
 
 from glem.core.features.learning import Learning
-from glem.core.fitting import ConjugateGradient, Design, GradientDescent, LeastSquares
-from glem.core.fitting.problem import Source
+from glem.core.fitting.conjugate import ConjugateGradient
+from glem.core.fitting.descent import GradientDescent
+from glem.core.fitting.least_squares_problem import LeastSquares, Source
+from glem.core.fitting.packed.design import Design
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.reading import read_records

@@ -12,7 +12,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.features.features import AtomicFeatures
-from glem.core.fitting import Design, LinearTerms
+from glem.core.fitting.packed.design import Design, LinearTerms
 from glem.core.patterns.patterns import PatternSet
 from tests.oracles.fitting import dense_matrix
 

@@ -14,25 +14,21 @@ import numpy as np
 from attrs import define
 
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
-from glem.core.configurations.mining.checkpoint import MiningCheckpoint
-from glem.core.configurations.mining.mined import Part
-from glem.core.errors import BadInputError
+from glem.core.configurations.mining.generation import _PART
 from glem.core.evaluation.links import IDENTITY
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import load_learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.files.packed import open_packed
-from glem.core.fitting import FitResult, PhaseWeights
-from glem.core.fitting.fitters import FileCheckpoint
-from glem.core.fitting.training_files import load_weights, save_weights
+from glem.core.fitting.fitters import FileCheckpoint, FitResult
+from glem.core.fitting.phases import PhaseWeights
 from glem.core.game.game import load_game
 from glem.core.grading.changes import read_candidates
 from glem.core.grading.experiments.power import _kept
 from glem.core.grading.experiments.strength import read_ratings
 from glem.core.grading.trials import Verdict
 from glem.core.positions.writing import write_games
-from glem.core.search.probcut import ProbCut
-from glem.core.search.selectivity import CHECKS
+from glem.core.search.probcut import CHECKS, ProbCut
 from glem.core.tasks.chunked_work import claim_folder
 from glem.core.tasks.journal import Journal, read_journal
 from glem.core.tournament.tournament import read_games, run_tournament
@@ -230,7 +226,7 @@ def _work_readers(folder: Path) -> Iterator[Reader]:
     )
     result = FitResult("descent", True, "done", np.arange(3.0), np.arange(3.0), 2, 5, 10.0)
     ones = np.ones((2, 3))
-    save_weights(PhaseWeights(ones[:, 0], ones, ones, ones, ones, IDENTITY, (result, result)), folder / "w.npz")
+    PhaseWeights(ones[:, 0], ones, ones, ones, ones, IDENTITY, (result, result)).save(folder / "w.npz")
     yield Reader("fitted weights", ".npz", (folder / "w.npz").read_bytes(), _read_weights, arrays, right_arrays)
     results = ArchiveFormat("glem results", version=1, required=(), optional=None, packed=False)
     results.write(folder / "r.npz", {}, {"label": np.arange(4.0)})
@@ -243,21 +239,15 @@ def _work_readers(folder: Path) -> Iterator[Reader]:
         right_arrays,
     )
     settings = {"minimum": 3, "sizes": [1, 2], "data": "x"}
-    search = folder / "search"
-    MiningCheckpoint(search, settings, ()).store(
-        0, Part(np.arange(3, dtype=np.uint16), np.ones(3, np.uint8), np.ones(3, np.uint32))
-    )
+    part = {"relation": np.arange(3, dtype=np.uint16), "depth": np.ones(3, np.uint8), "matches": np.ones(3, np.uint32)}
+    _PART.write(folder / "part.npz", {}, part)
     yield Reader(
-        "mining part", ".npz", (search / "part-00000.npz").read_bytes(), _read_part(settings), arrays, right_arrays
-    )
-    header = (search / "run.json").read_bytes()
-    yield Reader(
-        "run.json",
-        ".json",
-        header,
-        _read_run(settings),
-        mutations.json_changed,
-        lambda content, found: json.loads(content) == json.loads(header),
+        "mining part",
+        ".npz",
+        (folder / "part.npz").read_bytes(),
+        lambda path: _PART.read(path)[1],
+        arrays,
+        right_arrays,
     )
     (folder / "claimed").mkdir()
     claim_folder(folder / "claimed", settings)
@@ -301,7 +291,7 @@ def _read_tournament(path: Path) -> Any:
 
 
 def _read_weights(path: Path) -> Any:
-    found = load_weights(path, IDENTITY)
+    found = PhaseWeights.load(path, IDENTITY)
     return {name: getattr(found, name) for name in ("bias", "patterns", "configurations", "linear", "match_counts")}
 
 
@@ -311,22 +301,6 @@ def _beside(path: Path, name: str) -> Path:
     folder.mkdir(exist_ok=True)
     (folder / name).write_bytes(path.read_bytes())
     return folder
-
-
-def _read_part(settings: Any) -> Callable[[Path], Any]:
-    def read(path: Path) -> Any:
-        part = MiningCheckpoint(_beside(path, "part-00000.npz").with_name("parts"), settings, ())
-        part.folder = path.with_name(f"{path.name}.work")
-        found = part.load(0)
-        if found is None:
-            raise BadInputError(f"{path}: searched again")
-        return {name: getattr(found, name) for name in ("relation", "depth", "matches")}
-
-    return read
-
-
-def _read_run(settings: Any) -> Callable[[Path], Any]:
-    return lambda path: MiningCheckpoint(_beside(path, "run.json"), settings, ())
 
 
 def _read_mark(settings: Any) -> Callable[[Path], Any]:

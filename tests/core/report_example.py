@@ -10,10 +10,12 @@ import sys
 import numpy as np
 
 from glem.core.game.game import BoardLayout
-from glem.core.report import Calibration, CellMap, DiscoveryReport, Item, LearningCurve, PhaseErrors, write_report
+from glem.core.report.data import Calibration, CellMap, DiscoveryReport, Item, LearningCurve, PhaseErrors
+from glem.core.report.page import write_page
+from glem.core.report.pages.discovery import render
 
 PHASES = tuple(f"{13 + 4 * phase if phase else 4}-{16 + 4 * phase}" for phase in range(13))
-COUNTS = (52_113, *(np.linspace(41_200, 31_800, 11).astype(int)), 17_204)
+COUNTS = (52_113, *np.linspace(41_200, 31_800, 11).astype(int).tolist(), 17_204)
 LATE = np.linspace(0, 1, 13)
 
 CONFIGURATIONS = (
@@ -53,10 +55,10 @@ def _configuration(name: str, other: tuple[str, ...], rank: int, random: np.rand
     return Item(
         kind="configuration",
         name=", ".join((*name.split(), *other)),
-        cells={_cell(square): value for square, value in parts.items()},
+        cells=dict(sorted((_cell(square), value) for square, value in parts.items())),
         other=other,
-        weights=weights,
-        match_counts=counts.astype(int),
+        weights=weights.tolist(),
+        match_counts=counts.astype(int).tolist(),
         significance=0.31 * 0.96**rank * (1 if weights.sum() > 0 else -1),
     )
 
@@ -65,14 +67,10 @@ def _pattern(name: str, squares: str, random: np.random.Generator) -> Item:
     return Item(
         kind="pattern",
         name=name,
-        # One pattern stands for all of its contents, the others show the content that matters most.
-        cells={
-            _cell(square): "" if name == "diagonal_4" else str(random.choice(["own", "own", "opponent", "empty"]))
-            for square in squares.split()
-        },
+        cells={_cell(square): str(random.choice(["own", "own", "opponent", "empty"])) for square in squares.split()},
         other=(),
-        weights=random.uniform(1, 4) * (0.3 + np.sin(np.pi * LATE)) + random.normal(0, 0.1, 13),
-        match_counts=8 * np.asarray(COUNTS),
+        weights=(random.uniform(1, 4) * (0.3 + np.sin(np.pi * LATE)) + random.normal(0, 0.1, 13)).tolist(),
+        match_counts=[8 * count for count in COUNTS],
         significance=random.uniform(0.2, 0.6),
         note=f"{3 ** len(squares.split()):,} contents in each phase.",
     )
@@ -83,7 +81,8 @@ def _curve(phase: str, place: int, random: np.random.Generator) -> LearningCurve
     floor = 19 - 1.1 * place
     training = floor + 6 * np.exp(-iterations / 5) - 0.02 * iterations
     validation = floor + 6 * np.exp(-iterations / 5.5) + 0.35 + 0.00035 * (iterations - 22) ** 2
-    return LearningCurve(phase, iterations, training, validation + random.normal(0, 0.01, 61))
+    validation += random.normal(0, 0.01, 61)
+    return LearningCurve(phase, iterations.tolist(), training.tolist(), validation.tolist())
 
 
 def example_report() -> DiscoveryReport:
@@ -94,11 +93,14 @@ def example_report() -> DiscoveryReport:
         phases=PHASES,
         counts=COUNTS,
         models={
-            "patterns": 21.4 - 13 * LATE**1.6,
-            "mined configurations": 21.5 - 11.6 * LATE**1.7,
-            "constant": constant,
-            "disc difference": constant - 0.3 - 9.5 * LATE**5,
-            "mobility": constant - 0.5 - 3.2 * np.sin(np.pi * LATE) + 0.4 * LATE,
+            name: values.tolist()
+            for name, values in {
+                "patterns": 21.4 - 13 * LATE**1.6,
+                "mined configurations": 21.5 - 11.6 * LATE**1.7,
+                "constant": constant,
+                "disc difference": constant - 0.3 - 9.5 * LATE**5,
+                "mobility": constant - 0.5 - 3.2 * np.sin(np.pi * LATE) + 0.4 * LATE,
+            }.items()
         },
         unit="discs",
         baselines=("constant", "disc difference", "mobility"),
@@ -107,7 +109,9 @@ def example_report() -> DiscoveryReport:
     bins = (60_000 * np.exp(-0.5 * (predicted / 17) ** 2)).astype(int)
     noise = 14 / np.sqrt(bins / 100 + 1)
     calibrations = [
-        Calibration(name, predicted, slope * predicted + random.normal(0, noise), bins, "discs")
+        Calibration(
+            name, predicted.tolist(), (slope * predicted + random.normal(0, noise)).tolist(), bins.tolist(), "discs"
+        )
         for name, slope in (("patterns", 1.0), ("mined configurations", 0.93), ("mobility", 1.04))
     ]
     rows, columns = np.divmod(np.arange(64), 8)
@@ -115,7 +119,7 @@ def example_report() -> DiscoveryReport:
     corner = (abs(rows - 3.5) + abs(columns - 3.5)) / 7
     beside_corner = (corner > 0.65) & (corner < 0.9)
     maps = [
-        CellMap(phase, corner**6 * (9 - 2.5 * late) - 2.6 * (1 - late) * beside_corner * edge + 0.4 * late)
+        CellMap(phase, (corner**6 * (9 - 2.5 * late) - 2.6 * (1 - late) * beside_corner * edge + 0.4 * late).tolist())
         for phase, late in zip(PHASES, LATE, strict=True)
     ]
     return DiscoveryReport(
@@ -161,4 +165,4 @@ def example_report() -> DiscoveryReport:
 
 
 if __name__ == "__main__":
-    write_report(example_report(), sys.argv[1])
+    write_page(render(example_report()), sys.argv[1])

@@ -13,9 +13,10 @@ import pytest
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.game.solver import Solution
-from glem.core.players.analysis import Analysis, Analyst
+from glem.core.players.analysis import line_text
 from glem.core.players.spec import PlayerSpec
-from glem.core.search.results import Bound, Clock, Limits
+from glem.core.players.thinker import Thinker
+from glem.core.search.results import Bound, Clock, Limits, SearchResult
 from tests.core.linear_evaluations import mobility_evaluation
 
 EMPTIES = 6
@@ -94,17 +95,19 @@ def endgames(othello: Game) -> list[Any]:
     return found
 
 
-def analyse(analyst: Analyst, position: Any, limits: Limits, *, lines: int = 60) -> tuple[Analysis, list[Analysis]]:
-    seen: list[Analysis] = []
-    found = analyst.analyse(position, limits, lines=lines, stop=threading.Event(), on_iteration=seen.append)
+def analyse(
+    thinker: Thinker, position: Any, limits: Limits, *, lines: int = 60
+) -> tuple[SearchResult, list[SearchResult]]:
+    seen: list[SearchResult] = []
+    found = thinker.analyse(position, limits, lines=lines, stop=threading.Event(), on_iteration=seen.append)
     return found, seen
 
 
 def test_solved_lines_are_those_of_a_full_search(
     othello: Game, solving_game: Game, spec: PlayerSpec, endgames: list[Any]
 ) -> None:
-    searching = Analyst(othello, spec)
-    solving = Analyst(solving_game, attrs.evolve(spec, solve_from=EMPTIES))
+    searching = Thinker(othello, spec)
+    solving = Thinker(solving_game, attrs.evolve(spec, solve_from=EMPTIES))
     for position in endgames:
         searched, _ = analyse(searching, position, Limits(depth=20))
         solved, seen = analyse(solving, position, Limits(depth=1))
@@ -128,22 +131,22 @@ def test_solved_lines_are_those_of_a_full_search(
 def test_what_cannot_be_solved_within_the_limits_is_searched(
     solving_game: Game, spec: PlayerSpec, endgames: list[Any]
 ) -> None:
-    analyst = Analyst(solving_game, attrs.evolve(spec, solve_from=EMPTIES))
+    thinker = Thinker(solving_game, attrs.evolve(spec, solve_from=EMPTIES))
     # So few nodes that the glance uses them up, or the solver is refused.
-    few, _ = analyse(analyst, endgames[0], Limits(depth=2, nodes=20), lines=1)
+    few, _ = analyse(thinker, endgames[0], Limits(depth=2, nodes=20), lines=1)
     assert not few.proven
     assert len(few.lines) == 1
     # Thinking on a clock leaves the clock to the search.
-    clocked, _ = analyse(analyst, endgames[0], Limits(depth=2, clock=Clock(100)), lines=1)
+    clocked, _ = analyse(thinker, endgames[0], Limits(depth=2, clock=Clock(100)), lines=1)
     assert clocked.depth == 2
 
 
 def test_a_stop_before_solving_leaves_what_was_searched(
     solving_game: Game, spec: PlayerSpec, endgames: list[Any]
 ) -> None:
-    analyst = Analyst(solving_game, attrs.evolve(spec, solve_from=EMPTIES))
+    thinker = Thinker(solving_game, attrs.evolve(spec, solve_from=EMPTIES))
     stop = threading.Event()
-    found = analyst.analyse(endgames[0], Limits(depth=1), lines=1, stop=stop, on_iteration=lambda analysis: stop.set())
+    found = thinker.analyse(endgames[0], Limits(depth=1), lines=1, stop=stop, on_iteration=lambda analysis: stop.set())
     assert found.lines
     assert not found.proven
 
@@ -151,12 +154,13 @@ def test_a_stop_before_solving_leaves_what_was_searched(
 def test_values_are_worded(othello: Game, othello_learning: Learning, spec: PlayerSpec, tmp_path: Path) -> None:
     """Discs have a sign; chances are percentages, certain results words."""
     won = othello.parse_position(f"XO------{'-' * 56} X")
-    discs, _ = analyse(Analyst(othello, spec), won, Limits(depth=5), lines=1)
-    assert discs.lines[0].text == "+64.00"
+    thinker = Thinker(othello, spec)
+    discs, _ = analyse(thinker, won, Limits(depth=5), lines=1)
+    assert line_text(thinker.evaluation, discs.lines[0]) == "+64.00"
     mobility_evaluation(othello_learning, logistic=True).save(tmp_path / "chance.npz")
-    analyst = Analyst(othello, attrs.evolve(spec, evaluation=str(tmp_path / "chance.npz")))
-    certain, _ = analyse(analyst, won, Limits(depth=5), lines=1)
-    assert certain.lines[0].text == "won"
+    thinker = Thinker(othello, attrs.evolve(spec, evaluation=str(tmp_path / "chance.npz")))
+    certain, _ = analyse(thinker, won, Limits(depth=5), lines=1)
+    assert line_text(thinker.evaluation, certain.lines[0]) == "won"
     assert certain.results_only
-    begin, _ = analyse(analyst, othello.initial_position, Limits(depth=1), lines=1)
-    assert begin.lines[0].text.endswith("%")
+    begin, _ = analyse(thinker, othello.initial_position, Limits(depth=1), lines=1)
+    assert line_text(thinker.evaluation, begin.lines[0]).endswith("%")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
-from glem.core.fitting.assessment import BaselineFit, ErrorSums, calibration_bins, fit_baselines, phase_errors
+from glem.core.fitting.assessment import BaselineFit, ErrorSums, calibration_bins, phase_errors
 
 
 @pytest.fixture
@@ -73,7 +72,9 @@ def test_baselines_equal_least_squares(othello_learning: Learning, generator: np
     phase = generator.integers(0, 3, count).astype(np.uint8)
     label = generator.normal(size=count) + 2 * values[:, 64]
     weight = generator.uniform(0.5, 2, count)
-    fitted = fit_baselines(othello_learning, values, phase, label, weight)
+    fit = BaselineFit(othello_learning)
+    fit.add(values, phase, label, weight)
+    fitted = fit.solve()
     assert set(fitted) == set(othello_learning.baselines)
     for name, features in othello_learning.baselines.items():
         columns = [othello_learning.features.index(feature) for feature in features]
@@ -96,12 +97,8 @@ def test_baselines_in_chunks_equal_baselines_at_once(
     fit = BaselineFit(othello_learning)
     for part in (slice(0, 150), slice(150, 400)):
         fit.add(values[part], phase[part], label[part], ones[part])
-    whole = fit_baselines(othello_learning, values, phase, label)
+    at_once = BaselineFit(othello_learning)
+    at_once.add(values, phase, label, ones)
+    whole = at_once.solve()
     for name, baseline in fit.solve().items():
         np.testing.assert_allclose(baseline.coefficients, whole[name].coefficients, rtol=1e-9, atol=1e-12)
-
-
-def test_baselines_of_nothing_are_an_error(othello_learning: Learning) -> None:
-    nothing = np.zeros((0, len(othello_learning.features)), np.int16)
-    with pytest.raises(BadInputError, match="at least one position"):
-        fit_baselines(othello_learning, nothing, np.zeros(0, np.uint8), np.zeros(0))

@@ -70,7 +70,7 @@ TABLE = np.loadtxt(pathlib.Path(__file__).with_name("table.txt"), dtype=np.int64
 
 PROGRAM = """
 import numpy as np
-from glem.core.game.game import perft as module
+from glem.core.game import perft as module
 from glem.core.compiling import kernels
 from glem.core.game.game import final_score, hash_key
 from glem.core.compiling.kernels import compiled
@@ -115,6 +115,7 @@ class Plugin:
         program = self.folder / "program.py"
         program.write_text(PROGRAM.replace("{before}", before))
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("GLEM_", "NUMBA_"))}
+        inherited["GLEM_LINKING"] = os.environ.get("GLEM_LINKING", "1")
         return subprocess.Popen(
             [sys.executable, str(program)],
             env={**inherited, "PYTHONPATH": str(self.folder), "GLEM_CACHE_DIR": str(self.cache), **environment},
@@ -217,7 +218,7 @@ def test_without_a_writable_folder_every_process_compiles(plugin: Plugin):
     found = plugin.run(GLEM_CACHE_DIR=str(in_the_way / "cache"), TMPDIR=str(spare))
     assert found[:2] == ("66", "-1")
     assert list(spare.rglob("*.nbc"))
-    nothing = "from glem.core import cache_folder; cache_folder._temporary_cache_folder = lambda: None"
+    nothing = "from glem.core.compiling import cache_folder; cache_folder._temporary_cache_folder = lambda: None"
     assert plugin.run(nothing, GLEM_CACHE_DIR=str(in_the_way / "cache")) == found
     assert not plugin.cache.exists()
 

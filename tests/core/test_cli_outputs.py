@@ -17,7 +17,7 @@ COMMANDS = [
     "positions IN --game othello -o OUT",
     "fit OTHER IN -o OUT",
     "fit OTHER --configurations IN -o OUT",
-    "fit OTHER --method likelihood --game othello --prior IN -o OUT",
+    "tune OTHER --game othello --prior IN -o OUT",
     "label IN --game othello -o OUT",
     "label OTHER --game othello --by IN,depth=1 -o OUT",
     "relabel OTHER IN --game othello -o OUT",

@@ -11,8 +11,13 @@ from attrs import evolve
 
 from glem.core.conformance import ConformanceReport, check_fitter
 from glem.core.errors import BadInputError
-from glem.core.fitting import ConjugateGradient, Design, FitResult, Fitter, GradientDescent, LeastSquares, fit_phases
+from glem.core.fitting.conjugate import ConjugateGradient
+from glem.core.fitting.descent import GradientDescent
+from glem.core.fitting.fitters import FitResult, Fitter
 from glem.core.fitting.least_squares import FitSettings
+from glem.core.fitting.least_squares_problem import LeastSquares
+from glem.core.fitting.packed.design import Design
+from glem.core.fitting.phases import fit_phases
 from tests.core.plain_game import COMPILED_LEARNING
 
 

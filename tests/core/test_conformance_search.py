@@ -16,7 +16,6 @@ from glem.core.game.game import Game
 from glem.core.game.perft import perft
 from glem.core.game.protocols import Protocol
 from glem.core.game.solver import Solution
-from glem.core.players.simple_players import legal_moves_of
 from tests.core import plain_game as nim
 from tests.core.countdown_game import COUNTDOWN
 from tests.core.plain_game import COMPILED, PLAIN, PLAIN_LEARNING, mirror_nim
@@ -335,6 +334,6 @@ def test_too_many_moves_are_noticed_without_a_check_too(function, text):
     with pytest.raises(PluginError, match=f"game 'countdown': legal_moves {text}"):
         perft(game, 2, plain=True)
     with pytest.raises(PluginError, match=f"legal_moves {text}"):
-        legal_moves_of(game, game.initial_position)
+        game.list_legal_moves(game.initial_position)
     found = failures(check_game(game, games=1, plain=True))
     assert "legal_moves" in found["play"]

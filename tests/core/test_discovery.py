@@ -16,17 +16,19 @@ import pytest
 from glem.core.cli import main
 from glem.core.compiling.kernels import popcount
 from glem.core.discovery.candidates import MiningPlan, draw_sample, find_candidates
-from glem.core.discovery.discovery import DiscoverySettings, _cell_moments, discover
+from glem.core.discovery.discovery import Discovery, DiscoverySettings, discover
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.provenance import FITTED_FILES
 from glem.core.features.learning import Learning, Phases
-from glem.core.fitting import ConjugateGradient
+from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.least_squares import FitSettings, Terms, train
 from glem.core.game.equal_positions import position_keys
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.files import write_positions
 from glem.core.positions.positions import PositionSet
+from glem.core.report.data import DiscoveryReport
+from glem.core.report.discovered import _cell_moments, write_discovery
 from tests.core.killed_commands import end_command_when
 
 RESULTS = ("configurations.npz", "discovery.json", "mined.npz", "patterns.npz", "report.html")
@@ -37,6 +39,14 @@ SETTINGS = DiscoverySettings(
     held_out=0.2,
     shown=6,
 )
+
+
+def discovered(
+    positions: PositionSet, learning: Learning, folder: Path, settings: DiscoverySettings, **rest: Any
+) -> tuple[Discovery, DiscoveryReport]:
+    """Discover with all files."""
+    with discover(positions, learning, folder, settings, **rest) as found:
+        return found, write_discovery(found, folder)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +61,7 @@ def positions(othello_learning: Learning) -> PositionSet:
 def finished(positions: PositionSet, othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of an uninterrupted discovery."""
     folder = tmp_path_factory.mktemp("uninterrupted")
-    discover(positions, othello_learning, folder, SETTINGS)
+    discovered(positions, othello_learning, folder, SETTINGS)
     return folder
 
 
@@ -96,7 +106,7 @@ def test_games_with_few_phases_have_a_map_for_each(
 ) -> None:
     phases = Phases(othello_learning.game, names, phase_of)
     few = positions.select(np.arange(len(positions)) < 1000)
-    sums, found = _cell_moments(attrs.evolve(othello_learning, phases=phases), few)
+    found, sums = _cell_moments(attrs.evolve(othello_learning, phases=phases), few)
     assert found == maps
     assert sums.shape == (len(maps), 64, 4)
     # One disc or the other lies on each square of the centre, in every position.
@@ -114,7 +124,7 @@ def test_maps_go_by_whose_a_value_is_called_and_not_by_its_number(
             for feature in othello_learning.features.features
         )
         learning = attrs.evolve(othello_learning, features=attrs.evolve(othello_learning.features, features=features))
-        return _cell_moments(learning, few)[0]
+        return _cell_moments(learning, few)[1]
 
     own_first = moments("empty", "own", "opponent")
     np.testing.assert_array_equal(moments("empty", "opponent's man", "own man"), own_first[..., [2, 3, 0, 1]])
@@ -139,14 +149,14 @@ def test_a_phase_without_positions_has_no_learning_curve_and_no_errors(
     positions: PositionSet, othello_learning: Learning, tmp_path: Path
 ) -> None:
     late = positions.select((positions.ply >= 20) & (positions.record < 200))
-    found = discover(late, othello_learning, tmp_path, SETTINGS)
+    found, report = discovered(late, othello_learning, tmp_path, SETTINGS)
     empty = np.flatnonzero(found.assessment.counts == 0)
     assert len(empty)
     names = [othello_learning.phases.names[phase] for phase in empty]
     for training in found.trainings.values():
         assert [training.weights.results[phase] for phase in empty] == [None] * len(empty)
-    assert len(found.report.curves) == len(othello_learning.phases) - len(empty)
-    assert not [curve.name for curve in found.report.curves if curve.name.split(", ")[1] in names]
+    assert len(report.curves) == len(othello_learning.phases) - len(empty)
+    assert not [curve.name for curve in report.curves if curve.name.split(", ")[1] in names]
 
 
 def test_models_beat_the_baselines_on_held_out_games(finished: Path) -> None:
@@ -210,9 +220,9 @@ def test_an_interrupted_discovery_ends_with_the_same_files(
     finished: Path, positions: PositionSet, othello_learning: Learning, tmp_path: Path, steps: int
 ) -> None:
     with pytest.raises(_StoppedError):
-        discover(positions, othello_learning, tmp_path, SETTINGS, progress=_StopAfter(steps))
+        discovered(positions, othello_learning, tmp_path, SETTINGS, progress=_StopAfter(steps))
     assert (tmp_path / "work").is_dir()
-    discover(positions, othello_learning, tmp_path, SETTINGS, jobs=2)
+    discovered(positions, othello_learning, tmp_path, SETTINGS, jobs=2)
     for name in RESULTS:
         assert (tmp_path / name).read_bytes() == (finished / name).read_bytes(), name
 
@@ -222,13 +232,13 @@ def test_work_of_other_settings_is_refused_and_stays(
 ) -> None:
     other = DiscoverySettings(mining=MiningPlan(sample=5_000, maximum_size=1), fit=SETTINGS.fit, seed=1)
     with pytest.raises(_StoppedError):
-        discover(positions, othello_learning, tmp_path, other, progress=_StopAfter(150))
+        discovered(positions, othello_learning, tmp_path, other, progress=_StopAfter(150))
     parts = sorted((tmp_path / "work").rglob("part-*.npz"))
     assert parts
     with pytest.raises(BadInputError, match=r"unfinished work of other settings .*maximum_size: 1, not 2"):
-        discover(positions, othello_learning, tmp_path, SETTINGS)
+        discovered(positions, othello_learning, tmp_path, SETTINGS)
     with pytest.raises(BadInputError, match="seed: 1, not 2"):
-        discover(positions, othello_learning, tmp_path, attrs.evolve(other, seed=2))
+        discovered(positions, othello_learning, tmp_path, attrs.evolve(other, seed=2))
     assert sorted((tmp_path / "work").rglob("part-*.npz")) == parts
 
 
@@ -238,14 +248,14 @@ def test_files_that_no_discovery_has_written_are_left_alone(
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "thesis.txt").write_text("precious")
     with pytest.raises(BadInputError, match=r"work holds thesis\.txt, .* may not be glem's"):
-        discover(positions, othello_learning, tmp_path, SETTINGS)
+        discovered(positions, othello_learning, tmp_path, SETTINGS)
     assert (tmp_path / "work" / "thesis.txt").read_text() == "precious"
     for name in ("report.html", "mined.npz", "discovery.json"):
         folder = tmp_path / name.partition(".")[0]
         folder.mkdir()
         (folder / name).write_text('{"title": "precious"}')
         with pytest.raises(BadInputError, match=f"holds {name}, but no discovery.json of glem"):
-            discover(positions, othello_learning, folder, SETTINGS)
+            discovered(positions, othello_learning, folder, SETTINGS)
         assert [path.name for path in folder.iterdir()] == [name]
 
 
@@ -325,9 +335,9 @@ def test_a_sample_holds_images_of_drawn_positions(positions: PositionSet) -> Non
 
 def test_bad_input_is_explained(positions: PositionSet, othello_learning: Learning, tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="at least 1,000"):
-        discover(positions.select(slice(0, 300)), othello_learning, tmp_path, SETTINGS)
+        discovered(positions.select(slice(0, 300)), othello_learning, tmp_path, SETTINGS)
     with pytest.raises(BadInputError, match="no pattern set 'nothing'"):
-        discover(positions, othello_learning, tmp_path, DiscoverySettings(pattern_set="nothing"))
+        discovered(positions, othello_learning, tmp_path, DiscoverySettings(pattern_set="nothing"))
     with pytest.raises(BadInputError, match="not 'nowhere'"):
         MiningPlan(within="nowhere")  # type: ignore[arg-type]
     sample = draw_sample(positions, 2_000, 0)
@@ -364,7 +374,7 @@ def test_a_discovery_without_configurations_ends_in_a_report(
         fit=FitSettings(ConjugateGradient(iterations=2), smoothing=0.0),
         pattern_set=pattern_set,
     )
-    found = discover(positions.select(positions.record < 200), othello_learning, tmp_path, settings)
+    found, report = discovered(positions.select(positions.record < 200), othello_learning, tmp_path, settings)
     models = [] if pattern_set == "" else ["patterns"]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         ["discovery.json", "report.html", *(f"{model}.npz" for model in models)]
@@ -388,9 +398,9 @@ def test_one_convention_for_merged_positions(
         mining=MiningPlan(sample=5_000, maximum_size=1, least_gain=1000),
         fit=FitSettings(ConjugateGradient(iterations=2), smoothing=0.0),
     )
-    found = discover(merged, othello_learning, tmp_path, settings)
+    found, report = discovered(merged, othello_learning, tmp_path, settings)
     _, held_out = merged.split_by_game(settings.held_out, settings.seed)
-    report, assessment = found.report, found.assessment
+    assessment = found.assessment
     assert assessment.weights.sum() == held_out.weight.sum() > assessment.counts.sum() == len(held_out)
     for model, errors in assessment.errors.items():
         assert report.errors.overall(model) == pytest.approx(errors[-1], rel=1e-9)
@@ -411,12 +421,12 @@ def test_phases_that_learn_nothing_are_named_in_the_summary(
         mining=MiningPlan(sample=5_000, maximum_size=1, least_gain=1000),
         fit=FitSettings(ConjugateGradient(iterations=4, patience=2), smoothing=0.0, l2=0.0),
     )
-    found = discover(noise, othello_learning, tmp_path, settings)
+    found, report = discovered(noise, othello_learning, tmp_path, settings)
     results = found.trainings["patterns"].weights.results
-    kept = [name for name, result in zip(found.report.phases, results, strict=True) if result and not result.improved]
+    kept = [name for name, result in zip(report.phases, results, strict=True) if result and not result.improved]
     assert kept
-    assert f"All weights of patterns stay at zero in {', '.join(kept)}:" in found.report.summary
-    assert found.report.facts["held-out error of patterns"].startswith(f"never improved in {', '.join(kept)}:")
+    assert f"All weights of patterns stay at zero in {', '.join(kept)}:" in report.summary
+    assert report.facts["held-out error of patterns"].startswith(f"never improved in {', '.join(kept)}:")
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])

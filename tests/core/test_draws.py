@@ -16,7 +16,8 @@ from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.labelling.first_games import play_games
 from glem.core.players.engine import Engine
-from glem.core.players.spec import MoveChoice, Player, PlayerSpec
+from glem.core.players.player import MoveChoice, Player
+from glem.core.players.spec import PlayerSpec
 from glem.core.positions.game_tree import GameTree
 from glem.core.positions.labels import LabelCounts, label_records
 from glem.core.positions.replay import UNFINISHED, replay

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game, load_game
-from glem.core.players.analysis import Analysis
 from glem.core.players.engine import Engine
-from glem.core.players.spec import MoveChoice, PlayerSpec
-from glem.core.search.results import Limits
+from glem.core.players.player import MoveChoice
+from glem.core.players.spec import PlayerSpec
+from glem.core.search.results import Limits, SearchResult
 from glem.games.othello.notation import format_position
 from tests.core.countdown_game import COUNTDOWN
 from tests.core.linear_evaluations import mobility_evaluation
@@ -180,7 +180,7 @@ def test_player_chooses_legal_moves_until_the_end() -> None:
 def test_analysis_tells_every_iteration_and_several_lines(othello: Game, searching: PlayerSpec) -> None:
     engine = Engine(othello, searching)
     engine.play_text("f5d6")
-    seen: list[Analysis] = []
+    seen: list[SearchResult] = []
     result = engine.analyse(lines=3, on_iteration=seen.append)
     assert [iteration.depth for iteration in seen] == [1, 2, 3, 4]
     assert seen[-1].lines == result.lines
@@ -188,7 +188,7 @@ def test_analysis_tells_every_iteration_and_several_lines(othello: Game, searchi
     assert {line.moves[0] for line in result.lines} <= set(engine.legal_moves())
     values = [line.value for line in result.lines]
     assert values == sorted(values, reverse=True)
-    assert result.lines[0].text == f"{values[0]:+.2f}"
+    assert engine.line_text(result.lines[0]) == f"{values[0]:+.2f}"
     assert engine.unit == "discs"
     assert engine.choose().move == result.lines[0].moves[0]
     assert engine.choose().score == pytest.approx(values[0])
@@ -200,10 +200,10 @@ def test_winning_chances_are_shown_as_such(
     mobility_evaluation(othello_learning, logistic=True).save(tmp_path / "chance.npz")
     engine = Engine(othello, attrs.evolve(searching, evaluation=str(tmp_path / "chance.npz")))
     analysis = engine.analyse()
-    assert analysis.lines[0].text.endswith("%")
+    assert engine.line_text(analysis.lines[0]).endswith("%")
     assert analysis.results_only
     assert engine.unit == "winning chance"
-    assert engine.score_text(engine.choose()) == analysis.lines[0].text
+    assert engine.score_text(engine.choose()) == engine.line_text(analysis.lines[0])
 
 
 def test_scores_of_choices_are_worded(othello: Game, searching: PlayerSpec) -> None:
@@ -219,7 +219,7 @@ def test_thinking_without_a_limit_ends_when_another_thread_says_so(othello: Game
     engine = Engine(othello, attrs.evolve(searching, limits=Limits(depth=100)))
     stop = threading.Event()
 
-    def stop_at_depth_3(analysis: Analysis) -> None:
+    def stop_at_depth_3(analysis: SearchResult) -> None:
         if analysis.depth == 3:
             stop.set()
 

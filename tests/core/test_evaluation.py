@@ -13,7 +13,7 @@ from attrs import evolve
 
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError
-from glem.core.evaluation.files import compare_evaluations
+from glem.core.evaluation.comparing import compare_evaluations
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import scaled_sigmoid
 from glem.core.features.learning import Learning

@@ -13,21 +13,14 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation.links import scaled_sigmoid
+from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
 from glem.core.features.learning import Learning
-from glem.core.fitting import (
-    IDENTITY,
-    LOGISTIC,
-    ConjugateGradient,
-    CountRules,
-    Fitter,
-    GradientDescent,
-    LeastSquares,
-    Link,
-    fit_phases,
-)
-from glem.core.fitting.fitters import FileCheckpoint
-from glem.core.fitting.problem import Source
+from glem.core.fitting.conjugate import ConjugateGradient
+from glem.core.fitting.count_rules import CountRules
+from glem.core.fitting.descent import GradientDescent
+from glem.core.fitting.fitters import FileCheckpoint, Fitter
+from glem.core.fitting.least_squares_problem import LeastSquares, Source
+from glem.core.fitting.phases import fit_phases
 from tests.core.fitting_problems import PHASES, Small, small_design
 from tests.oracles.fitting import descent, least_squares, objective
 

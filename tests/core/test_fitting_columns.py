@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from glem.core.features.learning import Learning
-from glem.core.fitting.columns import Columns
+from glem.core.fitting.packed.columns import Columns
 from glem.core.patterns.patterns import MAX_TABLE_SIZE, PatternSet
 
 

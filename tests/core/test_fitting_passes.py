@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation.links import scaled_sigmoid
+from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, link_of, result_labels, scaled_sigmoid
 from glem.core.features.learning import Learning
-from glem.core.fitting import IDENTITY, LOGISTIC, Design, LeastSquares, LinearTerms, Link, link_of, result_labels
-from glem.core.fitting import problem as problem_module
+from glem.core.fitting import least_squares_problem as problem_module
+from glem.core.fitting.least_squares_problem import LeastSquares, Source
+from glem.core.fitting.packed.design import Design, LinearTerms
 from glem.core.fitting.phases import neighbours
-from glem.core.fitting.problem import Source
 from tests.core.fitting_problems import CONFIGURATIONS, PHASES, Small, small_design
 from tests.oracles.fitting import objective
 
@@ -195,7 +195,7 @@ def test_held_out_unlabelled_and_neighbouring_rows(small: Small) -> None:
     factor = np.array([1.0, 0.5, 0.25, 0.0])[abs(small.phases[None, :] - np.arange(PHASES)[:, None])]
     known = ~np.isnan(labels)
     weight = factor * (known & ~held)
-    np.testing.assert_allclose(problem.weight_matches, weight @ (small.matrix != 0), rtol=1e-5)
+    np.testing.assert_allclose(problem.parameter_matches.reshape(PHASES, -1), weight @ (small.matrix != 0), rtol=1e-5)
     parameters = np.random.default_rng(11).normal(size=problem.parameter_count)
     by_phase = parameters.reshape(PHASES, -1)
     squared = np.where(known, np.nan_to_num(labels) - by_phase @ small.matrix.T, 0) ** 2

@@ -18,14 +18,14 @@ from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.game.perft import perft
 from glem.core.game.records import GameRecords
-from glem.core.labelling.training_games import ExploringSpec, Generated, GenerationSettings, generate
+from glem.core.labelling.training_games import Generated, GenerationSettings, generate
 from glem.core.players.spec import parse_player
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.reading import read_records
 from glem.core.tournament.games import GameTask, play_game
 from glem.core.tournament.opening_plans import OpeningPlan, all_openings, random_opening
 from glem.core.tournament.openings import Opening, canonical_position
-from glem.core.tournament.transcripts import records_of_transcripts, transcript_of
+from glem.core.tournament.transcripts import records_of_games
 from tests.core.linear_evaluations import mobility_evaluation
 
 RANDOM = GenerationSettings((parse_player("random"),), OpeningPlan("random", 4, 11), games_per_file=5)
@@ -130,12 +130,10 @@ def test_two_players_change_sides(othello: Game, tmp_path: Path) -> None:
 
 def test_exploration_makes_random_moves(othello: Game) -> None:
     spec = parse_player("greedy,evaluation=mobility")
-    always = ExploringSpec(**attrs.asdict(spec, recurse=False), exploration=1.0)
-    never = attrs.evolve(always, exploration=0.0)
     opening = Opening()
     games = [
-        play_game(GameTask(othello, number, opening, player, player))
-        for player in (spec, never, always)
+        play_game(GameTask(othello, number, opening, spec, spec, exploration=chance))
+        for chance in (0.0, 1e-9, 1.0)
         for number in (7, 8)
     ]
     moves = [[made.move for made in game.moves] for game in games]
@@ -201,7 +199,7 @@ def test_records_tell_where_the_exact_score_was_known_first(othello: Game) -> No
     moves = [*played.moves]
     place = next(place for place in range(30, 60) if played.side_of(place) == 1)
     moves[place:] = [attrs.evolve(made, score=4.0, exact=True) for made in moves[place:]]
-    records = records_of_transcripts(othello, [transcript_of(othello, attrs.evolve(played, moves=tuple(moves)))])
+    records = records_of_games(othello, [attrs.evolve(played, moves=tuple(moves))])
     before = [*opening.moves, *(made.move for made in moves[:place])]
     assert records.theoretical_ply[0] == sum(move != othello.pass_move for move in before)
     assert records.theoretical_score[0] == -4.0

@@ -14,12 +14,13 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import scaled_sigmoid
 from glem.core.evaluation.provenance import FITTED_FILES
 from glem.core.features.learning import Learning
-from glem.core.fitting import ConjugateGradient
+from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.least_squares import FitSettings
 from glem.core.game.game import Game
-from glem.core.labelling.by_search import Labeller, SearchLabelling
+from glem.core.labelling.by_search import SearchLabelling
 from glem.core.labelling.improving import Generation, ImproveSettings, improve
 from glem.core.players.spec import parse_player
+from glem.core.players.thinker import Thinker
 from glem.core.positions.files import read_positions, write_positions
 from glem.core.positions.positions import PositionSet
 from glem.core.tasks.chunked_work import Workers
@@ -72,11 +73,11 @@ def test_every_phase_is_fitted_to_searches_with_the_phases_behind_it(
         before = attrs.evolve(first, linear_weights=weights, bias=bias)
         path = folder / "before.npz"
         before.save(path)
-        labeller = Labeller(othello, parse_player(f"{path},depth=2,solve=6,table=1"))
+        labeller = Thinker(othello, parse_player(f"{path},depth=2,solve=6,table=1"))
         labelled = read_positions(folder / f"labelled-{phase:02d}.parquet")
         assert len(labelled) == found.labelled[phase] > found.given[phase]
         for row in range(0, 20, 2):
-            assert labelled.label[row] == np.float32(labeller.label(position_at(labelled.positions, row)).label)
+            assert labelled.label[row] == np.float32(labeller.judge(position_at(labelled.positions, row)).score)
     assert not np.array_equal(found.evaluation.linear_weights, first.linear_weights)
 
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import log_correctness, result_distribution
 from glem.core.fitting.fitters import FileCheckpoint
-from glem.core.fitting.likelihood import LikelihoodProblem, PartWeights, phase_basis
-from glem.core.fitting.likelihood_errors import likelihood_errors
-from glem.core.fitting.likelihood_passes import information_rows, log_likelihood, slopes_of
-from glem.core.fitting.likelihood_rows import LikelihoodChunk, LikelihoodRows, LikelihoodTerms
+from glem.core.fitting.likelihood_problem import LikelihoodProblem, PartWeights, phase_basis
+from glem.core.fitting.packed.likelihood_passes import information_rows, slopes_of
+from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows, LikelihoodTerms
 from glem.core.fitting.quasi_newton import minimize
+from glem.core.fitting.standard_errors import likelihood_errors
 from tests.oracles import likelihood as oracle
 
 PHASES, FEATURES = 3, 6
@@ -161,14 +161,6 @@ def test_value_and_gradient_are_those_of_the_naive_loop(kind: str) -> None:
         step[place] = 1e-6
         numerical = (problem.at(parameters + step).value - problem.at(parameters - step).value) / 2e-6
         assert found.gradient[place] == pytest.approx(numerical, rel=1e-4, abs=1e-8)
-    weights = problem.weights_of(parameters)
-    totals = [
-        log_likelihood(
-            block.value, block.draw, block.result, own, held_own, weights.value, weights.draw, 1 / weights.scale
-        )
-        for block, own, held_own in zip(rows.blocks, problem.weights, problem.held_weights, strict=True)
-    ]
-    assert sum(total for total, _ in totals) == pytest.approx(value_at(parameters, naive))
 
 
 def fitted(problem: LikelihoodProblem, **options: object) -> NDArray[np.float64]:

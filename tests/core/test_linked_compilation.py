@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.compiling.kernels import compiled, is_made, kept, kernel, translate
+from glem.core.compiling.kernels import LINKS, compiled, is_made, kept, kernel, translate
+
+linking = pytest.mark.skipif(not LINKS, reason="numba's own dispatcher links nothing (GLEM_LINKING, or its version)")
 
 ONE, TWO = np.int64(1), np.int64(2)
 
@@ -84,6 +86,7 @@ def test_a_kernel_is_pickled_by_its_name() -> None:
         pickle.dumps(compiled(fibonacci))
 
 
+@linking
 def test_literal_arguments_share_one_specialization() -> None:
     # Where the kernel is on disk, what it calls is not compiled for it.
     translate(of_both_kinds, np.int64(3))
@@ -91,6 +94,7 @@ def test_literal_arguments_share_one_specialization() -> None:
     assert len(inner_of(chosen).overloads) == 1
 
 
+@linking
 def test_what_compiled_code_alone_calls_has_no_machine_code_of_its_own() -> None:
     compiled(of_both_kinds)(np.int64(3))
     twin: Any = compiled(chosen)
@@ -99,28 +103,63 @@ def test_what_compiled_code_alone_calls_has_no_machine_code_of_its_own() -> None
     assert twin(np.int64(1), np.int64(4)) == 16
 
 
-def test_a_kept_translation_is_read_by_the_next_kernel(tmp_path: Path) -> None:
-    program = (
-        "import numpy as np\n"
-        "from glem.core.compiling.kernels import compiled\n"
-        "from tests.core.test_linked_compilation import tripled, {name}\n"
-        "print(compiled({name})(np.int64(5)), sum(compiled(tripled)._inner.stats.cache_hits.values()))\n"
-    )
-    found = [
+def in_processes(folder: Path, *programs: str, **environment: str) -> list[list[str]]:
+    """Words that programs print which share a cache folder, one process after the other."""
+    begin = "import numpy as np\nimport numba\n"
+    names = "fibonacci_of_both, tripled, tripled_and_one, tripled_and_two"
+    imports = f"from glem.core.compiling.kernels import LINKS, compiled\nfrom {__name__} import {names}\n"
+    return [
         subprocess.run(
-            [sys.executable, "-c", program.format(name=name)],
-            env={**os.environ, "GLEM_CACHE_DIR": str(tmp_path)},
+            [sys.executable, "-c", begin + program.replace("BEGIN\n", imports)],
+            env={**os.environ, "GLEM_CACHE_DIR": str(folder), **environment},
             cwd=Path(__file__).parents[2],
             capture_output=True,
             text=True,
             check=True,
         ).stdout.split()
+        for program in programs
+    ]
+
+
+@linking
+def test_a_kept_translation_is_read_by_the_next_kernel(tmp_path: Path) -> None:
+    programs = [
+        f"BEGIN\nprint(compiled({name})(np.int64(5)), sum(compiled(tripled)._inner.stats.cache_hits.values()))\n"
         for name in ("tripled_and_one", "tripled_and_two", "tripled_and_two")
     ]
     # The last finds a whole kernel and needs no parts.
-    assert found == [["16", "0"], ["17", "1"], ["17", "0"]]
+    assert in_processes(tmp_path, *programs) == [["16", "0"], ["17", "1"], ["17", "0"]]
 
 
+@pytest.mark.parametrize(
+    ("before", "linking"), [("", "0"), ("numba.version_info = numba.version_info._replace(short=(9, 9))\n", "1")]
+)
+def test_without_linking_numba_itself_compiles_the_same_and_keeps_it(before: str, linking: str, tmp_path: Path) -> None:
+    program = (
+        f"{before}BEGIN\nboth, one = compiled(fibonacci_of_both), compiled(tripled_and_one)\n"
+        "print(LINKS, both(np.int64(12), np.int64(13)), one(np.int64(5)))\n"
+        "print(*(sum(each.stats.cache_hits.values()) for each in (both, one)))\n"
+    )
+    # What is linked finds its way into no other kernel: numba itself could not link it.
+    assert in_processes(tmp_path, "BEGIN\nprint(compiled(tripled)(np.int64(5)))\n", GLEM_LINKING="1") == [["15"]]
+    assert in_processes(tmp_path, program, program, GLEM_LINKING=linking) == [
+        ["False", "377", "16", "0", "0"],
+        ["False", "377", "16", "1", "1"],
+    ]
+
+
+def test_nothing_is_kept_where_numba_has_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLEM_CACHE_DIR", str(tmp_path))
+    monkeypatch.delattr("numba.core.caching.IndexDataCacheFile._save_data")
+
+    def halved(value: Any) -> Any:
+        return value // TWO
+
+    assert compiled(halved)(np.int64(9)) == 4
+    assert not list(tmp_path.rglob("*.nb[ci]"))
+
+
+@linking
 def test_a_translation_alone_is_no_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLEM_CACHE_DIR", str(tmp_path))
 

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from glem.core.configurations.configurations import ConfigurationSet
-from glem.core.configurations.mining import MiningCheckpoint, MiningSettings, generate_configurations, mine
+from glem.core.configurations.mining import MiningSettings, generate_configurations, mine
 from glem.core.configurations.mining.generation import _sequential_test
 from glem.core.errors import BadInputError
 from glem.core.tasks.progress import Task
@@ -259,19 +259,11 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
         generate_configurations(values, minimum_matches=11, checkpoint=folder)
     with pytest.raises(BadInputError, match=r"parts of a search of other settings or input \(data: "):
         generate_configurations(values[::-1], minimum_matches=10, checkpoint=folder)
-    with pytest.raises(BadInputError, match=r"no run\.json that tells how it came about"):
+    with pytest.raises(BadInputError, match=r"no work\.json that tells how it came about"):
         generate_configurations(values, minimum_matches=10, checkpoint=tmp_path)
-    (folder / "run.json").write_text("{")
-    with pytest.raises(BadInputError, match=r"run\.json differs"):
+    (folder / "work.json").write_text("{")
+    with pytest.raises(BadInputError, match=r"work\.json differs"):
         generate_configurations(values, minimum_matches=10, checkpoint=folder)
-
-
-def test_a_finished_checkpoint_can_be_removed(tmp_path: Path) -> None:
-    folder = tmp_path / "parts"
-    checkpoint = MiningCheckpoint(folder, {"minimum_matches": 1}, ())
-    assert checkpoint.load(0) is None
-    checkpoint.remove()
-    assert not folder.exists()
 
 
 _KILLED = """

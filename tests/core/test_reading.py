@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
-from glem.core.configurations.mining.checkpoint import MiningCheckpoint
+from glem.core.configurations.mining import mine
 from glem.core.errors import BadInputError, GlemError, PluginError, reading
 from glem.core.evaluation.links import IDENTITY
 from glem.core.files.archives import read_arrays
-from glem.core.fitting.training_files import load_weights
+from glem.core.fitting.phases import PhaseWeights
 from glem.core.game.game import Game
 from glem.core.positions.reading import read_records
 from glem.core.tasks.journal import Journal
@@ -62,8 +62,8 @@ def _configurations(header: bytes) -> Callable[[Path], Any]:
 def _run_of(text: str) -> Callable[[Path], Any]:
     def read(path: Path) -> Any:
         path.mkdir()
-        (path / "run.json").write_text(text)
-        return MiningCheckpoint(path, {"a": 1}, ())
+        (path / "work.json").write_text(text)
+        return mine(np.zeros((4, 2), np.int16), minimum_matches=1, checkpoint=path)
 
     return read
 
@@ -76,7 +76,7 @@ def _tournament(path: Path) -> Any:
 
 def _weights(path: Path) -> Any:
     path.write_bytes(b"PK")
-    return load_weights(path, IDENTITY)
+    return PhaseWeights.load(path, IDENTITY)
 
 
 _LIMITLESS = json.dumps({"format": "glem configurations 1", "incomplete": "", "position_count": 1}).replace(

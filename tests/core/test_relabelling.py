@@ -13,9 +13,9 @@ from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.labelling.by_search import Labeller
 from glem.core.labelling.corrected import Correction, RelabelSettings, relabel
 from glem.core.players.spec import parse_player
+from glem.core.players.thinker import Thinker
 from glem.core.positions.files import read_positions
 from glem.core.positions.game_tree import GameTree
 from glem.core.positions.writing import write_games
@@ -54,12 +54,12 @@ def test_exact_searches_correct_every_label_near_the_end(
     settings = settings_of(model, "depth=1,solve=7", "depth=1,solve=7", threshold=0, loss=0, rounds=20)
     settings = attrs.evolve(settings, plies=(52, 70))
     found = relabel(tree, settings, tmp_path / "work")
-    solver = Labeller(othello, settings.quick)
+    solver = Thinker(othello, settings.quick)
     near = np.flatnonzero((empties(tree) <= 7) & (tree.ply >= 52) & ~np.isnan(found.before))
     wrong = 0
     for node in near:
         position = position_at(tree.positions, int(node))
-        exact = othello.final_score(position) if othello.is_over(position) else solver.label(position).label
+        exact = othello.final_score(position) if othello.is_over(position) else solver.judge(position).score
         assert found.after[node] == exact
         wrong += found.before[node] != exact
     assert len(near) > 100
@@ -75,14 +75,14 @@ def test_outcome_searches_replace_labels_of_the_wrong_sign(
     found = relabel(tree, settings, tmp_path / "work")
     assert found.outcomes > 30
     assert found.wrong_outcomes > 3
-    labeller = Labeller(othello, parse_player(f"{model},depth=1,solve=8"))
+    labeller = Thinker(othello, parse_player(f"{model},depth=1,solve=8"))
     left = empties(tree)
     parents, children = tree.arcs
     entries = {int(child) for parent, child in zip(parents, children, strict=True) if left[parent] == 9 > left[child]}
     for node in entries:
         position = position_at(tree.positions, node)
         if not othello.is_over(position):
-            assert np.sign(found.after[node]) == np.sign(labeller.label(position).label)
+            assert np.sign(found.after[node]) == np.sign(labeller.judge(position).score)
 
 
 def test_a_suspicious_label_is_raised_to_what_the_search_found(
@@ -90,19 +90,19 @@ def test_a_suspicious_label_is_raised_to_what_the_search_found(
 ) -> None:
     settings = settings_of(model, "depth=1", "depth=2", threshold=10, loss=1000, rounds=1)
     found = relabel(tree, settings, tmp_path / "work")
-    quick, thorough = (Labeller(othello, spec) for spec in (settings.quick, settings.thorough))
+    quick, thorough = (Thinker(othello, spec) for spec in (settings.quick, settings.thorough))
     suspicious = 0
     alternative = np.full(len(tree), np.nan, np.float32)
     for node in range(len(tree)):
         position = position_at(tree.positions, node)
-        if othello.is_over(position) or not quick.label(position).label - found.before[node] > 10:
+        if othello.is_over(position) or not quick.judge(position).score - found.before[node] > 10:
             continue
         suspicious += 1
-        alternative[node] = thorough.label(position).label
+        alternative[node] = thorough.judge(position).score
     # Unfinished games end in positions without any label, which get one.
     unknown = [node for node in range(len(tree)) if np.isnan(found.before[node])]
     for node in unknown:
-        alternative[node] = thorough.label(position_at(tree.positions, node)).label
+        alternative[node] = thorough.judge(position_at(tree.positions, node)).score
     assert found.suspicious == (suspicious + len(unknown),)
     assert suspicious > 20
     np.testing.assert_array_equal(found.after, tree.propagate(alternative=alternative))
@@ -137,10 +137,10 @@ def test_a_labeller_is_refused_other_data_than_it_was_described_with(
     evaluation = mobility_evaluation(othello_learning)
     evaluation.save(path)
     spec = parse_player(f"{path},table=1,depth=1").resolved(othello)
-    Labeller(othello, spec)
+    Thinker(othello, spec)
     attrs.evolve(evaluation, linear_weights=2 * evaluation.linear_weights).save(path)
     with pytest.raises(BadInputError, match="is not what it was"):
-        Labeller(othello, spec)
+        Thinker(othello, spec)
 
 
 def assert_equal(first: Correction, second: Correction) -> None:

@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
-from glem.core.report import write_report
 from glem.core.report.markup import signed
+from glem.core.report.page import write_page
+from glem.core.report.pages.discovery import render
 from tests.core.report_example import example_report
 from tests.core.test_report import HOSTILE, hostile_report
 
@@ -113,7 +114,7 @@ def measure(browser: str, folder: Path, dark: bool) -> tuple[list[dict[str, obje
 @pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_opens_quietly_at_both_widths(browser: str, tmp_path: Path, dark: bool) -> None:
-    write_report(example_report(), tmp_path / "report.html")
+    write_page(render(example_report()), tmp_path / "report.html")
     measured, messages = measure(browser, tmp_path, dark)
     # The measuring page's own message shows that messages are seen at all.
     assert len(messages) == 1
@@ -133,7 +134,7 @@ def test_opens_quietly_at_both_widths(browser: str, tmp_path: Path, dark: bool) 
 @pytest.mark.slow
 def test_tables_are_sorted_and_phases_chosen(browser: str, tmp_path: Path) -> None:
     report = example_report()
-    write_report(report, tmp_path / "report.html")
+    write_page(render(report), tmp_path / "report.html")
     for one in measure(browser, tmp_path, dark=False)[0]:
         orders: Any = one["orders"]
         errors = sorted((report.errors.overall(name) for name in report.errors.models), reverse=True)
@@ -157,7 +158,7 @@ def test_tables_are_sorted_and_phases_chosen(browser: str, tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_hostile_names_neither_run_nor_widen_the_page(browser: str, tmp_path: Path) -> None:
-    write_report(hostile_report("".join(HOSTILE)), tmp_path / "report.html")
+    write_page(render(hostile_report("".join(HOSTILE))), tmp_path / "report.html")
     measured, messages = measure(browser, tmp_path, dark=False)
     assert len(messages) == 1
     assert all(one["needed"] == one["width"] for one in measured)

@@ -22,9 +22,10 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.labelling.by_search import Labeller, Origin, SearchCounts, SearchLabelling, label_by_search
+from glem.core.labelling.by_search import Origin, SearchCounts, SearchLabelling, label_by_search, labeller_of
 from glem.core.labelling.sampled import PositionSampler, Samples
 from glem.core.players.spec import PlayerSpec, parse_player
+from glem.core.players.thinker import Thinker
 from glem.core.positions.files import read_positions, write_positions
 from glem.core.positions.positions import PositionSet
 from glem.core.search.results import Limits
@@ -159,13 +160,13 @@ def settings_of(model: str, text: str = "depth=2,table=1", **changes: Any) -> Se
 def test_labels_are_search_values_and_successors_their_negation(othello: Game, model: str, tmp_path: Path) -> None:
     positions = some_positions(othello, 30)
     found = labelled(positions, settings_of(model, positions_per_task=30), tmp_path / "work")
-    labeller = Labeller(othello, parse_player(f"{model},depth=2,table=1"))
+    labeller = Thinker(othello, parse_player(f"{model},depth=2,table=1"))
     row = 0
     for place in range(len(positions)):
         position = position_at(positions.positions, place)
-        expected = labeller.label(position)
+        expected = labeller.judge(position)
         assert position_at(found.positions, row) == position
-        assert found.label[row] == np.float32(expected.label)
+        assert found.label[row] == np.float32(expected.score)
         assert found.ply[row] == positions.ply[place]
         assert found.game_key[row] == positions.game_key[place]
         assert found.source[row] % len(Origin) == Origin.GIVEN
@@ -294,7 +295,7 @@ def test_winning_chances_are_no_labels(othello: Game, othello_learning: Learning
     mobility_evaluation(othello_learning, logistic=True).save(path)
     spec = PlayerSpec("chances", evaluation=str(path), limits=Limits(depth=1))
     with pytest.raises(BadInputError, match="winning chances"):
-        Labeller(othello, spec)
+        labeller_of(othello, spec)
 
 
 # -------------------------------------------------------------------------------------------------- the command

@@ -9,8 +9,9 @@ import pytest
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
-from glem.core.labelling.by_search import Labeller
+from glem.core.players.making import make_player
 from glem.core.players.spec import PlayerSpec, parse_player
+from glem.core.players.thinker import Thinker
 from glem.core.search.results import Limits
 from glem.core.search.solve_many import SolverSpec
 from glem.core.search.solver import SearchSolver, can_solve, solve_moves, solver_of
@@ -97,20 +98,20 @@ def test_conventions_are_no_business_of_it(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_players_without_an_evaluation_need_no_features() -> None:
     spec = parse_player("none,depth=6,solve=3").resolved(SOLVABLE)
-    player = spec.make(SOLVABLE)
+    player = make_player(SOLVABLE, spec)
     for stones in (1, 2, 3, 5, 6, 7):
         assert player.choose(position_of(stones), (), None).move == stones % 4 - 1
     assert player.choose(position_of(3), (), None).exact
 
 
 def test_a_proven_win_is_an_exact_label() -> None:
-    labeller = Labeller(COUNTDOWN, PlayerSpec("deep", evaluation="none", limits=Limits(depth=3)))
-    won, lost, open_one = (labeller.label(position_of(stones)) for stones in (7, 4, 9))
-    assert (won.label, won.exact) == (1, True)
-    assert (lost.label, lost.exact) == (-1, True)
-    assert (open_one.label, open_one.exact) == (0, False)
+    labeller = Thinker(COUNTDOWN, PlayerSpec("deep", evaluation="none", limits=Limits(depth=3)))
+    won, lost, open_one = (labeller.judge(position_of(stones)) for stones in (7, 4, 9))
+    assert (won.score, won.exact) == (1, True)
+    assert (lost.score, lost.exact) == (-1, True)
+    assert (open_one.score, open_one.exact) == (0, False)
 
 
 def test_a_greedy_player_without_an_evaluation_takes_wins() -> None:
-    player = parse_player("greedy,evaluation=none").resolved(COUNTDOWN).make(COUNTDOWN)
+    player = make_player(COUNTDOWN, parse_player("greedy,evaluation=none").resolved(COUNTDOWN))
     assert player.choose(position_of(2), (), None).move == 1

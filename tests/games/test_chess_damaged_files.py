@@ -77,7 +77,7 @@ def test_where_nothing_is_left_the_reason_is_told(tmp_path: Path, content: bytes
         ("grade", "chess", path, *COMMENTS),
         ("positions", path, "--game", "chess", "-o", tmp_path / "out.parquet"),
         ("learn", "chess", path, "--changes", changes),
-        ("fit", path, "--method", "likelihood", "--game", "chess", "-o", tmp_path / "out.npz", "--prior", "default"),
+        ("tune", path, "--game", "chess", "-o", tmp_path / "out.npz", "--prior", "default"),
     )
     for words in commands:
         told = str(run(*words).exception)

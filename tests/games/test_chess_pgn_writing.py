@@ -14,12 +14,12 @@ import pytest
 
 from glem.core.cli import main
 from glem.core.game.records import GameRecords
-from glem.core.players.spec import MoveChoice
+from glem.core.players.player import MoveChoice
 from glem.core.positions.reading import read_records
 from glem.core.positions.writing import write_games
 from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening
-from glem.core.tournament.transcripts import records_of_transcripts, transcript_of
+from glem.core.tournament.transcripts import records_of_games
 from glem.games.chess import CHESS
 from glem.games.chess.board_moves import move_number
 
@@ -47,7 +47,7 @@ def played(number: int, start: str, end: End, result: int, score: int | None, pl
 
 
 def written(games: Sequence[PlayedGame], path: Path) -> GameRecords:
-    records = records_of_transcripts(CHESS, [transcript_of(CHESS, one) for one in games])
+    records = records_of_games(CHESS, games)
     write_games(CHESS, path, records)
     return records
 

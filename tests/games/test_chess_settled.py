@@ -13,7 +13,7 @@ from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import load_learning
 from glem.core.game.game import Game, load_game
 from glem.core.positions.selection.selection import ALL, SelectionRule
-from glem.core.search.settled import settled_positions
+from glem.core.search.quiet import settled_positions
 from tests.oracles.settling import settled_end
 
 _POSITIONS = (

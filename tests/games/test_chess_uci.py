@@ -20,14 +20,13 @@ from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import load_game
-from glem.core.players.analysis import AnalysedLine, Analysis
 from glem.core.players.engine import Engine
 from glem.core.players.spec import PlayerSpec
-from glem.core.search.results import Bound, Clock, Limits
+from glem.core.search.results import Bound, Clock, Limits, Line, SearchResult
 from glem.games.chess.boards import from_board
 from glem.games.chess.notation import parse_move
 from glem.games.chess.uci import UCI, serve_uci
-from glem.games.chess.uci_commands import Go, Line, centipawns, info_lines, limits_of, parse_go
+from glem.games.chess.uci_commands import GameLine, Go, centipawns, info_lines, limits_of, parse_go
 
 SPEC = PlayerSpec("glem", evaluation="none", limits=Limits(clock=Clock(40.0)), table_mb=1)
 RANDOM = PlayerSpec("random", kind="random")
@@ -50,11 +49,11 @@ class FakeEngine(Engine):
         time.sleep(self._preparing_seconds)
         self.prepared += 1
 
-    def analyse(self, *, lines: int = 1, stop: threading.Event | None = None, **others: Any) -> Analysis:
+    def analyse(self, *, lines: int = 1, stop: threading.Event | None = None, **others: Any) -> SearchResult:
         self.asked.append({"lines": lines, "position": self.position, "previous": self.previous, **others})
         moves = [move for move in self.legal_moves() if move not in others.get("exclude", ())]
-        found = tuple(AnalysedLine(0.5, "", Bound.EXACT, (move,), 3) for move in moves[:lines])
-        analysis = Analysis(found, 3, 1000, 0.5, False, False, True, selective_depth=9)
+        found = tuple(Line(5, 0.5, Bound.EXACT, (move,), 3) for move in moves[:lines])
+        analysis = SearchResult(found, 3, 9, 1000, 0.5, stopped=False)
         others["on_iteration"](analysis)
         if self._lasts:
             assert stop is not None
@@ -394,7 +393,7 @@ def test_limits() -> None:
 
 @given(milliseconds=st.integers(1, 10**7), moves=st.integers(1, 100))
 def test_moves_to_go_share_the_clock(milliseconds: int, moves: int) -> None:
-    from glem.core.search.ending import longest_seconds, usual_seconds
+    from glem.core.search.results import longest_seconds, usual_seconds
 
     found = limits(f"wtime {milliseconds} movestogo {moves}")
     left = milliseconds / 1000
@@ -418,16 +417,16 @@ def test_expected_results_are_centipawns_too() -> None:
 
 @pytest.mark.parametrize(("plies", "value", "mate"), [(1, 9.0, "mate 1"), (3, 9.0, "mate 2"), (2, -9.0, "mate -1")])
 def test_mates(plies: int, value: float, mate: str) -> None:
-    line = AnalysedLine(value, "won", Bound.EXACT, (parse_move("e2e4"),), 4, plies)
-    analysis = Analysis((line,), 4, 10, 0.0, False, False, True)
+    line = Line(0, value, Bound.EXACT, (parse_move("e2e4"),), 4, plies)
+    analysis = SearchResult((line,), 4, 0, 10, 0.0, stopped=False)
     (info,) = info_lines(analysis, chess.Board(), log_odds=True, wdl=[(1000, 0, 0)])
     assert f" score {mate} wdl 1000 0 0 nodes 10 nps 0 time 0 pv e2e4" in info
 
 
 def test_a_variation_ends_before_what_is_not_legal() -> None:
     moves = tuple(map(parse_move, ("e2e4", "e7e5", "e2e4")))
-    line = AnalysedLine(0.0, "", Bound.LOWER, moves, 4)
-    (info,) = info_lines(Analysis((line,), 4, 10, 0.1, False, False, True), chess.Board(), log_odds=True)
+    line = Line(0, 0.0, Bound.LOWER, moves, 4)
+    (info,) = info_lines(SearchResult((line,), 4, 0, 10, 0.1, stopped=False), chess.Board(), log_odds=True)
     assert info.endswith("score cp 0 lowerbound nodes 10 nps 100 time 100 pv e2e4 e7e5")
 
 
@@ -435,7 +434,7 @@ def test_a_variation_ends_before_what_is_not_legal() -> None:
 @given(data=st.data())
 def test_lines_go_back_and_forth(data: st.DataObject) -> None:
     """Commands that take moves back, change them or begin anew end in the position that they tell."""
-    line = Line()
+    line = GameLine()
     for _ in range(3):
         fen = data.draw(st.sampled_from(("", "r3k2r/pPp5/8/8/3pP3/8/8/R3K2R w KQkq - 0 1")))
         board = chess.Board(fen or chess.STARTING_FEN)

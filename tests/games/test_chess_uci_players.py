@@ -24,6 +24,7 @@ from glem.core.game.game import Game, load_game
 from glem.core.game.protocols import PlayerFailureError
 from glem.core.grading.scorers.external_scorer import ExternalScorer, value_and_drawishness
 from glem.core.grading.scorers.scorers import scorer_of
+from glem.core.players.making import make_player
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.tournament.games import End, PlayedGame
@@ -151,7 +152,7 @@ def test_paths_of_programs_mean_what_they_mean_to_a_shell(
     monkeypatch.setenv("HOME", str(tmp_path))
     spec = parse_player(f"uci:{written},nodes=10").resolved(game)
     assert spec.limits.nodes == 10
-    player = spec.make(game)
+    player = make_player(game, spec)
     assert player.choose(game.initial_position, [], None).move in game.list_legal_moves(game.initial_position)
     player.close()
 

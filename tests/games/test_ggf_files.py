@@ -11,12 +11,12 @@ import pytest
 from glem.core.errors import BadInputError
 from glem.core.game.game import load_game
 from glem.core.game.records import GameRecords
-from glem.core.players.spec import MoveChoice
+from glem.core.players.player import MoveChoice
 from glem.core.positions.reading import read_records
 from glem.core.positions.writing import write_games
 from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening
-from glem.core.tournament.transcripts import records_of_transcripts, transcript_of
+from glem.core.tournament.transcripts import records_of_games
 from glem.games.othello.ggf import parse_ggf
 from tests.oracles.replay import random_game, replay_game
 
@@ -48,7 +48,7 @@ GAMES = (
 
 
 def records_of(*games: PlayedGame) -> GameRecords:
-    return records_of_transcripts(OTHELLO, [transcript_of(OTHELLO, one) for one in games])
+    return records_of_games(OTHELLO, games)
 
 
 @pytest.mark.parametrize("name", ["games.ggf", "games.ggf.xz", "games.wtb", "games.wtb.gz", "games.txt", "games.games"])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glem.core.evaluation.links import Link
 from glem.core.features.features import AtomicFeatures
-from glem.core.fitting.design import Design
+from glem.core.fitting.packed.design import Design
 
 Matrix = NDArray[np.float64]
 

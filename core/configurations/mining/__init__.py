@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from glem.core.configurations.mining.checkpoint import MiningCheckpoint
 from glem.core.configurations.mining.generation import Method, MiningSettings, generate_configurations, mine
 from glem.core.configurations.mining.mined import MinedConfigurations, Part
 from glem.core.configurations.mining.significance import Correction, Significance, label_significance
@@ -13,7 +12,6 @@ __all__ = [
     "LabelStatistics",
     "Method",
     "MinedConfigurations",
-    "MiningCheckpoint",
     "MiningSettings",
     "Part",
     "Significance",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
@@ -15,13 +17,15 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.vectors import VECTOR_WORDS, vectors_for
 from glem.core.configurations.configurations import ConfigurationSet
-from glem.core.configurations.mining.checkpoint import MiningCheckpoint
 from glem.core.configurations.mining.mined import MinedConfigurations, Part
 from glem.core.configurations.mining.relations import RelationRows, checked_features, checked_values
 from glem.core.configurations.mining.search import EMITTED, SequentialTest, Workspace, begin_part, grow
 from glem.core.errors import BadInputError
+from glem.core.files.archives import ArchiveFormat
+from glem.core.files.digests import arrays_digest
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.run_folder import run_folder
 
 __all__ = ["Method", "generate_configurations", "mine"]
 
@@ -32,6 +36,8 @@ _BUFFER = 1 << 18
 _BUDGET = 1 << 26
 """Vectors to count before a worker looks whether it should stop: some 50 ms."""
 _NO_LIMIT = 1 << 62
+_COLUMNS = ("relation", "depth", "matches")
+_PART = ArchiveFormat("glem part of a search", version=1, required=_COLUMNS, largest=1 << 40, packed=False)
 
 
 class MiningSettings(TypedDict, total=False):
@@ -97,7 +103,7 @@ def mine(
         Threads. The result does not depend on them.
     checkpoint
         Folder for finished parts. A run that was killed or stopped goes on from there; the result is the same. Removed
-        by the caller once the result is safe (:class:`~glem.core.configurations.mining.MiningCheckpoint`).
+        by the caller once the result is safe (:func:`~glem.core.tasks.run_folder.remove_work`).
     progress
         Shows the share of first relations that are done.
 
@@ -129,17 +135,21 @@ def mine(
         deadline=float("inf") if time_limit is None else started + time_limit,
         limit=_NO_LIMIT if limit is None else limit,
     )
-    folder = None
-    if checkpoint is not None:
-        settings: dict[str, Any] = {
-            "minimum_matches": minimum_matches,
-            "maximum_size": search.maximum_size,
-            "method": method,
-        }
-        if method == "sequential":
-            settings.update(chunk_size=chunk_size, confidence=confidence, seed=seed)
-        folder = MiningCheckpoint(checkpoint, settings, (rows.table.features, rows.table.values, rows.words))
-    parts = _run(search, jobs, folder, progress)
+    with contextlib.ExitStack() as stack:
+        folder = None
+        if checkpoint is not None:
+            data = (rows.table.features, rows.table.values, rows.words)
+            settings: dict[str, Any] = {
+                "minimum_matches": minimum_matches,
+                "maximum_size": search.maximum_size,
+                "method": method,
+                "data": arrays_digest(data),
+            }
+            if method == "sequential":
+                settings.update(chunk_size=chunk_size, confidence=confidence, seed=seed)
+            content = "parts of a search"
+            folder = stack.enter_context(run_folder(Path(checkpoint), settings, keep=True, content=content))
+        parts = _run(search, jobs, folder, progress)
     return _assembled(search, parts, time_limit, limit)
 
 
@@ -228,7 +238,7 @@ class _Found:
             self.leading += 1
 
 
-def _run(search: _Search, jobs: int, folder: MiningCheckpoint | None, progress: Progress) -> _Found:
+def _run(search: _Search, jobs: int, folder: Path | None, progress: Progress) -> _Found:
     found = _Found()
     waiting = list(range(len(search.order)))
     workspaces: queue.SimpleQueue[Workspace] = queue.SimpleQueue()
@@ -237,16 +247,18 @@ def _run(search: _Search, jobs: int, folder: MiningCheckpoint | None, progress: 
     def work(first: int) -> Part | None:
         if stop.is_set():
             return None
-        known = folder.load(first) if folder is not None else None
-        if known is not None:
-            return known
+        path = None if folder is None else folder / f"part-{first:05d}.npz"
+        # A missing or damaged part is searched again.
+        with contextlib.suppress(BadInputError):
+            if path is not None:
+                return Part(**_PART.read(path)[1])
         workspace = workspaces.get()
         try:
             part = search.part(first, workspace, stop)
         finally:
             workspaces.put(workspace)
-        if folder is not None and part is not None and len(part) <= search.limit:
-            folder.store(first, part)
+        if path is not None and part is not None and len(part) <= search.limit:
+            _PART.write(path, {}, {name: getattr(part, name) for name in _COLUMNS})
         return part
 
     for _ in range(jobs):

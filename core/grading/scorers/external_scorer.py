@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,11 +17,11 @@ from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
 from glem.core.game.protocols import PositionScoring
 from glem.core.grading.grading import Prediction
-from glem.core.players.external import external_players_of
-from glem.core.players.spec import PlayerSpec
+from glem.core.players.spec import PlayerSpec, external_players_of
 from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.tasks.counts import counted
+from glem.core.tasks.kept import Kept
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import run_tasks
 
@@ -143,7 +142,7 @@ class ExternalScorer:
                     bar.advance(amounts[place])
             yield from (parts[place] for place in range(len(tasks)))
         finally:
-            _close_kept()
+            _kept.drop()
 
     def _work(self, positions: Any) -> ChunkedWork:
         settings = {
@@ -180,34 +179,21 @@ class _Task:
     positions: Any
 
 
-class _Kept(threading.local):
-    """Programs of this thread: to start one takes longer than to score some positions."""
-
-    def __init__(self) -> None:
-        self.scoring: dict[tuple[str, PlayerSpec], PositionScoring] = {}
+_kept: Kept[PositionScoring] = Kept(1, lambda scoring: scoring.close())
+"""The program of this thread: to start one takes longer than to score some positions."""
 
 
-_kept = _Kept()
-
-
-def _close_kept() -> None:
-    while _kept.scoring:
-        _kept.scoring.popitem()[1].close()
-
-
-def _scoring_of(game: Game, spec: PlayerSpec) -> PositionScoring:
-    key = (game.name, spec)
-    if key not in _kept.scoring:
-        _close_kept()
-        spec.check_data(game)
-        make = external_players_of(game, spec).make_scoring
-        assert make is not None
-        _kept.scoring[key] = make(game, spec)
-    return _kept.scoring[key]
+def _started(game: Game, spec: PlayerSpec) -> PositionScoring:
+    spec.check(game)
+    make = external_players_of(game, spec).make_scoring
+    assert make is not None
+    scoring: PositionScoring = make(game, spec)
+    return scoring
 
 
 def _scores_of(task: _Task) -> Arrays:
-    scoring = _scoring_of(task.game, task.spec)
+    game, spec = task.game, task.spec
+    scoring = _kept.get((game.name, spec), lambda: _started(game, spec))
     count = len(task.positions[0])
     value = np.full(count, np.nan)
     results = np.full((count, 3), np.nan)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,23 +12,18 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
-from glem.core.evaluation.integers.recomputing import evaluator_of, search_unit
+from glem.core.evaluation.integers.recomputing import search_unit
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC
-from glem.core.evaluation.named import load_evaluation, load_value
+from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
 from glem.core.game.game import Game
-from glem.core.game.solver import Solver
 from glem.core.grading.grading import Prediction
 from glem.core.grading.scorers.external_scorer import ExternalScorer
-from glem.core.players.player_data import (
-    load_player_probcut,
-)
 from glem.core.players.spec import EXTERNAL, SEARCH, PlayerSpec, parse_player
+from glem.core.players.thinker import kept_thinker
 from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.search.results import Limits
-from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.search.solver import solver_of
 from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import run_tasks
@@ -60,7 +54,7 @@ class StaticScorer:
 
     The evaluation's own b does not come along: grades fit b to the graded games for all evaluations alike, so that they
     tell how values order and space positions, whatever unit they count in. Where the evaluation's calibration is to be
-    graded as well, give b: 1 for files of ``glem fit --method likelihood``, which have it folded into their weights.
+    graded as well, give b: 1 for files of ``glem tune``, which have it folded into their weights.
 
     Parameters
     ----------
@@ -174,37 +168,13 @@ def _table_mb(spec: PlayerSpec) -> int:
 
 def _search_values(task: _SearchTask) -> tuple[NDArray[np.float64], float]:
     """Values, and the seconds that the searches took."""
-    game, spec = task.game, task.spec
-    spec.check_data(game)
-    evaluation = load_value(spec.evaluation, game)
-    evaluator = evaluator_of(evaluation)
-    searcher = Searcher(
-        game, evaluator, SearchSettings(table_mb=_table_mb(spec), probcut=load_player_probcut(game, spec))
-    )
-    solver: Solver | None = None
-    if spec.solve_from:
-        solver = solver_of(game, evaluator, spec.table_mb)
-    is_odds = evaluation.link == LOGISTIC
-    limit = evaluator.limit / evaluator.steps_per_unit
-    low, high = (-limit, limit) if is_odds else game.score_bounds
-    values = np.empty(len(task.positions[0]))
-    if len(values):
+    thinker = kept_thinker(task.game, task.spec, _table_mb(task.spec))
+    positions = [position_at(task.positions, row) for row in range(len(task.positions[0]))]
+    if positions:
         # What is compiled now is no part of the time.
-        searcher.search(position_at(task.positions, 0), Limits(depth=1))
-    seconds = 0.0
-    for row in range(len(values)):
-        position = position_at(task.positions, row)
-        searcher.clear()
-        begin = time.perf_counter()
-        if solver is not None and solver.plies_left(position) <= spec.solve_from:
-            solver.clear()
-            score = float(solver.solve(position).score)
-            value = np.sign(score) * limit if is_odds else score
-        else:
-            value = searcher.search(position, spec.limits).value
-        seconds += time.perf_counter() - begin
-        values[row] = min(max(value, low), high)
-    return values, seconds
+        thinker.searcher.search(positions[0], Limits(depth=1))
+    judged = [thinker.judge(position, fresh=True) for position in positions]
+    return np.array([found.score for found in judged], np.float64), sum(found.seconds for found in judged)
 
 
 def scorer_of(

@@ -23,7 +23,7 @@ from glem.core.search.results import Clock
 
 if TYPE_CHECKING:
     from glem.core.players.engine import Engine
-    from glem.core.players.spec import MoveChoice
+    from glem.core.players.player import MoveChoice
 
 __all__ = ["GTP", "serve_gtp"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,7 +12,7 @@ from glem.core.game.game import Game
 from glem.core.positions.replay import outcomes
 from glem.core.positions.selection.reading import SelectedPart
 
-__all__ = ["game_keys_of"]
+__all__ = ["game_keys_of", "keys_digest"]
 
 
 def game_keys_of(game: Game, part: SelectedPart) -> NDArray[np.uint64]:
@@ -30,3 +32,8 @@ def game_keys_of(game: Game, part: SelectedPart) -> NDArray[np.uint64]:
     assert record is not None
     # As position files have it: the last position of a game stands for the game.
     return position_keys(game, outcomes(game, records).positions)[record]
+
+
+def keys_digest(keys: NDArray[np.uint64]) -> str:
+    """Digest of a set of games, from their keys in any order."""
+    return hashlib.sha256(np.unique(keys).astype("<u8").tobytes()).hexdigest()[:32]

@@ -1,17 +1,19 @@
-"""Positions that were selected for grading, with what is known of the games that they come from."""
+"""Positions that were selected from games, with what is known of the games."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
+from glem.core.game.equal_positions import scatter
 from glem.core.game.records import GameRecords
 
-__all__ = ["SelectedPositions"]
+__all__ = ["GamePositions", "SelectedPositions"]
 
 
 @define(frozen=True, eq=False)
@@ -71,3 +73,50 @@ class SelectedPositions:
 
     def __len__(self) -> int:
         return len(self.positions[0])
+
+
+@define(frozen=True, eq=False)
+class GamePositions:
+    """N positions of games whose results are known, to fit evaluations to and to choose between them.
+
+    Parameters
+    ----------
+    positions
+        Position of columns [N].
+    result
+        int8 [N]: 1, 0 or -1 for a game that the side to move won, drew or lost.
+    game
+        int64 [N]: number of each position's game among all that were read.
+    game_key
+        uint64 [N]: hash of the game, equal for the same game in every file (``game_key`` of
+        :class:`~glem.core.positions.positions.PositionSet`).
+    """
+
+    positions: Any
+    result: NDArray[np.int8]
+    game: NDArray[np.int64]
+    game_key: NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return len(self.result)
+
+    @classmethod
+    def joined(cls, parts: Sequence[GamePositions]) -> Self:
+        """Put at least one part together."""
+        columns = zip(*(part.positions for part in parts), strict=True)
+        others = ([getattr(part, name) for part in parts] for name in ("result", "game", "game_key"))
+        return cls(type(parts[0].positions)(*map(np.concatenate, columns)), *map(np.concatenate, others))
+
+    def select(self, rows: Any) -> Self:
+        """Pick some of the positions by a mask [N], numbers or a slice."""
+        positions = type(self.positions)(*(column[rows] for column in self.positions))
+        return type(self)(positions, self.result[rows], self.game[rows], self.game_key[rows])
+
+    def in_share(self, share: float, seed: int) -> NDArray[np.bool_]:
+        """Positions of about a share of the games, chosen by their keys and the seed alone: bool [N]."""
+        return scatter(self.game_key, seed) < np.uint64(min(int(share * 2.0**64), (1 << 64) - 1))
+
+    @property
+    def game_count(self) -> int:
+        """Number of games."""
+        return len(np.unique(self.game))

@@ -23,7 +23,7 @@ from glem.core.grading.experiments.sampled_positions import SampledPositions, sa
 from glem.core.grading.grading import GradingSettings, Prediction
 from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.positions.writing import write_games
-from glem.core.report.power_page import render_power
+from glem.core.report.pages.power import render_power
 from glem.core.tasks.progress import SILENT, Progress
 from tests.core.test_propagation import random_games
 

@@ -21,7 +21,7 @@ from glem.core.grading.scorers.scorers import SearchScorer, StaticScorer, scorer
 from glem.core.positions.files import write_positions
 from glem.core.positions.positions import PositionSet
 from glem.core.positions.selection.selection import SelectionRule
-from glem.core.report.grading_page import render_grading
+from glem.core.report.pages.grading import render_grading
 from tests.core.linear_evaluations import mobility_evaluation
 
 QUICK = GradingSettings(resamples=200, bins=5)

@@ -13,18 +13,20 @@ import pytest
 from click.testing import CliRunner, Result
 
 from glem.core.cli import command_group
-from glem.core.discovery.game_positions import keys_digest, read_game_positions
+from glem.core.discovery.game_positions import read_game_positions
 from glem.core.errors import BadInputError
 from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.provenance import FITTED_FILES
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning
 from glem.core.files.digests import file_digest
-from glem.core.fitting.likelihood_training import prior_of
+from glem.core.fitting.likelihood import prior_of
 from glem.core.grading.changes import apply_changes, check_candidates, parse_candidate, read_candidates
-from glem.core.grading.trials import Candidate, DecidingGames, LearningRule, learn, share_of_games
+from glem.core.grading.trials import Candidate, LearningRule, deciding_games, learn
 from glem.core.positions.files import write_positions
 from glem.core.positions.positions import PositionSet
+from glem.core.positions.selection.game_keys import keys_digest
+from glem.core.positions.selection.selected import GamePositions
 from glem.core.positions.selection.selection import PAPER_RULE
 from tests.core.linear_evaluations import mobility_evaluation
 
@@ -46,8 +48,8 @@ def file(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -
 
 
 @pytest.fixture(scope="module")
-def games(othello_learning: Learning, file: Path) -> DecidingGames:
-    return DecidingGames.gather(read_game_positions(othello_learning.game, [file], PAPER_RULE))
+def games(othello_learning: Learning, file: Path) -> GamePositions:
+    return GamePositions.joined(list(read_game_positions(othello_learning.game, [file], PAPER_RULE)))
 
 
 def changed(text: str, evaluation: ResultEvaluation) -> ResultEvaluation:
@@ -194,7 +196,7 @@ def candidates(*texts: str) -> list[Candidate]:
 TEXTS = ("scale opponent_mobility 1.2", "worse: scale mobility 0.1", "same: scale *mobility 2")
 
 
-def test_better_is_accepted_worse_and_equal_are_not(baseline: ResultEvaluation, games: DecidingGames) -> None:
+def test_better_is_accepted_worse_and_equal_are_not(baseline: ResultEvaluation, games: GamePositions) -> None:
     worse = changed("scale mobility 0.2", baseline)
     run = learn(worse, candidates("scale mobility 5", *TEXTS[1:]), games, rule=LearningRule(resamples=1000))
     better, back, same = run.verdicts
@@ -212,7 +214,7 @@ def test_better_is_accepted_worse_and_equal_are_not(baseline: ResultEvaluation, 
     assert run.grade == better.grade
 
 
-def test_the_rule_of_the_paper_takes_any_increase(baseline: ResultEvaluation, games: DecidingGames) -> None:
+def test_the_rule_of_the_paper_takes_any_increase(baseline: ResultEvaluation, games: GamePositions) -> None:
     tiny = candidates("scale mobility 1.002", "scale mobility 0.998")
     strict = learn(baseline, tiny, games, rule=LearningRule(level=1e-6, resamples=200))
     assert strict.accepted == 0
@@ -222,7 +224,7 @@ def test_the_rule_of_the_paper_takes_any_increase(baseline: ResultEvaluation, ga
 
 
 def test_an_interrupted_run_continues_with_its_log(
-    baseline: ResultEvaluation, games: DecidingGames, tmp_path: Path
+    baseline: ResultEvaluation, games: GamePositions, tmp_path: Path
 ) -> None:
     worse = changed("scale mobility 0.2", baseline)
     texts = ("scale mobility 5", *TEXTS)
@@ -250,7 +252,7 @@ def test_an_interrupted_run_continues_with_its_log(
 
     assert facts(again) == facts(whole)
     header, *lines = (json.loads(line) for line in log.read_text().splitlines())
-    assert header["settings"]["deciding_digest"] == games.digest
+    assert header["settings"]["deciding_digest"] == keys_digest(games.game_key)
     assert [line["name"] for line in lines] == [verdict.name for verdict in whole.verdicts]
     with pytest.raises(BadInputError, match="candidate 2 was"):
         learn(worse, candidates(texts[0], "other: scale mobility 1.1"), games, rule=rule, log=log)
@@ -258,26 +260,27 @@ def test_an_interrupted_run_continues_with_its_log(
         learn(worse, candidates(*texts), games, rule=LearningRule(resamples=300), log=log)
 
 
-def test_games_that_tuned_do_not_decide(othello_learning: Learning, file: Path, games: DecidingGames) -> None:
+def test_games_that_tuned_do_not_decide(othello_learning: Learning, file: Path, games: GamePositions) -> None:
     game = othello_learning.game
 
     def parts() -> Any:
         return read_game_positions(game, [file], PAPER_RULE)
 
-    deciding = DecidingGames.gather(share_of_games(parts(), 0.3, 5, deciding=True))
-    tuning = DecidingGames.gather(share_of_games(parts(), 0.3, 5, deciding=False))
+    shares = [(part, part.in_share(0.3, 5)) for part in parts()]
+    deciding = GamePositions.joined([part.select(chosen) for part, chosen in shares])
+    tuning = GamePositions.joined([part.select(~chosen) for part, chosen in shares])
     assert not np.isin(deciding.game_key, tuning.game_key).any()
     assert deciding.game_count + tuning.game_count == games.game_count
     assert 0.2 < deciding.game_count / games.game_count < 0.4
     with pytest.raises(BadInputError, match="are tuning games as well"):
-        DecidingGames.gather(parts(), tuned=tuning.game_key)
-    left = DecidingGames.gather(parts(), tuned=tuning.game_key, leave_out=True)
-    assert left.digest == deciding.digest == keys_digest(deciding.game_key)
-    assert left.left_out == len(np.unique(tuning.game))
+        deciding_games(parts(), tuned=tuning.game_key)
+    left, left_out = deciding_games(parts(), tuned=tuning.game_key, leave_out=True)
+    assert keys_digest(left.game_key) == keys_digest(deciding.game_key)
+    assert left_out == tuning.game_count
     with pytest.raises(BadInputError, match="all games"):
-        DecidingGames.gather(parts(), tuned=games.game_key, leave_out=True)
+        deciding_games(parts(), tuned=games.game_key, leave_out=True)
     with pytest.raises(BadInputError, match="no position"):
-        DecidingGames.gather([])
+        deciding_games([])
 
 
 def run(*words: object) -> Result:
@@ -285,7 +288,7 @@ def run(*words: object) -> Result:
 
 
 def test_the_command_learns_and_writes(
-    baseline: ResultEvaluation, games: DecidingGames, file: Path, tmp_path: Path
+    baseline: ResultEvaluation, games: GamePositions, file: Path, tmp_path: Path
 ) -> None:
     start, better = tmp_path / "start.npz", tmp_path / "better.npz"
     changed("scale mobility 0.2", baseline).save(start)

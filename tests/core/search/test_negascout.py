@@ -17,9 +17,9 @@ from glem.core.compiling.operations import Operations
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import Game
 from glem.core.search.negascout import negascout, score_by_table, settle
+from glem.core.search.probcut import CHECKS, Selectivity
 from glem.core.search.results import Bound, Limits
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.search.selectivity import CHECKS, Selectivity
 from glem.core.search.table import UPPER_BOUND, pack_entry, store_entry
 from tests.core.countdown_game import COUNTDOWN
 from tests.core.search import duel_game

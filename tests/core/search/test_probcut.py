@@ -21,14 +21,16 @@ from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.positions.files import write_positions
 from glem.core.positions.positions import PositionSet
-from glem.core.search.probcut import ProbCut
-from glem.core.search.probcut_choice import chosen_probcut
-from glem.core.search.probcut_files import _FORMAT
-from glem.core.search.probcut_fitting import ProbCutSample, choose_positions, fit_probcut
-from glem.core.search.probcut_regression import check_depths_of, regress_scores
+from glem.core.search.probcut import _FORMAT, CHECKS, ProbCut, chosen_probcut
+from glem.core.search.probcut_fitting import (
+    ProbCutSample,
+    check_depths_of,
+    choose_positions,
+    fit_probcut,
+    regress_scores,
+)
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.search.selectivity import CHECKS
 from glem.core.tasks.chunked_work import Workers
 from tests.core.countdown_game import COUNTDOWN
 from tests.core.evaluator_scores import random_line

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from glem.core.compiling.operations import Operations
 from glem.core.errors import BadInputError
 from glem.core.search.clock import monotonic_nanoseconds
-from glem.core.search.ending import longest_seconds, usual_seconds
-from glem.core.search.results import Bound, Clock, Limits, SearchResult
+from glem.core.search.results import Bound, Clock, Limits, SearchResult, longest_seconds, usual_seconds
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.state import POLL_NODES
 from tests.core.search import duel_game

@@ -13,10 +13,10 @@ from attrs import define, evolve
 from glem.core.errors import BadInputError, GlemError
 from glem.core.game.game import Game
 from glem.core.game.solver import Solution
-from glem.core.players import kept_players
-from glem.core.players.simple_players import legal_moves_of
-from glem.core.players.spec import MoveChoice, Player, PlayerSpec, parse_player
+from glem.core.players.player import MoveChoice, Player
+from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.search.results import Clock
+from glem.core.tasks.kept import Kept
 from glem.core.tournament import games
 from glem.core.tournament.games import Adjudication, End, GameTask, PlayedGame, play_game
 from glem.core.tournament.openings import Opening
@@ -53,7 +53,7 @@ class SlowPlayer:
     ) -> MoveChoice:
         self.clocks.append(clock)
         self.time.now += self.delay
-        return MoveChoice(9 if self.illegal else legal_moves_of(self.game, position)[0], nodes=7, depth=2)
+        return MoveChoice(9 if self.illegal else self.game.list_legal_moves(position)[0], nodes=7, depth=2)
 
     def close(self) -> None:
         pass
@@ -145,7 +145,7 @@ def test_adjudication_gives_the_exact_score_from_the_first_players_view(
     slow_players: dict[str, SlowPlayer], fake_time: FakeTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     solved = Game(**{**FACTS, "make_solver": lambda **_: CountdownSolver()})
-    monkeypatch.setattr(kept_players, "_kept", kept_players._Kept())
+    monkeypatch.setattr(games, "_kept_solvers", Kept(1))
     for name in ("one", "other"):
         slow_players[name] = SlowPlayer(name, solved, 0.0, [], fake_time)
     for limit in range(1, 10):

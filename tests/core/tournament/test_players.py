@@ -12,7 +12,7 @@ from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning, Phases
 from glem.core.game.game import Game, load_game
-from glem.core.players.simple_players import legal_moves_of
+from glem.core.players.making import make_player
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.search.results import Clock, Limits
 from tests.core.countdown_game import COUNTDOWN
@@ -20,12 +20,12 @@ from tests.core.tournament.evaluation_examples import linear_evaluation
 
 
 def playout(game: Game, spec: PlayerSpec, number: int) -> list[int]:
-    player = spec.make(game)
+    player = make_player(game, spec)
     player.new_game(number)
     position, previous, moves = game.initial_position, [], []
     while not game.is_over(position):
         choice = player.choose(position, previous, None)
-        assert choice.move in legal_moves_of(game, position)
+        assert choice.move in game.list_legal_moves(position)
         moves.append(choice.move)
         previous.append(position)
         position = game.play(position, choice.move)
@@ -111,13 +111,13 @@ def test_greedy_plays_the_move_with_the_best_value(othello: Game, othello_learni
     path = tmp_path / "discs.npz"
     linear_evaluation(othello_learning, disc_difference=1.0).save(path)
     spec = parse_player(f"greedy,evaluation={path}").resolved(othello)
-    player = spec.make(othello)
+    player = make_player(othello, spec)
     player.new_game(0)
     position: Any = othello.initial_position
     for _ in range(20):
         discs = {
             move: int(after.opponent).bit_count() - int(after.own).bit_count()
-            for move in legal_moves_of(othello, position)
+            for move in othello.list_legal_moves(position)
             for after in [othello.play(position, move)]
         }
         choice = player.choose(position, [], None)
@@ -136,7 +136,7 @@ def test_greedy_scores_finished_successors_by_their_result(monkeypatch: pytest.M
 
     phases_of = Phases.of
     monkeypatch.setattr(Phases, "of", refuse_finished)
-    player = parse_player("greedy,evaluation=default").make(game)
+    player = make_player(game, parse_player("greedy,evaluation=default"))
     for text, move, score in (
         ("XXOXOO-OXXOXXXXOOXOXOOXXOOXOXOXXXOXOOXOOXO O", "7", 0.0),
         ("----------------------------OOO----XXX---- X", "4", None),
@@ -146,7 +146,7 @@ def test_greedy_scores_finished_successors_by_their_result(monkeypatch: pytest.M
 
 
 def test_greedy_takes_a_win_at_once() -> None:
-    player = parse_player("greedy,evaluation=mobility").make(COUNTDOWN)
+    player = make_player(COUNTDOWN, parse_player("greedy,evaluation=mobility"))
     for stones in (1, 2, 3):
         position = COUNTDOWN.parse_position(f"{stones} stones")
         choice = player.choose(position, [], None)
@@ -168,7 +168,7 @@ def test_evaluations_that_do_not_fit_are_refused(othello: Game, othello_learning
     spec = parse_player(f"greedy,evaluation={path}").resolved(othello)
     linear_evaluation(othello_learning, mobility=1.0).save(path)
     with pytest.raises(BadInputError, match="not what it was"):
-        spec.make(othello)
+        make_player(othello, spec)
 
 
 def test_paths_may_have_commas_in_quotes_and_a_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -16,12 +16,12 @@ from glem.core.tournament.standings import PairingResult
 
 
 def _pairing(first: str, second: str, wins: int, draws: int, losses: int) -> PairingResult:
-    return PairingResult((first, second), wins, draws, losses)
+    return PairingResult((first, second), wins=wins, draws=draws, losses=losses)
 
 
 def test_two_players_are_rated_as_their_difference_says() -> None:
     pairs = PairCounts((10, 20, 100, 40, 30))
-    pairing = PairingResult(("a", "b"), 200, 100, 100, pairs)
+    pairing = PairingResult(("a", "b"), pairs, wins=200, draws=100, losses=100)
     best, worst = joint_ratings(("a", "b"), [pairing])
     alone = elo_difference(PairCounts((10, 20, 100, 40, 30)))
     assert (best.name, worst.name) == ("a", "b")

@@ -6,7 +6,8 @@ import pytest
 from attrs import evolve
 
 from glem.core.game.game import load_game
-from glem.core.players.spec import MoveChoice, PlayerSpec
+from glem.core.players.player import MoveChoice
+from glem.core.players.spec import PlayerSpec
 from glem.core.tournament.games import End, GameTask, PlayedGame, play_game
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.replayed_games import contradictions

@@ -10,8 +10,9 @@ import pytest
 
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.players.simple_players import legal_moves_of
-from glem.core.players.spec import MoveChoice, Player, parse_player
+from glem.core.players.making import make_player
+from glem.core.players.player import MoveChoice, Player
+from glem.core.players.spec import parse_player
 from glem.core.search.results import Clock
 from glem.core.tournament.games import GameTask, PlayedGame, play_game
 from glem.core.tournament.opening_choice import choose_openings
@@ -26,7 +27,7 @@ def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def make(othello: Game, model: Path, limits: str) -> Player:
-    return parse_player(f"name=searcher,evaluation={model},{limits}").make(othello)
+    return make_player(othello, parse_player(f"name=searcher,evaluation={model},{limits}"))
 
 
 def play(othello: Game, model: Path, limits: str, number: int) -> PlayedGame:
@@ -79,14 +80,14 @@ def test_the_only_move_is_played_at_once(othello: Game, model: Path) -> None:
     position: Any = othello.initial_position
     player = make(othello, model, "depth=3")
     previous = []
-    for move in legal_moves_of(othello, position):
+    for move in othello.list_legal_moves(position):
         after = othello.play(position, move)
-        assert len(legal_moves_of(othello, after)) == 3
-    while len(legal_moves_of(othello, position)) > 1:
+        assert len(othello.list_legal_moves(after)) == 3
+    while len(othello.list_legal_moves(position)) > 1:
         previous.append(position)
-        position = othello.play(position, legal_moves_of(othello, position)[-1])
+        position = othello.play(position, othello.list_legal_moves(position)[-1])
     choice = player.choose(position, previous, None)
-    assert (choice.move, choice.score, choice.nodes) == (legal_moves_of(othello, position)[0], None, 0)
+    assert (choice.move, choice.score, choice.nodes) == (othello.list_legal_moves(position)[0], None, 0)
 
 
 @pytest.mark.parametrize("remaining", [0.0, 0.001, 1.0])
@@ -94,7 +95,7 @@ def test_an_empty_clock_still_gives_a_move(othello: Game, model: Path, remaining
     player = make(othello, model, "clock=1+0.01,solve=60")
     position: Any = othello.initial_position
     choice = player.choose(position, [], Clock(remaining, 0.01))
-    assert choice.move in legal_moves_of(othello, position)
+    assert choice.move in othello.list_legal_moves(position)
     assert not choice.exact
 
 
@@ -113,5 +114,5 @@ def test_a_stop_ends_the_search(othello: Game, model: Path) -> None:
     timer.start()
     choice = player.choose(othello.initial_position, [], None, stop=stop)
     timer.join()
-    assert choice.move in legal_moves_of(othello, othello.initial_position)
+    assert choice.move in othello.list_legal_moves(othello.initial_position)
     assert choice.depth < 60

@@ -15,13 +15,13 @@ import pytest
 from glem.core.cli import main
 from glem.core.features.learning import Learning
 from glem.core.game.game import load_game
-from glem.core.players.spec import MoveChoice
+from glem.core.players.player import MoveChoice
 from glem.core.positions.reading import read_records
 from glem.core.positions.writing import write_games
 from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.tournament import read_games
-from glem.core.tournament.transcripts import records_of_transcripts, transcript_of
+from glem.core.tournament.transcripts import records_of_games
 from tests.core.tournament.evaluation_examples import mobility_difference
 
 QUICK = ("greedy,evaluation=mobility", "random")
@@ -113,9 +113,7 @@ def test_what_is_no_whole_game_is_written_as_such(tmp_path: Path) -> None:
         PlayedGame(number, ("one", "two"), opening, moves, None if end is End.TIME else 1, 1, end, (0, 0))
         for number, (opening, end) in enumerate(zip(openings, ends, strict=True))
     ]
-    write_games(
-        connect_four, path, records_of_transcripts(connect_four, [transcript_of(connect_four, one) for one in games])
-    )
+    write_games(connect_four, path, records_of_games(connect_four, games))
     [found] = read_records(connect_four, path)
     assert len(found) == 2
     assert np.isnan(found.score).all()
@@ -129,7 +127,7 @@ def test_a_claimed_draw_is_written_as_a_final_score_not_as_an_exact_one(tmp_path
     chess, path = load_game("chess"), tmp_path / "some.games"
     moves = (MoveChoice(chess.parse_move("e2e4")),)
     played = PlayedGame(0, ("one", "two"), Opening(()), moves, 0, 0, end, (0, 0))
-    write_games(chess, path, records_of_transcripts(chess, [transcript_of(chess, played)]))
+    write_games(chess, path, records_of_games(chess, [played]))
     [found] = read_records(chess, path)
     assert found.score.tolist() == [0]
     assert np.isnan(found.theoretical_score).all()

@@ -1,37 +1,61 @@
-"""The report of a grading: grades, comparisons, curves by group, reliability, as one self-contained HTML file."""
+"""The page of a grading: grades, comparisons, curves by group, reliability."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
-from glem.core.files.atomic import atomic_path
-from glem.core.fitting.assessment import CalibrationBins
 from glem.core.grading.collection import CollectionGrading
 from glem.core.grading.correctness import Grade
 from glem.core.grading.grading import EvaluationGrade
-from glem.core.report.charts import calibration_chart, grade_chart, line_swatch, styles_of
+from glem.core.report.charts import grade_chart, legend, styles_of
 from glem.core.report.data import Calibration
-from glem.core.report.frame import both_sizes, details, paragraph, section, whole_page
-from glem.core.report.markup import Child, aligned, data_table, element, number, signed, whole
+from glem.core.report.markup import element, number, signed, whole
+from glem.core.report.page import (
+    calibration_section,
+    details,
+    facts_section,
+    key_figures,
+    paragraph,
+    reading_section,
+    section,
+    table,
+    whole_page,
+)
 from glem.core.tasks.counts import counted
 
-__all__ = ["render_grading", "write_grading_report"]
+__all__ = ["render_grading"]
+
+_RELIABILITY = (
+    "Positions are put into bins by what the evaluation predicts: the score to be expected (a win 1, a draw one half), "
+    "and the probability of a draw. On the line, the evaluation means what it says."
+)
+
+_HOW_TO_READ = """\
+An evaluation v is read as the expected score 1 / (1 + exp(-v / b)) and, with a drawishness between 0 and 1, as \
+probabilities of a win, a draw and a loss (A. Ban, 2012). Its correctness in a position is the probability that it \
+gave to what then happened; the grade is the geometric mean over positions.
+
+Equal probabilities grade 1/3. The result frequencies grade what can be known without looking at the board. What an \
+evaluation adds to them is what it knows.
+
+Grades are recalibrated where there are games enough: b, and level and slope of the log odds of the drawishness, are \
+fitted for each fifth of the games to the others. So evaluations are compared by what they know, and no position \
+helps to predict itself. As given is the grade with the b and the drawishness that stand beside it; those that the \
+evaluation lacks are fitted to these games. What lies between the two is what its calibration costs.
+
+Missing are positions to which an evaluation gives no value. Floored are those in which it gave what happened less \
+than the least correctness, which counts in its place.
+
+Errors and intervals are by game. Two evaluations are compared on the same positions, which tells them apart far \
+better than their own intervals do."""
 
 _MOST_ROWS = 400
 """Of a table of what a scorer found out."""
 
 _FEWEST_IN_CURVE = 20
 """Smaller groups stand in the table only: their intervals would hide the others."""
-
-
-def write_grading_report(found: CollectionGrading, path: str | os.PathLike[str], *, game_title: str) -> None:
-    """Write the report as one HTML file, which replaces an older one only when it is whole."""
-    text = render_grading(found, game_title=game_title)
-    with atomic_path(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
 
 
 def render_grading(found: CollectionGrading, *, game_title: str) -> str:
@@ -44,23 +68,18 @@ def render_grading(found: CollectionGrading, *, game_title: str) -> str:
     game_title
         Name of the game for people.
     """
-    title = "Grades by the results of games"
-    sections = [
-        part
-        for part in (_grades(found), _comparisons(found), *_curves(found), *_groups(found), _reliability(found))
-        if part is not None
-    ]
-    if found.tables:
-        sections.append(_tables(found))
-    sections += [_facts(found), _how_to_read()]
-    return whole_page(
-        title,
-        f"{game_title} · grading report",
-        f"{title} – {game_title}",
-        _summary(found),
-        _key_figures(found),
-        sections,
+    sections = (
+        _grades(found),
+        _comparisons(found),
+        *_curves(found),
+        *_groups(found),
+        _reliability(found),
+        _tables(found),
+        _facts(found),
+        reading_section(_HOW_TO_READ),
     )
+    title = "Grades by the results of games"
+    return whole_page(title, game_title, "grading report", _summary(found), sections, _key_figures(found))
 
 
 def _summary(found: CollectionGrading) -> str:
@@ -81,24 +100,13 @@ def _key_figures(found: CollectionGrading) -> Element:
     grading = found.grading
     best = max(grading.evaluations, key=lambda one: one.grade.grade)
     gain = 100 * (best.grade.grade / best.frequencies - 1)
-    figures = (
-        (number(best.grade.grade, 4), f"grade of {best.name}"),
-        (f"{signed(gain)} %", f"against {grading.baselines[-1].name}"),
-        (whole(best.grade.games), "games"),
+    return key_figures(
+        (
+            (number(best.grade.grade, 4), f"grade of {best.name}"),
+            (f"{signed(gain)} %", f"against {grading.baselines[-1].name}"),
+            (whole(best.grade.games), "games"),
+        )
     )
-    return element(
-        "dl",
-        *(element("div", element("dt", label), element("dd", value)) for value, label in figures),
-        class_="key-figures",
-    )
-
-
-def _rows(header: Sequence[str], rows: Sequence[Sequence[Child]], caption: str) -> Element:
-    head = element("tr", *(element("th", text, scope="col") for text in header))
-    body = [
-        element("tr", element("th", row[0], scope="row"), *(element("td", cell) for cell in row[1:])) for row in rows
-    ]
-    return data_table(caption, element("thead", head), element("tbody", *body))
 
 
 def _graded(found: CollectionGrading) -> tuple[EvaluationGrade, ...]:
@@ -127,7 +135,7 @@ def _grades(found: CollectionGrading) -> Element:
     return section(
         "grades",
         "Grades",
-        _rows(header, rows, "Geometric mean of the probability given to the result"),
+        table("Geometric mean of the probability given to the result", header, rows),
         *(element("p", remark) for remark in (*remarks, *(f"{note}." for note in found.grading.notes))),
     )
 
@@ -156,7 +164,7 @@ def _comparisons(found: CollectionGrading) -> Element | None:
             "Difference of the mean logarithms of the correctness on the positions for which both have a value. The "
             "adjusted p allows for the number of pairs (Holm); the verdict goes by it."
         ),
-        _rows(header, rows, "Comparisons: bootstrap intervals and sign-flip tests by game"),
+        table("Comparisons: bootstrap intervals and sign-flip tests by game", header, rows),
     )
 
 
@@ -177,21 +185,15 @@ def _curve(found: CollectionGrading, grouping: str, key: str) -> Element | None:
     counts = [_count(groups[place]) for place in filled]
     baselines = [one.name for one in grading.baselines]
     shown = [names[place] for place in filled]
-    entries = [element("li", line_swatch(style), name) for name, style in styles_of(tuple(curves), baselines).items()]
     described = found.phases if grouping == "phase" else ""
-    charts = both_sizes(
-        lambda width, height: grade_chart(
-            shown, counts, curves, baselines, width=width, height=height, grouping=grouping, description=described
-        )
-    )
     return section(
         key,
         f"By {grouping}",
         element(
             "figure",
             element("figcaption", f"Grade by {grouping} with its interval; higher is better. Below: positions."),
-            element("ul", *entries, class_="legend", aria_label="Evaluations"),
-            *charts,
+            legend(((style, name) for name, style in styles_of(curves, baselines).items()), "Evaluations"),
+            *grade_chart(shown, counts, curves, baselines, grouping, described),
         ),
         details("The same as a table", _group_table(found, grouping, names)),
     )
@@ -221,53 +223,30 @@ def _group_table(found: CollectionGrading, grouping: str, names: Sequence[str]) 
         if count:
             grades = [_limits(one.by_group[grouping][place])[0] for one in graded]
             rows.append((name, whole(count), *(number(grade, 4) for grade in grades)))
-    return _rows((grouping, "positions", *(one.name for one in graded)), rows, f"Grade by {grouping}")
-
-
-def _calibration(name: str, bins: CalibrationBins, unit: str) -> Calibration:
-    return Calibration(name, bins.predicted.tolist(), bins.observed.tolist(), bins.counts.tolist(), unit)
+    return table(f"Grade by {grouping}", (grouping, "positions", *(one.name for one in graded)), rows)
 
 
 def _reliability(found: CollectionGrading) -> Element | None:
-    curves = []
-    for one in found.grading.evaluations:
-        if one.scores is not None and one.draws is not None:
-            curves.append(_calibration(f"{one.name}: expected score", one.scores, "points"))
-            curves.append(_calibration(f"{one.name}: draws", one.draws, "probability"))
-    if not curves:
-        return None
-    figures = [
-        element("figure", element("figcaption", curve.model), calibration_chart(curve, f"reliability-{place}"))
-        for place, curve in enumerate(curves)
+    curves = [
+        Calibration(f"{one.name}: {what}", bins.predicted.tolist(), bins.observed.tolist(), bins.counts.tolist(), unit)
+        for one in found.grading.evaluations
+        if one.scores is not None and one.draws is not None
+        for what, bins, unit in (("expected score", one.scores, "points"), ("draws", one.draws, "probability"))
     ]
-    tables = []
-    for curve in curves:
-        predicted, observed, counts = zip(*curve.filled, strict=True)
-        columns = (aligned(predicted), aligned(observed), [whole(count) for count in counts])
-        tables.append(_rows(("predicted", "observed", "positions"), list(zip(*columns, strict=True)), curve.model))
-    return section(
-        "reliability",
-        "Reliability",
-        paragraph(
-            "Positions are put into bins by what the evaluation predicts: the score to be expected (a win 1, a draw "
-            "one half), and the probability of a draw. On the line, the evaluation means what it says."
-        ),
-        element("div", *figures, class_="multiples"),
-        details("The same as tables", element("div", *tables, class_="tables")),
-    )
+    return calibration_section("reliability", "Reliability", _RELIABILITY, curves)
 
 
-def _tables(found: CollectionGrading) -> Element:
+def _tables(found: CollectionGrading) -> Element | None:
     parts: list[Element] = []
-    for table in found.tables:
-        shown = _rows(table.header, table.rows[:_MOST_ROWS], table.title)
-        parts.append(details(table.title, shown) if len(table.rows) > 12 else shown)
-        if len(table.rows) > _MOST_ROWS:
-            parts.append(paragraph(f"{whole(len(table.rows) - _MOST_ROWS)} more rows are left out; --json has all."))
-    return section("sources", "What was found about the sources", *parts)
+    for one in found.tables:
+        shown = table(one.title, one.header, one.rows[:_MOST_ROWS])
+        parts.append(details(one.title, shown) if len(one.rows) > 12 else shown)
+        if len(one.rows) > _MOST_ROWS:
+            parts.append(paragraph(f"{whole(len(one.rows) - _MOST_ROWS)} more rows are left out; --json has all."))
+    return section("sources", "What was found about the sources", *parts) if parts else None
 
 
-def _facts(found: CollectionGrading) -> Element:
+def _facts(found: CollectionGrading) -> Element | None:
     counts, settings = found.counts, found.grading.settings
     won, drawn, lost = found.grading.results
     facts = {
@@ -279,29 +258,4 @@ def _facts(found: CollectionGrading) -> Element:
         "resamples": f"{whole(settings.resamples)}, seed {settings.seed}",
         **{f"note {place}": remark for place, remark in enumerate(found.remarks, 1)},
     }
-    body = [element("tr", element("th", name, scope="row"), element("td", text)) for name, text in facts.items()]
-    return section(
-        "facts", "Facts", data_table("What this report was made from", element("tbody", *body), class_="facts")
-    )
-
-
-def _how_to_read() -> Element:
-    paragraphs = (
-        "An evaluation v is read as the expected score 1 / (1 + exp(-v / b)) and, with a drawishness between 0 and 1, "
-        "as probabilities of a win, a draw and a loss (A. Ban, 2012). Its correctness in a position is the probability "
-        "that it gave to what then happened; the grade is the geometric mean over positions.",
-        "Equal probabilities grade 1/3. The result frequencies grade what can be known without looking at the board. "
-        "What an evaluation adds to them is what it knows.",
-        "Grades are recalibrated where there are games enough: b, and level and slope of the log odds of the "
-        "drawishness, are fitted for each fifth of the games to the others. So evaluations are compared by what they "
-        "know, and no position helps to predict itself. As given is the grade with the b and the drawishness that "
-        "stand beside it; those that the evaluation lacks are fitted to these games. What lies between the two is "
-        "what its calibration costs.",
-        "Missing are positions to which an evaluation gives no value. Floored are those in which it gave what happened "
-        "less than the least correctness, which counts in its place.",
-        "Errors and intervals are by game. Two evaluations are compared on the same positions, which tells them apart "
-        "far better than their own intervals do.",
-    )
-    return section(
-        "reading", "How to read this", element("div", *(element("p", text) for text in paragraphs), class_="prose")
-    )
+    return facts_section(facts)

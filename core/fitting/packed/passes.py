@@ -36,7 +36,7 @@ class Rows(NamedTuple):
     ----------
     indices, offsets
         uint16 [C, n] and int64 [C]: column c stands in row k for entry ``offsets[c] + indices[c, k]`` of a spread
-        vector (:class:`~glem.core.fitting.columns.Columns`).
+        vector (:class:`~glem.core.fitting.packed.columns.Columns`).
     row_starts, configurations
         int64 [n + 1] and int32 [nnz]: active configurations by row; ``row_starts`` has one entry where there are none.
     linear

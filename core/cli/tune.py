@@ -1,92 +1,161 @@
-"""``glem fit --method likelihood``: what it reads, fits and prints."""
+"""``glem tune``."""
 
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.display import display_progress, old_quiet, print_json, print_table
 from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.fitting.likelihood_training import LikelihoodSettings, LikelihoodTraining
+    from glem.core.fitting.likelihood import LikelihoodTraining
     from glem.core.positions.selection.reading import FileSummary
 
-__all__ = ["fit_results"]
+__all__ = ["command"]
 
 _MOST_SHOWN = 15
+_PHASES = click.Choice(["each", "linear", "one"])
 
 
-def fit_results(
+@click.command(
+    "tune",
+    epilog="""\b
+Examples:
+  glem tune games.parquet --prior default -o tuned.npz
+  glem tune games.parquet --patterns none --value-phases one -o tuned.npz""",
+)
+@click.argument("files", nargs=-1, required=True, metavar="GAMES...", type=click.Path(dir_okay=False))
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="Evaluation file to write (.npz).")
+@click.option("--game", "game_name", metavar="NAME", help="Game of the files, where they do not tell.")
+@click.option(
+    "--prior",
+    metavar="EVALUATION",
+    default="none",
+    show_default=True,
+    help="What the fit begins with and is held to: a file, `default`, or `none`.",
+)
+@click.option("--patterns", help="Pattern set for a prior without one; none by default.")
+@click.option("--configurations", type=click.Path(dir_okay=False), help="Mined configurations (.npz) to use as well.")
+@click.option("--linear/--no-linear", default=True, show_default=True, help="Let the game's linear features enter.")
+@click.option(
+    "--hold",
+    type=click.Choice(["value", "drawishness"]),
+    help="Keep this part of the prior as it is; of the value, all but its scale.",
+)
+@click.option(
+    "--value-phases",
+    type=_PHASES,
+    default="linear",
+    show_default=True,
+    help="Corrections of the value are free in each phase, linear over the phases, or one for all.",
+)
+@click.option(
+    "--drawishness-phases", type=_PHASES, default="linear", show_default=True, help="The same for the drawishness."
+)
+@click.option(
+    "--l2",
+    type=click.FloatRange(0, 1e9),
+    default=4.0,
+    show_default=True,
+    help="Penalty: 1 / (expected correction of the prior in log odds)^2.",
+)
+@click.option("--iterations", type=click.IntRange(1), default=200, show_default=True, help="Most iterations.")
+@click.option(
+    "--select",
+    default="every:7",
+    show_default=True,
+    metavar="RULE",
+    help="Positions of each game: random, last, all, or every:N. A game counts once.",
+)
+@click.option(
+    "--skip-moves", type=click.IntRange(0), default=10, show_default=True, help="First moves of each side left out."
+)
+@click.option(
+    "--skip-end",
+    type=click.FloatRange(0, 0.99),
+    default=0.1,
+    show_default=True,
+    help="Share of each game left out at its end.",
+)
+@click.option(
+    "--quiet-positions/--any-position",
+    "quiet",
+    default=True,
+    show_default=True,
+    help="Leave out positions with tactical moves, which a search never evaluates.",
+)
+@click.option("--quiet", expose_value=False, is_flag=True, hidden=True, callback=old_quiet)
+@click.option(
+    "--settle",
+    is_flag=True,
+    help="Leave none out; play exchanges out as quiescence with the prior does, and fit to where they end.",
+)
+@click.option(
+    "--window",
+    type=click.FloatRange(0, min_open=True),
+    metavar="LOG_ODDS",
+    help="Leave out positions that the prior values further from even.",
+)
+@click.option(
+    "--validation",
+    type=click.FloatRange(0, 0.9),
+    default=0.05,
+    show_default=True,
+    help="Share of games for early stopping; 0 fits to the last iteration.",
+)
+@click.option("--seed", default=0, show_default=True, help="Chooses positions and the validation games.")
+@click.option("--skip-bad", is_flag=True, help="Leave bad game records out instead of stopping.")
+@click.option("--on-disk", is_flag=True, help="Keep the terms of positions in files, not in memory.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="processors", help="Threads.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
     files: tuple[str, ...],
     output: str,
-    *,
     game_name: str | None,
     prior: str,
     patterns: str | None,
     configurations: str | None,
     linear: bool,
-    settings: LikelihoodSettings,
+    hold: str | None,
+    value_phases: str,
+    drawishness_phases: str,
+    l2: float,
+    iterations: int,
     select: str,
     skip_moves: int,
     skip_end: float,
     quiet: bool,
     settle: bool,
-    skip_bad: bool,
-    on_disk: bool,
+    window: float | None,
     validation: float,
     seed: int,
+    skip_bad: bool,
+    on_disk: bool,
     jobs: int,
     as_json: bool,
 ) -> None:
-    """Fit value, drawishness and scale to the results of games, and write the evaluation.
+    """Fit an evaluation and its drawishness to the results of GAMES, by their likelihood.
 
-    Parameters
-    ----------
-    files
-        Game records, or positions (Parquet).
-    output
-        Evaluation file to write.
-    game_name
-        The game; None where the files tell.
-    prior
-        Where the fit begins: an evaluation file, ``default`` or ``none``.
-    patterns, configurations
-        Name of a pattern set, and a file, that the prior does not have.
-    linear
-        Whether the game's linear features enter.
-    settings
-        How to fit.
-    select, skip_moves, skip_end
-        Which positions of each game.
-    quiet
-        Only quiet ones of these.
-    settle
-        In place of each that to which quiescence with the prior leads.
-    skip_bad
-        Leave bad records out.
-    on_disk
-        Keep the terms of positions in files.
-    validation, seed
-        Share of games for early stopping, and which.
-    jobs
-        Threads.
-    as_json
-        Print JSON.
+    GAMES are game records or Parquet files of `glem positions --label result`. To fit scores, use `glem fit`.
+
+    Interrupted or killed, the same command continues; the state of the unfinished fit lies beside the output in
+    a folder that ends in .work.
     """
     from glem.core.cli.game_choice import choose_game
     from glem.core.configurations.configurations import ConfigurationSet
     from glem.core.discovery.game_positions import read_game_positions
     from glem.core.errors import BadInputError
-    from glem.core.evaluation.named import NO_EVALUATION
+    from glem.core.evaluation.named import NO_EVALUATION, load_evaluation
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.features.learning import load_learning
     from glem.core.files.names import distinct_names
-    from glem.core.fitting.likelihood_training import fit_likelihood, load_prior
+    from glem.core.fitting.likelihood import LikelihoodSettings, fit_likelihood, prior_of, without_knowledge
     from glem.core.patterns.patterns import PatternSet
     from glem.core.positions.selection.reading import reading_remarks
     from glem.core.positions.selection.selection import SelectionRule
@@ -97,16 +166,20 @@ def fit_results(
     game = choose_game(game_name, files=files)
     learning = load_learning(game.name)
     rule = SelectionRule.parse(select, skip_moves=skip_moves, skip_end=skip_end, seed=seed)
-    chosen = None
-    if patterns not in (None, "none"):
-        if patterns not in learning.pattern_sets:
-            known = ", ".join(learning.pattern_sets) or "none"
-            raise BadInputError(f"{game.name} has no pattern set {patterns!r}; it has: {known}")
-        chosen = PatternSet.from_names(learning.features, learning.pattern_sets[patterns])
+    chosen = None if patterns in (None, "none") else PatternSet.named(learning, patterns)
     if settle and prior == NO_EVALUATION:
         raise BadInputError("--settle plays exchanges out by the prior: name one with --prior")
+    settings = LikelihoodSettings(
+        l2=l2,
+        value_phases=value_phases,
+        drawishness_phases=drawishness_phases,
+        iterations=iterations,
+        names=() if hold == "value" else None,
+        drawishness_names=() if hold == "drawishness" else None,
+        window=window,
+    )
     progress = display_progress(quiet=as_json)
-    begin = load_prior(learning, prior)
+    begin = without_knowledge(learning) if prior == NO_EVALUATION else prior_of(load_evaluation(prior, game))
     summaries: list[FileSummary] = []
     provenance = {
         "fitted to": f"results of the games in {', '.join(distinct_names(files))}"[:2000],
@@ -117,7 +190,7 @@ def fit_results(
         "validation": f"{validation:g} of the games, seed {seed}",
     }
     described = {
-        "work": "fit", **provenance, "patterns": patterns, "configurations": configurations, "linear": linear,
+        "work": "tune", **provenance, "patterns": patterns, "configurations": configurations, "linear": linear,
     }  # fmt: skip
     with run_folder(work, described):
         training = fit_likelihood(

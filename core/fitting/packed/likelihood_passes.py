@@ -3,7 +3,7 @@
 A row is a position. Its items, the terms that are active in it, stand in compressed rows with their values, so that a
 pass costs what is active and not what there is. All sums are float64.
 
-With the value x in units of b, u = |x|, the log odds z of the drawishness alpha, and the result seen from the favoured
+With the value x in units of b, u = ``|x|``, the log odds z of the drawishness alpha, and the result seen from the favoured
 side, the logarithm of the correctness and its derivatives are those of equations (1) and (9)-(14):
 
     log phi = log 2 - log(2 - alpha) - log(1 + e^u)
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
 
-__all__ = ["Items", "add_slopes", "information_rows", "log_likelihood", "pack_items", "slopes_of"]
+__all__ = ["Items", "add_slopes", "information_rows", "pack_items", "slopes_of"]
 
 _LEAST_REST = 1e-300
 
@@ -145,29 +145,6 @@ def _sum_of(rows: Any, row: Any, weights: Any) -> Any:
     for place in range(rows.starts[row], rows.starts[row + 1]):
         total += weights[np.uint32(rows.items[place])] * np.float64(rows.values[place])
     return total
-
-
-@kernel
-def log_likelihood(
-    value_rows: Any,
-    draw_rows: Any,
-    result: Any,
-    weight: Any,
-    held_weight: Any,
-    value_weights: Any,
-    draw_weights: Any,
-    inverse_scale: Any,
-) -> Any:
-    """Weighted sums of log correctness over training and held-out rows, without slopes."""
-    total, held = 0.0, 0.0
-    for row in range(result.shape[0]):
-        phase = value_rows.phase[row]
-        units = inverse_scale * _sum_of(value_rows, row, value_weights[phase])
-        odds = _sum_of(draw_rows, row, draw_weights[phase])
-        log, _, _ = _slopes(units, result[row], odds)
-        total += weight[row] * log
-        held += held_weight[row] * log
-    return total, held
 
 
 @kernel

@@ -8,8 +8,6 @@ a row of Logistello's 46 instances takes 92 bytes.
 
 from __future__ import annotations
 
-import hashlib
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -22,9 +20,10 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.features.features import AtomicFeatures
-from glem.core.fitting.columns import Columns
-from glem.core.fitting.passes import Rows, sum_weights
-from glem.core.fitting.threads import ordered_map
+from glem.core.files.digests import arrays_digest
+from glem.core.fitting.packed.columns import Columns
+from glem.core.fitting.packed.passes import Rows, sum_weights
+from glem.core.fitting.packed.threads import ordered_map
 from glem.core.patterns.patterns import PatternSet, count_matches
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -97,7 +96,7 @@ class DesignBlock:
     Parameters
     ----------
     indices
-        uint16 [C, n], as :class:`~glem.core.fitting.columns.Columns` lays them out.
+        uint16 [C, n], as :class:`~glem.core.fitting.packed.columns.Columns` lays them out.
     row_starts, configurations
         int64 [n + 1] and int32 [nnz]; ``row_starts`` is [1] in a design without configurations.
     linear
@@ -118,16 +117,14 @@ class DesignBlock:
     def __len__(self) -> int:
         return len(self.order)
 
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Everything but the order."""
+        return self.indices, self.row_starts, self.configurations, self.linear, self.phase_starts
+
     @property
     def byte_count(self) -> int:
         """Memory that the rows take, the order excluded."""
-        return (
-            self.indices.nbytes
-            + self.row_starts.nbytes
-            + self.configurations.nbytes
-            + self.linear.nbytes
-            + self.phase_starts.nbytes
-        )
+        return sum(array.nbytes for array in self.arrays())
 
 
 @define(frozen=True)
@@ -335,11 +332,8 @@ class Design:
     @cached_property
     def fingerprint(self) -> str:
         """Digest of the rows, so that a checkpoint knows what it belongs to."""
-        digest = hashlib.sha256(repr((self.phase_count, self.layout, self.linear)).encode())
-        for block in self.blocks:
-            for array in (block.indices, block.row_starts, block.configurations, block.linear, block.phase_starts):
-                digest.update(zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data).to_bytes(4, "little"))
-        return digest.hexdigest()[:16]
+        arrays = (array for block in self.blocks for array in block.arrays())
+        return arrays_digest(arrays, repr((self.phase_count, self.layout, self.linear)))
 
     def count_items(
         self, segments: Sequence[Segment], weights: NDArray[np.float32]

@@ -7,7 +7,6 @@ target t with a factor, so that neighbouring phases can lend their positions (GL
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -18,8 +17,9 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import IDENTITY, Link
-from glem.core.fitting.design import Design, Segment
-from glem.core.fitting.passes import (
+from glem.core.files.digests import arrays_digest
+from glem.core.fitting.packed.design import Design, Segment
+from glem.core.fitting.packed.passes import (
     LinkTerms,
     add_gradient,
     curvature_along,
@@ -28,7 +28,7 @@ from glem.core.fitting.passes import (
     residuals_at,
     sum_weights,
 )
-from glem.core.fitting.threads import ordered_map
+from glem.core.fitting.packed.threads import ordered_map
 
 __all__ = ["Along", "Errors", "LeastSquares", "Source", "inner"]
 
@@ -219,11 +219,6 @@ class LeastSquares:
             squares.append(square)
         return np.concatenate(matches), np.concatenate(squares)
 
-    @property
-    def weight_matches(self) -> NDArray[np.float64]:
-        """Match count of every weight over the training rows, their weights summed: [targets, items]."""
-        return self._counts[0].reshape(len(self.targets), -1)
-
     @cached_property
     def parameter_matches(self) -> Vector:
         """Rows, weighted, in which each parameter has any effect: what descent divides a gradient by.
@@ -257,13 +252,10 @@ class LeastSquares:
     @cached_property
     def fingerprint(self) -> str:
         """Digest of everything that a fit's result depends on, the fitter excepted."""
-        digest = hashlib.sha256(repr((self.link, self.l2, self.targets, self.design.fingerprint)).encode())
-        for array in (self._labels, self._row_weights, self._held_weights):
-            digest.update(array.data)
+        arrays = [self._labels, self._row_weights, self._held_weights]
         if self.expansion is not None:
-            for array in (self.expansion.data, self.expansion.indices, self.expansion.indptr):
-                digest.update(array.data)
-        return digest.hexdigest()[:16]
+            arrays += [self.expansion.data, self.expansion.indices, self.expansion.indptr]
+        return arrays_digest(arrays, repr((self.link, self.l2, self.targets, self.design.fingerprint)))
 
     # ------------------------------------------------------------------------------------------ weights
 

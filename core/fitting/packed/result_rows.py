@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import zlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -14,9 +12,10 @@ from attrs import define, evolve
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.fitting.design import ActiveConfigurations
-from glem.core.fitting.likelihood_passes import Items, pack_items
-from glem.core.fitting.threads import ordered_map
+from glem.core.files.digests import arrays_digest
+from glem.core.fitting.packed.design import ActiveConfigurations
+from glem.core.fitting.packed.likelihood_passes import Items, pack_items
+from glem.core.fitting.packed.threads import ordered_map
 from glem.core.patterns.patterns import PatternSet
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -249,11 +248,8 @@ class LikelihoodRows:
     @cached_property
     def fingerprint(self) -> str:
         """Digest of the rows, so that a checkpoint knows what it belongs to."""
-        digest = hashlib.sha256(f"{self.phase_count} {self.value.weight_count} {self.draw.weight_count}".encode())
-        for block in self.blocks:
-            for array in block.arrays():
-                digest.update(zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data).to_bytes(4, "little"))
-        return digest.hexdigest()[:16]
+        arrays = (array for block in self.blocks for array in block.arrays())
+        return arrays_digest(arrays, f"{self.phase_count} {self.value.weight_count} {self.draw.weight_count}")
 
 
 def _check(chunk: LikelihoodChunk, phase_count: int) -> None:

@@ -17,8 +17,8 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.fitting.likelihood import LikelihoodProblem, PartWeights
-from glem.core.fitting.likelihood_passes import Items, information_rows, slopes_of
+from glem.core.fitting.likelihood_problem import LikelihoodProblem, PartWeights
+from glem.core.fitting.packed.likelihood_passes import Items, information_rows, slopes_of
 
 __all__ = ["MOST_PARAMETERS", "LikelihoodErrors", "likelihood_errors"]
 

@@ -1,0 +1,1 @@
+"""Active items of many positions, packed once for fast passes: what both kinds of fit work on."""

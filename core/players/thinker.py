@@ -1,0 +1,222 @@
+"""The one place where evaluation, selective search and solver are put together."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from glem.core.errors import BadInputError
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.named import load_value
+from glem.core.game.game import Game
+from glem.core.game.solver import Solver
+from glem.core.players.player import MoveChoice
+from glem.core.players.spec import SEARCH, PlayerSpec
+from glem.core.search.results import Bound, Limits, SearchResult
+from glem.core.search.searcher import Searcher, SearchSettings
+from glem.core.search.solver import solve_moves, solver_of
+from glem.core.tasks.kept import Kept
+
+__all__ = ["Thinker", "kept_thinker"]
+
+_DEPTH_BEFORE_SOLVING = 8
+"""Enough to show something at once where a solver then finds the truth."""
+
+_MOST_KEPT = 4
+
+
+class Thinker:
+    """Search and solver of a player, with the evaluation that both go by.
+
+    Parameters
+    ----------
+    game
+        The game.
+    spec
+        The player.
+    table_mb
+        Megabytes of the search's table; by default the player's. The solver's is always as large as the player says.
+
+    Raises
+    ------
+    BadInputError
+        The player does not search, it cannot be made, or its data are not those that it was resolved with.
+    """
+
+    def __init__(self, game: Game, spec: PlayerSpec, table_mb: int | None = None) -> None:
+        if spec.kind != SEARCH:
+            raise BadInputError(f"player {spec.name!r} is {spec.kind} and does not search, so it cannot analyse")
+        spec.check(game)
+        self.game = game
+        self.spec = spec
+        self.evaluation = load_value(spec.evaluation, game)
+        self.evaluator = evaluator_of(self.evaluation)
+        settings = SearchSettings(
+            table_mb=spec.table_mb if table_mb is None else table_mb, probcut=spec.load_probcut(game)
+        )
+        self.searcher = Searcher(game, self.evaluator, settings)
+        self._solver: Solver | None = None
+        if spec.solve_from or spec.result_from:
+            self._solver = solver_of(game, self.evaluator, spec.table_mb)
+
+    def clear(self) -> None:
+        """Forget everything: what is found then does not depend on what was asked before."""
+        self.searcher.clear()
+        if self._solver is not None:
+            self._solver.clear()
+
+    def warm_up(self) -> None:
+        """Compile, or load, all machine code before a clock runs."""
+        game, last = self.game, self.game.initial_position
+        self.searcher.search(last, Limits(depth=1))
+        if self._solver is not None:
+            position = last
+            while not game.is_over(position):
+                last, position = position, game.play(position, game.list_legal_moves(position)[0])
+            for result_only in (False, True):
+                self._solver.solve(last, result_only=result_only)
+        self.clear()
+
+    def solver_for(self, position: Any, moves_left: int) -> Solver | None:
+        """Return the solver where a position has at most so many moves left."""
+        return self._solver if self._solver is not None and self._solver.plies_left(position) <= moves_left else None
+
+    def judge(self, position: Any, *, fresh: bool = False) -> MoveChoice:
+        """Judge a position by the solver where it is near enough to the end, else by a search within the limits.
+
+        Parameters
+        ----------
+        position
+            The position.
+        fresh
+            Begin with an empty table, which takes none of the time that is told.
+
+        Returns
+        -------
+        MoveChoice
+            Its score lies within the game's final scores, or within the greatest log odds of the search under the
+            logistic link. It is exact where it comes from the solver, or where a full-width search has proven a win or
+            a loss and there is nothing but these. The move is -1 where the game is over.
+        """
+        limit = self.evaluator.limit / self.evaluator.steps_per_unit
+        is_odds = self.evaluation.link == LOGISTIC
+        solver = self.solver_for(position, self.spec.solve_from)
+        if fresh:
+            (self.searcher if solver is None else solver).clear()
+        begin = time.perf_counter()
+        if solver is not None:
+            solution = solver.solve(position)
+            score = limit * np.sign(solution.score) if is_odds else solution.score
+            seconds = time.perf_counter() - begin
+            return MoveChoice(_number(solution.move), float(score), 0, solution.nodes, seconds, exact=True)
+        found = self.searcher.search(position, self.spec.limits)
+        low, high = (-limit, limit) if is_odds else self.game.score_bounds
+        proven = (
+            max(map(abs, self.game.score_bounds)) <= 1
+            and self.searcher.settings.probcut is None
+            and found.lines[0].plies_to_end is not None
+        )
+        score, seconds = min(max(found.value, low), high), time.perf_counter() - begin
+        return MoveChoice(_number(found.move), score, found.depth, found.nodes, seconds, exact=proven)
+
+    def analyse(
+        self,
+        position: Any,
+        limits: Limits,
+        *,
+        lines: int,
+        stop: threading.Event,
+        previous: Sequence[Any] = (),
+        on_iteration: Callable[[SearchResult], None] | None = None,
+        exclude: Sequence[int] = (),
+    ) -> SearchResult:
+        """Find the best lines of a position that is not over.
+
+        Parameters
+        ----------
+        position
+            The position; it is solved where it has at most :attr:`PlayerSpec.solve_from` moves left.
+        limits
+            When to end.
+        lines
+            How many lines.
+        stop
+            Ends the analysis from another thread.
+        previous
+            The game's earlier positions.
+        on_iteration
+            Called with what is known after each iteration.
+        exclude
+            Moves that are not looked at; the position has others.
+        """
+
+        def search(limits: Limits) -> SearchResult:
+            return self.searcher.search(
+                position, limits, lines=lines, stop=stop, previous=previous, on_iteration=on_iteration, exclude=exclude
+            )
+
+        solver = self.solver_for(position, self.spec.solve_from)
+        if exclude or solver is None or self.evaluator.result_only or limits.clock is not None:
+            return search(limits)
+        glance = search(Limits(min(limits.depth or _DEPTH_BEFORE_SOLVING, _DEPTH_BEFORE_SOLVING), limits.nodes))
+        if glance.proven or stop.is_set():
+            return glance
+        solved = self._solved(solver, position, limits, lines, stop, glance)
+        if solved is None:
+            return search(limits)
+        if on_iteration is not None:
+            on_iteration(solved)
+        return solved
+
+    def _solved(
+        self,
+        solver: Solver,
+        position: Any,
+        limits: Limits,
+        lines: int,
+        stop: threading.Event,
+        glance: SearchResult,
+    ) -> SearchResult | None:
+        """Solve every move; None when that was not finished within the limits or was stopped."""
+        began = time.monotonic()
+        nodes = None if limits.nodes is None else limits.nodes - glance.nodes
+        seconds = None if limits.seconds is None else limits.seconds - glance.seconds
+        if (nodes is not None and nodes < 1) or (seconds is not None and seconds <= 0):
+            return None
+        found = solve_moves(self.game, solver, position, nodes=nodes, seconds=seconds, stop=stop)
+        if len(found) < len(self.game.list_legal_moves(position)) or not all(each.exact for each in found):
+            return None
+        depth, steps = solver.plies_left(position), self.evaluator.steps_per_unit
+        solved = [
+            self.searcher.line(round(each.score * steps), Bound.EXACT, each.variation, depth) for each in found[:lines]
+        ]
+        return attrs.evolve(
+            glance,
+            lines=tuple(solved),
+            depth=depth,
+            selective_depth=0,
+            nodes=glance.nodes + sum(each.nodes for each in found),
+            seconds=glance.seconds + time.monotonic() - began,
+            stopped=False,
+            proven=True,
+        )
+
+
+def _number(move: int | None) -> int:
+    return -1 if move is None else move
+
+
+_kept: Kept[Thinker] = Kept(_MOST_KEPT)
+
+
+def kept_thinker(game: Game, spec: PlayerSpec, table_mb: int | None = None) -> Thinker:
+    """Thinker that this thread keeps for further tasks, cleared; arguments and errors are those of :class:`Thinker`."""
+    thinker = _kept.get((game.name, spec, table_mb), lambda: Thinker(game, spec, table_mb))
+    thinker.clear()
+    return thinker

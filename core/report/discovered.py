@@ -1,0 +1,377 @@
+"""What the report of a discovery shows, gathered from its results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.discovery.discovery import CONFIGURATIONS, PATTERNS, Discovery
+from glem.core.errors import __version__
+from glem.core.features.features import AtomicFeatures, Relation, side_and_kind
+from glem.core.features.learning import Learning
+from glem.core.files.atomic import atomic_path
+from glem.core.fitting.fitters import FitResult
+from glem.core.fitting.least_squares import Training
+from glem.core.positions.positions import PositionSet
+from glem.core.report.data import Calibration, CellMap, DiscoveryReport, Item, LearningCurve, PhaseErrors, to_json
+from glem.core.report.page import write_page
+from glem.core.report.pages.discovery import render
+from glem.core.tasks.counts import counted
+
+__all__ = ["discovery_report", "write_discovery"]
+
+_HOW_TO_READ = """\
+An evaluation is a sum of weights, one for every pattern entry or configuration that is present in a position. \
+Weights are in {unit}, for the side to move, and differ from phase to phase{phases}.
+
+The label of a position is what the evaluation is to predict: {labels}. A correlation is that of a configuration's \
+presence with the label, over all phases of the positions that were mined. Matches are the positions learned from in \
+which a configuration, or an image of it under a symmetry of the board, is present. Its gain is the difference of its \
+mean label from that of the nearest configuration with one relation less, in standard errors.
+
+Errors are root mean square differences between prediction and label on games that no fit has seen; every position \
+counts with its weight, that of a merged one the number of equal positions. The quiet lines are baselines: a \
+feature or two, fitted phase by phase.
+
+A configuration fixes the content of the drawn cells and leaves all others open. Configurations that a symmetry of \
+the board turns into each other share one weight; the one nearest the top left is drawn.{corners}"""
+
+_ENOUGH_MATCHES = 20
+"""Positions in which an entry of a pattern counts as known."""
+_ENOUGH_IN_CELL = 30
+"""Positions with a piece of each side in a cell, with which its worth is told."""
+
+_LABELS = {
+    "result": "the result of its game",
+    "theoretical": "its exact value",
+    "auto": "its exact value where that is known, else the result of its game",
+    "search": "the score that a search found",
+}
+
+
+def _item(
+    kind: Literal["configuration", "pattern"],
+    name: str,
+    features: AtomicFeatures,
+    relations: Sequence[Relation],
+    weights: NDArray[np.float64],
+    matches: NDArray[np.float64],
+    *,
+    significance: float | None = None,
+    note: str = "",
+) -> Item:
+    """Item of some relations: on the board what lies on a cell, in words the rest; weights where there were matches."""
+    cells: dict[int, str] = {}
+    other = []
+    for relation in relations:
+        feature = features[relation.feature]
+        if feature.cell is not None and feature.cell not in cells:
+            cells[feature.cell] = feature.value_name(relation.value)
+        else:
+            other.append(features.describe(relation))
+    return Item(
+        kind,
+        name,
+        dict(sorted(cells.items())),
+        other,
+        np.where(matches > 0, weights, np.nan).tolist(),
+        [round(matched) for matched in matches],
+        significance,
+        note,
+    )
+
+
+def _configuration_items(found: Discovery) -> tuple[Item, ...]:
+    """Return the configurations whose weights move evaluations most, of each symmetry class that nearest the top left.
+
+    The influence of a weight in a phase is the standard deviation of what it adds, ``|w| sqrt(p (1 - p))`` for a share p
+    of positions in which it counts; classes are ranked by the root mean square of that over the phases.
+    """
+    training = found.trainings.get(CONFIGURATIONS)
+    if training is None:
+        return ()
+    configurations, features = found.candidates.configurations, found.learning.features
+    weights = training.weights.configurations
+    matches = training.weights.match_counts[:, training.weights.patterns.shape[1] :]
+    influence = _influence(weights, matches, training.phase_weights)
+    table = configurations.table
+    cells_of = [feature.cell for feature in features.features]
+
+    def lying(member: np.int64) -> list[tuple[bool, int]]:
+        cells = [cells_of[table.features[relation]] for relation in configurations.relations_of(int(member))]
+        return sorted((cell is None, cell or 0) for cell in cells)
+
+    items = []
+    for chosen in np.argsort(-influence, kind="stable")[: found.settings.shown]:
+        if influence[chosen] == 0:
+            break
+        member = int(min(np.flatnonzero(found.classes == chosen), key=lying))
+        relations = [table[int(relation)] for relation in configurations.relations_of(member)]
+        items.append(
+            _item(
+                "configuration",
+                configurations.describe(member, features),
+                features,
+                relations,
+                weights[:, chosen],
+                matches[:, chosen],
+                significance=float(found.correlations[member]),
+            )
+        )
+    return tuple(items)
+
+
+def _pattern_items(found: Discovery) -> tuple[Item, ...]:
+    """For every pattern the entry that moves evaluations most, with what the whole pattern contributes."""
+    training = found.trainings.get(PATTERNS)
+    patterns = training.evaluation.patterns if training is not None else None
+    if training is None or patterns is None:
+        return ()
+    weights = training.weights.patterns
+    matches = training.weights.match_counts[:, : patterns.weight_count]
+    sizes = training.phase_weights
+    influence = _influence(weights, matches, sizes)
+    items = []
+    for place, pattern in enumerate(patterns.patterns):
+        part = slice(int(patterns.weight_starts[place]), int(patterns.weight_starts[place + 1]))
+        chosen = part.start + int(np.argmax(influence[part]))
+        share = matches[:, part] / np.maximum(sizes, 1)[:, None]
+        mean = (share * weights[:, part]).sum(axis=1)
+        spread = np.sqrt(np.maximum((share * weights[:, part] ** 2).sum(axis=1) - mean**2, 0))
+        overall = float(np.sqrt((spread**2).mean()))
+        valid = int((matches[:, part].sum(axis=0) >= _ENOUGH_MATCHES).sum())
+        note = (
+            f"The strongest of {patterns.weight_sizes[place]:,} entries, {valid:,} of which match at least "
+            f"{_ENOUGH_MATCHES} positions; what all entries together add has a standard deviation of {overall:.1f}."
+        )
+        relations = patterns.describe(chosen)[1]
+        name, columns = pattern.name.replace("_", " "), (weights[:, chosen], matches[:, chosen])
+        items.append((-overall, _item("pattern", name, patterns.features, relations, *columns, note=note)))
+    return tuple(item for _, item in sorted(items, key=lambda pair: pair[0]))
+
+
+def _influence(
+    weights: NDArray[np.float64], matches: NDArray[np.float64], sizes: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    share = np.clip(matches / np.maximum(sizes, 1)[:, None], 0, 1)
+    spread: NDArray[np.float64] = np.sqrt((weights**2 * share * (1 - share)).mean(axis=0))
+    return np.nan_to_num(spread)
+
+
+def _cell_maps(found: Discovery) -> tuple[CellMap, ...]:
+    """Heat maps: what a cell's content is worth, the mean label with an own piece less that with the opponent's."""
+    maps = []
+    for name, sums in zip(*_cell_moments(found.learning, found.sample), strict=True):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            difference = sums[:, 1] / sums[:, 0] - sums[:, 3] / sums[:, 2]
+        enough = np.minimum(sums[:, 0], sums[:, 2]) >= _ENOUGH_IN_CELL
+        maps.append(CellMap(name, np.where(enough, difference, np.nan).tolist()))
+    return tuple(maps)
+
+
+def _cell_moments(learning: Learning, sample: PositionSet, maps: int = 3) -> tuple[list[str], NDArray[np.float64]]:
+    """Label sums by own and opponent's pieces in each cell, over thirds of the phases or each one, with their names.
+
+    float64 [maps, cells, 4]: for each map and cell, number and label sum with an own piece, then with the opponent's.
+
+    No maps where the values of cells are not named as either side's: nothing else tells whose they are.
+    """
+    layout = learning.game.layout
+    if layout is None:
+        return [], np.zeros((0, 0, 4))
+    maps = min(maps, len(learning.phases))
+    phase = learning.phases.of(sample.positions).astype(np.int64)
+    values = learning.features.values(sample.positions)
+    third = np.minimum(phase * maps // len(learning.phases), maps - 1)
+    sums = np.zeros((maps, layout.rows * layout.columns, 4))
+    for place, feature in enumerate(learning.features.features):
+        if feature.cell is None:
+            continue
+        sides = [side_and_kind(name)[0] for name in feature.value_names]
+        for side, owner in enumerate(("own", "opponent")):
+            here = np.isin(values[:, place], [feature.low + at for at, found in enumerate(sides) if found == owner])
+            sums[:, feature.cell, 2 * side] += np.bincount(third[here], minlength=maps)
+            sums[:, feature.cell, 2 * side + 1] += np.bincount(third[here], sample.label[here], maps)
+    if not (sums[..., 0].any() and sums[..., 2].any()):
+        return [], sums[:0]
+    names = learning.phases.names
+    parts = [[name for at, name in enumerate(names) if at * maps // len(names) == part] for part in range(maps)]
+    return [f"phases {part[0]} to {part[-1]}" if len(part) > 1 else f"phase {part[0]}" for part in parts], sums
+
+
+def _curves(learning: Learning, model: str, results: Sequence[FitResult | None]) -> list[LearningCurve]:
+    names = learning.phases.names if len(results) == len(learning.phases) else ("all phases",)
+    return [
+        LearningCurve(
+            name=f"{model}, {name}",
+            iterations=list(range(len(result.training_errors))),
+            training=np.sqrt(result.training_errors).tolist(),
+            validation=np.sqrt(result.held_out_errors).tolist(),
+        )
+        for name, result in zip(names, results, strict=True)
+        if result is not None
+    ]
+
+
+def _cell_names(learning: Learning) -> dict[int, str]:
+    """Name of each cell of the board by the game's layout; otherwise of the first feature that lies on it."""
+    layout = learning.game.layout
+    names: dict[int, str] = dict(enumerate(layout.cell_names)) if layout is not None else {}
+    for feature in learning.features.features:
+        if feature.cell is not None:
+            names.setdefault(feature.cell, feature.name)
+    return names
+
+
+def _corners(learning: Learning) -> str:
+    layout = learning.game.layout
+    if layout is None:
+        return ""
+    names = _cell_names(learning)
+    first, last = (names.get(cell, "") for cell in (0, layout.rows * layout.columns - 1))
+    return f" Every board has {first} at the top left and {last} at the bottom right." if first and last else ""
+
+
+def write_discovery(found: Discovery, folder: Path) -> DiscoveryReport:
+    """Write ``report.html`` and ``discovery.json``, the same as data, into the folder of a discovery."""
+    report = discovery_report(found)
+    write_page(render(report), folder / "report.html")
+    with atomic_path(folder / "discovery.json") as temporary:
+        temporary.write_text(json.dumps(to_json(report), indent=1, sort_keys=True))
+    return report
+
+
+def discovery_report(found: Discovery) -> DiscoveryReport:
+    """Gather what a discovery found for its report; the learning curves are those of the best model."""
+    learning, assessment = found.learning, found.assessment
+    unit, phases, described = learning.label_unit, learning.phases.names, learning.phases.description
+    curves: list[LearningCurve] = []
+    if found.trainings:
+        model = min(found.trainings, key=lambda name: float(assessment.errors[name][-1]))
+        curves = _curves(learning, model, found.trainings[model].weights.results)
+    maps = _cell_maps(found)
+    return DiscoveryReport(
+        title=f"What decides a game of {learning.game.title}",
+        game_title=learning.game.title,
+        layout=learning.game.layout,
+        summary=_summary(found),
+        facts=_facts(found, has_maps=bool(maps)),
+        phases=phases,
+        phase_description=described,
+        curves=curves,
+        errors=PhaseErrors(
+            phases=phases,
+            counts=assessment.counts.tolist(),
+            models={name: errors[:-1].tolist() for name, errors in assessment.errors.items()},
+            unit=unit,
+            baselines=assessment.baselines,
+            weights=assessment.weights.tolist(),
+        ),
+        calibrations=[
+            Calibration(name, bins.predicted.tolist(), bins.observed.tolist(), bins.counts.tolist(), unit)
+            for name, bins in assessment.calibrations.items()
+        ],
+        configurations=_configuration_items(found),
+        patterns=_pattern_items(found),
+        unit=unit,
+        how_to_read=_HOW_TO_READ.format(
+            unit=unit,
+            phases=f" ({described})" if described else "",
+            labels=_LABELS.get(found.positions.label_kind, "the score that is given for it"),
+            corners=_corners(learning),
+        ),
+        cell_maps=maps,
+        cell_map_title="What a cell is worth: mean label with an own piece there, less the mean with an opponent's.",
+        significance_name="correlation",
+        cell_names=_cell_names(learning),
+    )
+
+
+def _unimproved_phases(training: Training) -> str:
+    """Names of the phases whose held-out error no iteration improved; empty when there are none."""
+    results = training.weights.results
+    names = training.evaluation.learning.phases.names if len(results) > 1 else ("all phases",)
+    return ", ".join(name for name, result in zip(names, results, strict=True) if result and not result.improved)
+
+
+def _summary(found: Discovery) -> str:
+    """Tell in a few sentences what was searched, found and reached."""
+    learning, candidates, assessment, trainings = found.learning, found.candidates, found.assessment, found.trainings
+    unit = f"{learning.label_unit} root mean square error"
+    reached = " and ".join(f"{name} reach {float(assessment.errors[name][-1]):.2f}" for name in trainings)
+    claims = [f"{reached} {unit}"] if trainings else []
+    if assessment.baselines:
+        best_baseline = min(assessment.baselines, key=lambda name: float(assessment.errors[name][-1]))
+        against = f"{float(assessment.errors[best_baseline][-1]):.2f}"
+        claims.append(
+            f"the best baseline ({best_baseline}) {against}"
+            if trainings
+            else f"the best baseline ({best_baseline}) reaches {against} {unit}"
+        )
+    configurations = (
+        f"No configurations: {candidates.lacking}."
+        if candidates.lacking
+        else (
+            f"Of {counted(candidates.mined, 'configuration')} that occur often enough, {candidates.significant:,} say "
+            "more about the outcome than every generalization of theirs."
+        )
+    )
+    told = f" On games that no fit has seen, {', '.join(claims)}." if claims else ""
+    unlearned = "".join(
+        f" All weights of {name} stay at zero in {phases}: no iteration did better on the games for early stopping."
+        for name, training in trainings.items()
+        if (phases := _unimproved_phases(training))
+    )
+    sources = found.positions.sources
+    origin = "" if not sources else f" from {sources[0] if len(sources) == 1 else f'{len(sources):,} sources'}"
+    searched = f"{counted(len(found.positions), 'position')} of {learning.game.title}{origin}, searched for what"
+    return f"{searched} tells the winner. {configurations}{told}{unlearned}"
+
+
+def _facts(found: Discovery, *, has_maps: bool) -> dict[str, str]:
+    positions, candidates, settings = found.positions, found.candidates, found.settings
+    plan, mined = settings.mining, len(found.sample)
+    facts = {
+        "positions": f"{len(positions):,} from {counted(len(np.unique(positions.game_key)), 'different game')}",
+        "sources": ", ".join(positions.sources) or "unknown",
+        "labels": positions.label_kind,
+        "learned from": f"{counted(len(found.training_set), 'position')}, held out {len(found.held_out):,}",
+        "mined": (
+            f"{counted(mined, 'position')}, at least {counted(plan.matches_for(mined), 'match')}, "
+            f"{'any size' if plan.size_limit is None else f'up to {plan.size_limit} relations'}, within {plan.within}"
+        ),
+        "configurations": (
+            f"{candidates.mined:,} mined; {candidates.significant:,} significant with a gain of {plan.least_gain:g}; "
+            f"{int(found.classes.max(initial=-1)) + 1:,} classes of them kept, "
+            f"with all images {len(candidates.configurations):,}"
+        ),
+        "seed": str(settings.seed),
+        "fit": (
+            f"{settings.fit.fitter!r}, penalty {settings.fit.l2:g}, smoothing {settings.fit.smoothing}, "
+            f"{settings.validation:.0%} of the games for early stopping"
+        ),
+        "glem": __version__,
+    }
+    if candidates.incomplete:
+        facts["mining"] = candidates.incomplete
+    if candidates.lacking:
+        facts["no configurations"] = candidates.lacking
+    if not has_maps and positions.game.layout is not None:
+        facts["no maps of the board"] = "no feature of a cell has values called own and opponent"
+    if not (positions.weight == 1).all():
+        facts["weights of positions"] = (
+            f"{float(positions.weight.sum(dtype=np.float64)):,.0f} in all: fits, errors and calibration count a "
+            "position as often as its weight, the mining and the maps count it once"
+        )
+    for name, training in found.trainings.items():
+        weights = training.weights
+        fitted = int(((weights.patterns != 0).sum()) + (weights.configurations != 0).sum())
+        facts[f"weights of {name}"] = f"{fitted:,} fitted over {len(weights.bias)} phases"
+        if kept_start := _unimproved_phases(training):
+            facts[f"held-out error of {name}"] = f"never improved in {kept_start}: all weights there stay at zero"
+    return facts

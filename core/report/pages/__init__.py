@@ -1,0 +1,1 @@
+"""The pages, one for each kind of report."""
