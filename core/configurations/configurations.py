@@ -289,7 +289,7 @@ def close_under_symmetry(
     -------
     closed
         The set followed by the missing images, over a table that holds their relations too. The match count of an
-        added configuration is 0, as nobody counted it (:func:`glem.core.configurations.mining.count_matches` does).
+        added configuration is 0, as nobody counted it.
     origin
         int64 array [C']: index of the configuration that each one is an image of; its own for the old ones.
     """

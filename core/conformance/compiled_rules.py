@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations, position_at, store_position
-from glem.core.conformance.playouts import GUARD_ROWS, Sample, guarded_buffer, moves_in, place_of, same
+from glem.core.conformance.playouts import GUARD_ROWS, Sample, columns_of, guarded_buffer, moves_in, same
 from glem.core.conformance.report import Examination, OpenCheck
 from glem.core.game.game import Game, count_moves, final_score, hash_key, is_over, legal_moves, play, transform
 from glem.core.game.optional_operations import (
+    OPTIONAL_OPERATIONS,
     extension,
     is_drawn,
     move_hint,
@@ -49,9 +50,9 @@ def _end_all(rules: Any, columns: Any, over: Any) -> None:
         over[row] = is_over(rules, position_at(columns, row))
 
 
-def _score_all(rules: Any, columns: Any, rows: Any, scores: Any) -> None:
-    for place in range(rows.shape[0]):
-        scores[place] = final_score(rules, position_at(columns, rows[place]))
+def _score_all(rules: Any, columns: Any, scores: Any) -> None:
+    for row in range(scores.shape[0]):
+        scores[row] = final_score(rules, position_at(columns, row))
 
 
 def _hash_all(rules: Any, columns: Any, keys: Any) -> None:
@@ -119,6 +120,27 @@ def _order_all(rules: Any, before: Any, after: Any, moves: Any, hints: Any) -> N
         hints[row] = move_order(rules, position_at(before, row), moves[row], position_at(after, row))
 
 
+_VALUES: dict[str, tuple[Callable[..., None], Any]] = {
+    "is_over": (_end_all, np.bool_),
+    "final_score": (_score_all, np.float64),  # a score that is no whole number must not look like one
+    "hash_key": (_hash_all, np.uint64),
+    "count_moves": (_count_all, np.int64),
+    "no_moves_score": (_settle_all, np.int64),
+    "reversible_plies": (_reach_all, np.int64),
+    "plies_left": (_bound_all, np.int64),
+    "is_drawn": (_draw_all, np.bool_),
+    "table_key": (_key_all, np.uint64),
+    "must_move": (_force_all, np.bool_),
+}
+"""Operations that give a number for a position: kernel and dtype."""
+
+_AT_THE_END = ("final_score", "no_moves_score")
+"""Those of them that are asked where there are no moves."""
+
+_OF_MOVES: dict[str, Callable[..., None]] = {"extension": _extend_all, "move_order": _order_all, "move_hint": _hint_all}
+"""Operations that give a number for a move."""
+
+
 class _Comparison:
     """Compiled functions of a game against its plain ones, on a sample."""
 
@@ -128,58 +150,61 @@ class _Comparison:
         self.played = [row for row, move in enumerate(sample.played) if move is not None]
         self.moves = np.array([sample.played[row] for row in self.played], np.int32)
 
-    def check(self, rules: Operations, operation: str, label: str, body: Callable[[OpenCheck], None]) -> None:
+    def check(self, rules: Operations, operation: str, body: Callable[[OpenCheck], None], label: str = "") -> None:
         """Run one comparison, unless the operation is absent or cannot be compiled."""
+        name = f"{label or operation} compiled"
         if operation not in rules:
-            self.examination.skip(f"{label} compiled", AGREEMENT, f"the game has no {operation}")
+            self.examination.skip(name, AGREEMENT, f"the game has no {operation}")
             return
-        self.examination.compare_compiled(
-            f"{label} compiled", AGREEMENT, body, lambda: rules.plain_reasons.get(operation)
-        )
+        self.examination.compare_compiled(name, AGREEMENT, body, lambda: rules.plain_reasons.get(operation))
 
     def compare(
         self, name: str, rows: Sequence[int], expected: Callable[[int], Any], found: NDArray[Any], check: OpenCheck
     ) -> None:
         """Compare numbers, one of each row."""
-        for place, row in enumerate(rows):
+        for row, value in zip(rows, found, strict=True):
             wanted = expected(row)
             check.expect(
-                found[place] == wanted,
-                f"{name}: plain rules give {wanted}, compiled {found[place]}, {place_of(self.game, self.sample, row)}",
+                value == wanted, f"{name}: plain rules give {wanted}, compiled {value}, {self.sample.place(row)}"
             )
 
     def columns_at(self, rows: Sequence[int]) -> Any:
         """Take some positions of the sample, as columns."""
         return type(self.columns)(*(column[list(rows)] for column in self.columns))
 
-    def numbers(
-        self, rules: Operations, operation: str, kernel: Callable[..., None], kind: Any, label: str | None = None
-    ) -> None:
+    def numbers(self, rules: Operations, operation: str) -> None:
         """Compare an operation that gives a number for a position."""
+        kernel, kind = _VALUES[operation]
 
         def body(check: OpenCheck) -> None:
-            found = np.zeros(len(self.all_rows), kind)
-            compiled(kernel)(rules, self.columns, found)
+            rows = self.sample.ends if operation in _AT_THE_END else self.all_rows
+            found = np.zeros(len(rows), kind)
+            compiled(kernel)(rules, self.columns_at(rows), found)
             plain = rules[operation]
-            self.compare(operation, self.all_rows, lambda row: kind(plain(self.sample.positions[row])), found, check)
+            self.compare(operation, rows, lambda row: kind(plain(self.sample.positions[row])), found, check)
 
-        self.check(rules, operation, label or operation, body)
+        self.check(rules, operation, body)
 
     def listing(self, rules: Operations, label: str) -> None:
         """Compare the legal moves, in their order."""
 
         def body(check: OpenCheck) -> None:
-            moves = np.tile(guarded_buffer(self.game), (len(self.all_rows), 1))
-            counts = np.zeros(len(self.all_rows), np.int64)
-            compiled(_list_all)(rules, self.columns, np.int64(GUARD_ROWS), moves, counts)
+            moves, counts = self.listed(_list_all, rules)
             for row in self.all_rows:
-                where = place_of(self.game, self.sample, row)
+                where = self.sample.place(row)
                 legal = self.sample.legal[row]
                 found = moves_in(self.game, moves[row], counts[row], where)
                 agree = found == legal if rules is self.game.rules else sorted(found) == sorted(legal)
                 check.expect(agree, f"plain rules list {legal}, compiled {found}, {where}")
 
-        self.check(rules, "legal_moves", label, body)
+        self.check(rules, "legal_moves", body, label)
+
+    def listed(self, kernel: Callable[..., None], rules: Operations) -> tuple[Any, NDArray[np.int64]]:
+        """List moves of all positions in guarded buffers, with their numbers."""
+        moves = np.tile(guarded_buffer(self.game), (len(self.all_rows), 1))
+        counts = np.zeros(len(self.all_rows), np.int64)
+        compiled(kernel)(rules, self.columns, np.int64(GUARD_ROWS), moves, counts)
+        return moves, counts
 
     def playing(self, rules: Operations, label: str) -> None:
         """Compare the positions after the moves that were played."""
@@ -189,94 +214,58 @@ class _Comparison:
             compiled(_play_all)(rules, self.columns_at(self.played), self.moves, children)
             for place, row in enumerate(self.played):
                 move = int(self.moves[place])
-                wanted = self.game.play(self.sample.positions[row], move)
-                found = position_at(children, place)
+                wanted, found = self.game.play(self.sample.positions[row], move), position_at(children, place)
                 check.cases += 1
                 if not same(found, wanted):
-                    name, where = self.game.format_move(move), place_of(self.game, self.sample, row)
+                    name, where = self.game.format_move(move), self.sample.place(row)
                     check.fail(f"after {name} plain rules give {wanted}, compiled {found}, {where}")
 
-        self.check(rules, "play", label, body)
+        self.check(rules, "play", body, label)
 
-    def scoring(self) -> None:
-        """Compare final scores."""
-        game, sample = self.game, self.sample
-
-        def body(check: OpenCheck) -> None:
-            ends = np.array(sample.ends, np.int64)
-            scores = np.zeros(len(ends), np.float64)  # a score that is no whole number must not look like one
-            compiled(_score_all)(game.rules, self.columns, ends, scores)
-            self.compare("final_score", sample.ends, lambda row: game.final_score(sample.positions[row]), scores, check)
-
-        self.check(game.rules, "final_score", "final_score", body)
-
-    def transforming(self) -> None:
+    def transforming(self, function: Callable[..., Any]) -> None:
         """Compare the images of positions."""
         game, sample = self.game, self.sample
-        assert game.transform is not None
-        function, count = game.transform, len(self.all_rows)
 
         def body(check: OpenCheck) -> None:
             rows = sample.some(_SYMMETRY_SAMPLE)
             for symmetry in range(game.symmetry_count):
-                images = game.empty_columns(count)
+                images = game.empty_columns(len(self.all_rows))
                 compiled(_transform_all)(game.rules, self.columns, np.int64(symmetry), images)
                 for row in rows:
-                    wanted = function(sample.positions[row], symmetry)
+                    wanted, found = function(sample.positions[row], symmetry), position_at(images, row)
                     check.expect(
-                        same(position_at(images, row), wanted),
-                        f"symmetry {symmetry}: plain rules give {wanted}, compiled {position_at(images, row)}, "
-                        f"{place_of(game, sample, row)}",
+                        same(found, wanted),
+                        f"symmetry {symmetry}: plain rules give {wanted}, compiled {found}, {sample.place(row)}",
                     )
 
-        self.check(game.rules, "transform", "transform", body)
-
-    def settling(self, rules: Operations) -> None:
-        """Compare the scores of positions without moves."""
-
-        def body(check: OpenCheck) -> None:
-            ends = self.sample.ends
-            found = np.zeros(len(ends), np.int64)
-            compiled(_settle_all)(rules, self.columns_at(ends), found)
-            plain = rules["no_moves_score"]
-            self.compare("no_moves_score", ends, lambda row: plain(self.sample.positions[row]), found, check)
-
-        self.check(rules, "no_moves_score", "no_moves_score", body)
+        self.check(game.rules, "transform", body)
 
     def tactical(self, rules: Operations) -> None:
         """Compare the moves for quiescence, in their order."""
 
         def body(check: OpenCheck) -> None:
-            moves = np.tile(guarded_buffer(self.game), (len(self.all_rows), 1))
-            counts = np.zeros(len(self.all_rows), np.int64)
-            compiled(_list_tactical)(rules, self.columns, np.int64(GUARD_ROWS), moves, counts)
+            moves, counts = self.listed(_list_tactical, rules)
             for row in self.all_rows:
                 plain = guarded_buffer(self.game)
                 count = int(rules["tactical_moves"](self.sample.positions[row], plain, GUARD_ROWS))
-                listed = count if count >= 0 else ~count
-                same_moves = np.array_equal(
-                    plain[GUARD_ROWS : GUARD_ROWS + listed], moves[row, GUARD_ROWS : GUARD_ROWS + listed]
-                )
+                listed = slice(GUARD_ROWS, GUARD_ROWS + (count if count >= 0 else ~count))
                 check.expect(
-                    counts[row] == count and same_moves,
-                    f"tactical_moves: plain code gives {count}, {plain[GUARD_ROWS : GUARD_ROWS + listed]}, compiled "
-                    f"{counts[row]}, {moves[row, GUARD_ROWS : GUARD_ROWS + listed]}, "
-                    f"{place_of(self.game, self.sample, row)}",
+                    counts[row] == count and np.array_equal(plain[listed], moves[row, listed]),
+                    f"tactical_moves: plain code gives {count}, {plain[listed]}, compiled {counts[row]}, "
+                    f"{moves[row, listed]}, {self.sample.place(row)}",
                 )
 
-        self.check(rules, "tactical_moves", "tactical_moves", body)
+        self.check(rules, "tactical_moves", body)
 
-    def of_moves(self, rules: Operations, operation: str, kernel: Callable[..., None]) -> None:
+    def of_moves(self, rules: Operations, operation: str) -> None:
         """Compare an operation that gives a number for a move."""
         sample = self.sample
 
         def body(check: OpenCheck) -> None:
             following = [self.game.play(sample.positions[row], int(self.moves[n])) for n, row in enumerate(self.played)]
-            after = self.game.empty_columns(len(following))
-            for place, position in enumerate(following):
-                store_position(after, place, position)
             found = np.zeros(len(following), np.int64)
-            compiled(kernel)(rules, self.columns_at(self.played), after, self.moves, found)
+            before, after = self.columns_at(self.played), columns_of(self.game, following)
+            compiled(_OF_MOVES[operation])(rules, before, after, self.moves, found)
             plain = rules[operation]
             children = dict(zip(self.played, following, strict=True))
 
@@ -286,7 +275,7 @@ class _Comparison:
 
             self.compare(operation, self.played, expected, found, check)
 
-        self.check(rules, operation, operation, body)
+        self.check(rules, operation, body)
 
 
 def check_compiled(game: Game, sample: Sample, examination: Examination) -> None:
@@ -301,41 +290,25 @@ def check_compiled(game: Game, sample: Sample, examination: Examination) -> None
             stored = position_at(columns, row)
             check.cases += 1
             if not same(stored, position):
-                check.fail(f"columns make it {stored}, {place_of(game, sample, row)}")
+                check.fail(f"columns make it {stored}, {sample.place(row)}")
     comparison = _Comparison(game, sample, columns, examination)
-    rules, searching = game.rules, game.search_rules
+    rules, searching, replaced = game.rules, game.search_rules, game.search_functions
     comparison.listing(rules, "legal_moves")
     comparison.playing(rules, "play")
-    comparison.numbers(rules, "is_over", _end_all, np.bool_)
-    comparison.scoring()
-    comparison.numbers(rules, "hash_key", _hash_all, np.uint64)
-    comparison.numbers(rules, "count_moves", _count_all, np.int64)
+    for operation in ("is_over", "final_score", "hash_key", "count_moves"):
+        comparison.numbers(rules, operation)
     if game.transform is None:
         examination.skip("transform compiled", AGREEMENT, "the game has no symmetries")
     else:
-        comparison.transforming()
-    replaced = game.search_functions
+        comparison.transforming(game.transform)
     if "legal_moves" in replaced:
         comparison.listing(searching, "legal_moves of the search")
     if "play" in replaced:
         comparison.playing(searching, "play of the search")
     if "tactical_moves" in replaced:
         comparison.tactical(searching)
-    if "no_moves_score" in replaced:
-        comparison.settling(searching)
-    if "reversible_plies" in replaced:
-        comparison.numbers(searching, "reversible_plies", _reach_all, np.int64)
-    if "plies_left" in replaced:
-        comparison.numbers(searching, "plies_left", _bound_all, np.int64)
-    if "is_drawn" in replaced:
-        comparison.numbers(searching, "is_drawn", _draw_all, np.bool_)
-    if "table_key" in replaced:
-        comparison.numbers(searching, "table_key", _key_all, np.uint64)
-    if "must_move" in replaced:
-        comparison.numbers(searching, "must_move", _force_all, np.bool_)
-    if "extension" in replaced:
-        comparison.of_moves(searching, "extension", _extend_all)
-    if "move_order" in replaced:
-        comparison.of_moves(searching, "move_order", _order_all)
-    if "move_hint" in replaced:
-        comparison.of_moves(searching, "move_hint", _hint_all)
+    for operation in OPTIONAL_OPERATIONS:
+        if operation in replaced and operation in _VALUES:
+            comparison.numbers(searching, operation)
+        elif operation in replaced and operation in _OF_MOVES:
+            comparison.of_moves(searching, operation)

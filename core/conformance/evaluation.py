@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.borrowed import Borrowed
 from glem.core.compiling.kernels import compiled
-from glem.core.conformance.playouts import Sample, columns_of, place_of, rows_of, sample_of
+from glem.core.conformance.playouts import Sample, columns_of, sample_of
 from glem.core.conformance.report import BrokenPromise, ConformanceReport, Examination, OpenCheck, examine
 from glem.core.errors import PluginError
 from glem.core.evaluation.integers.recomputing import evaluator_of, recomputing_evaluator
@@ -213,9 +213,9 @@ def _check_values(evaluation: LinearEvaluation, sample: Sample, values: _Values,
             evaluation.configuration_weights,
             evaluation.linear_weights,
         )
-        found = evaluation.predict(columns_of(game, sample.positions))
-        for row in rows_of(game, sample, check):
-            position, where = sample.positions[row], place_of(game, sample, row)
+        found = evaluation.predict(sample.columns())
+        for row in sample.rows(check):
+            position, where = sample.positions[row], sample.place(row)
             phase = learning.phases.phase_of(position)
             if not 0 <= phase < len(learning.phases):
                 raise BrokenPromise(f"phase_of gives {phase!r}, expected 0 to {len(learning.phases) - 1}, {where}")
@@ -231,7 +231,7 @@ def _check_values(evaluation: LinearEvaluation, sample: Sample, values: _Values,
         half = len(found) // 2
         apart = evaluation.predict(columns_of(game, sample.positions[half:]))
         for other in np.flatnonzero(apart != found[half:]):
-            check.fail(f"the value depends on the batch, {place_of(game, sample, half + int(other))}")
+            check.fail(f"the value depends on the batch, {sample.place(half + int(other))}")
 
 
 def _check_images(evaluation: LinearEvaluation, sample: Sample, examination: Examination) -> None:
@@ -241,17 +241,14 @@ def _check_images(evaluation: LinearEvaluation, sample: Sample, examination: Exa
         examination.skip("values and symmetries", promise, "no symmetries are given")
         return
     with examination.check("values and symmetries", promise) as check:
-        own = evaluation.predict(columns_of(game, sample.positions))
+        own = evaluation.predict(sample.columns())
         room = _ROUNDING * (1 + float(np.abs(own).max(initial=0)) + _largest_sum(evaluation))
         for symmetry in range(1, game.symmetry_count):
             images = [game.transform(position, symmetry) for position in sample.positions]
             found = evaluation.predict(columns_of(game, images))
             check.cases += len(found)
             for row in np.flatnonzero(np.abs(found - own) > room):
-                check.fail(
-                    f"the value is {own[row]}, under symmetry {symmetry} {found[row]}, "
-                    f"{place_of(game, sample, int(row))}"
-                )
+                check.fail(f"the value is {own[row]}, under symmetry {symmetry} {found[row]}, {sample.place(int(row))}")
 
 
 def _largest_sum(evaluation: LinearEvaluation) -> float:
@@ -278,10 +275,10 @@ def _check_file(evaluation: LinearEvaluation, sample: Sample, examination: Exami
             one, other = getattr(evaluation, name), getattr(read, name)
             check.expect(one.tobytes() == other.tobytes() and one.shape == other.shape, f"{name} change in the file")
         check.expect(read.link == evaluation.link, f"the link {evaluation.link} becomes {read.link}")
-        columns = columns_of(game, sample.positions)
+        columns = sample.columns()
         own, found = evaluation.predict(columns), read.predict(columns)
         for row in np.flatnonzero(own != found):
-            check.fail(f"the value is {own[row]}, after reading {found[row]}, {place_of(game, sample, int(row))}")
+            check.fail(f"the value is {own[row]}, after reading {found[row]}, {sample.place(int(row))}")
 
 
 # ----------------------------------------------------------------------------------- forms for the search
@@ -386,8 +383,8 @@ def _follow_games(
         accumulators[:] = _SENTINEL
         fields = _Memory(form.data, accumulators)
         memory: Any = fields if plain else Borrowed(fields)
-        for ply, row in enumerate(rows_of(game, sample, check, rows), start=_FIRST_PLY):
-            position, where = sample.positions[row], place_of(game, sample, row)
+        for ply, row in enumerate(sample.rows(check, rows), start=_FIRST_PLY):
+            position, where = sample.positions[row], sample.place(row)
             if row == rows[0]:
                 score = int(begin(operations, position, memory, np.int64(ply)))
             else:
@@ -408,11 +405,11 @@ def _follow_games(
         words = form.width
         check.expect(
             np.all(accumulators[: _FIRST_PLY * words] == _SENTINEL),
-            f"accumulators before the first ply are written, in the game {place_of(game, sample, rows[-1])}",
+            f"accumulators before the first ply are written, in the game {sample.place(rows[-1])}",
         )
         check.expect(
             np.all(accumulators[(_FIRST_PLY + len(rows)) * words :][:words] == _SENTINEL) or words == 0,
-            f"accumulators behind the last ply are written, in the game {place_of(game, sample, rows[-1])}",
+            f"accumulators behind the last ply are written, in the game {sample.place(rows[-1])}",
         )
 
 
@@ -428,14 +425,14 @@ def _check_search(evaluation: LinearEvaluation, sample: Sample, examination: Exa
     def body(check: OpenCheck) -> None:
         settings = SearchSettings(table_mb=_SEARCH_TABLE_MB)
         searchers = [Searcher(game, evaluator, settings, plain=plain) for plain in (True, False)]
-        for row in rows_of(game, sample, check, rows):
+        for row in sample.rows(check, rows):
             position = sample.positions[row]
             one, other = (searcher.search(position, Limits(depth=_SEARCH_DEPTH)) for searcher in searchers)
             for name in ("lines", "depth", "nodes"):
                 found, wanted = getattr(other, name), getattr(one, name)
                 check.expect(
                     found == wanted,
-                    f"{name}: the plain search finds {wanted}, the compiled one {found}, {place_of(game, sample, row)}",
+                    f"{name}: the plain search finds {wanted}, the compiled one {found}, {sample.place(row)}",
                 )
 
     examination.compare_compiled(

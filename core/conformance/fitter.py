@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 
 from glem.core.conformance.evaluation import random_evaluation
 from glem.core.conformance.known_problem import ABSENT, KnownProblem
-from glem.core.conformance.playouts import columns_of, sample_of
+from glem.core.conformance.playouts import sample_of
 from glem.core.conformance.report import BrokenPromise, ConformanceReport, Examination, examine
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import IDENTITY, LOGISTIC
 from glem.core.features.learning import Learning
 from glem.core.fitting.fitters import FitResult, Fitter
 from glem.core.fitting.least_squares_problem import LeastSquares
-from glem.core.fitting.packed.design import Design, LinearTerms
+from glem.core.fitting.packed.blocks import LinearTerms
+from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import fit_phases
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -412,7 +413,7 @@ def _check_game(fitter: Fitter, learning: Learning, games: int, seed: int, exami
     promise = f"on positions of {game.title}, the error falls, and weights without a match stay 0"
     with examination.check("game", promise) as check:
         wanted = random_evaluation(learning, seed)
-        columns = columns_of(game, sample.positions)
+        columns = sample.columns()
         design = Design.build(
             [(learning.features.values(columns), learning.phases.of(columns))],
             phase_count=len(learning.phases),

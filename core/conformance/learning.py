@@ -8,7 +8,7 @@ import numpy as np
 
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import position_at
-from glem.core.conformance.playouts import Sample, columns_of, place_of, rows_of, same, sample_of
+from glem.core.conformance.playouts import Sample, columns_of, same, sample_of
 from glem.core.conformance.report import ConformanceReport, Examination, OpenCheck, examine
 from glem.core.errors import GlemError
 from glem.core.evaluation.linear import LinearEvaluation
@@ -140,8 +140,7 @@ def _examine_pattern_sets(learning: Learning, sample: Sample, examination: Exami
             for symmetry, image in enumerate(images, start=1):
                 for row in np.flatnonzero((_entries(patterns, image) != own).any(axis=1)):
                     check.fail(
-                        f"pattern set {name!r} has other entries under symmetry {symmetry}, "
-                        f"{place_of(game, sample, int(row))}"
+                        f"pattern set {name!r} has other entries under symmetry {symmetry}, {sample.place(int(row))}"
                     )
 
 
@@ -190,8 +189,8 @@ def _examine_features(features: AtomicFeatures, sample: Sample, examination: Exa
     positions = sample.positions
     plain = np.zeros((len(positions), count), np.int16)
     with examination.check("features", "every feature is written, within its range, and nothing else is") as check:
-        for row in rows_of(game, sample, check):
-            position, where = positions[row], place_of(game, sample, row)
+        for row in sample.rows(check):
+            position, where = positions[row], sample.place(row)
             written = []
             for sentinel in _SENTINELS:
                 buffer = np.full(count + _GUARD_VALUES, sentinel, np.int16)
@@ -216,7 +215,7 @@ def _examine_features(features: AtomicFeatures, sample: Sample, examination: Exa
         for row, place in np.argwhere(found[:, :count] != plain):
             check.fail(
                 f"{features[int(place)].name!r}: plain code gives {plain[row, place]}, compiled {found[row, place]}, "
-                f"{place_of(game, sample, int(row))}"
+                f"{sample.place(int(row))}"
             )
 
     examination.compare_compiled(
@@ -248,15 +247,15 @@ def _examine_features(features: AtomicFeatures, sample: Sample, examination: Exa
                     name, image = features[int(place)].name, features[int(images[place])].name
                     check.fail(
                         f"{name!r} is {plain[row, place]}, under symmetry {symmetry} its image {image!r} is "
-                        f"{values[images[place]]}, {place_of(game, sample, row)}"
+                        f"{values[images[place]]}, {sample.place(row)}"
                     )
 
 
 def _examine_phases(phases: Phases, sample: Sample, examination: Examination) -> None:
     game = phases.game
     with examination.check("phases", "every position has one phase, the same for its images") as check:
-        for row in rows_of(game, sample, check):
-            position, where = sample.positions[row], place_of(game, sample, row)
+        for row in sample.rows(check):
+            position, where = sample.positions[row], sample.place(row)
             phase = phases.phase_of(position)
             check.expect(
                 isinstance(phase, int | np.integer) and 0 <= phase < len(phases),
@@ -267,12 +266,12 @@ def _examine_phases(phases: Phases, sample: Sample, examination: Examination) ->
                 check.expect(image == phase, f"phase {phase} is {image} under symmetry {symmetry}, {where}")
 
     def body(check: OpenCheck) -> None:
-        found = phases.of(columns_of(game, sample.positions))
-        for row in rows_of(game, sample, check):
+        found = phases.of(sample.columns())
+        for row in sample.rows(check):
             phase = phases.phase_of(sample.positions[row])
             check.expect(
                 found[row] == phase,
-                f"plain code gives {phase}, compiled {found[row]}, {place_of(game, sample, row)}",
+                f"plain code gives {phase}, compiled {found[row]}, {sample.place(row)}",
             )
 
     examination.compare_compiled(

@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
-from glem.core.conformance.playouts import Sample, check_position, place_of, rows_of, same
+from glem.core.conformance.playouts import Sample, check_position, same
 from glem.core.conformance.report import BrokenPromise, Examination, OpenCheck
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game, game_names
@@ -19,14 +19,14 @@ _WHOLE_LISTS = 64
 def check_text(game: Game, sample: Sample, examination: Examination) -> None:
     """Examine the texts of positions and moves."""
     with examination.check("text", "positions and moves survive being written and read") as check:
-        for row in rows_of(game, sample, check):
+        for row in sample.rows(check):
             position = sample.positions[row]
             text = game.format_position(position)
             if not isinstance(text, str):
-                raise BrokenPromise(f"format_position gives {text!r}, expected a text, {place_of(game, sample, row)}")
+                raise BrokenPromise(f"format_position gives {text!r}, expected a text, {sample.place(row)}")
             check.expect("\n" not in text, f"format_position writes more than one line: {text!r}")
             read_position = game.parse_position(text)
-            where = place_of(game, sample, row)
+            where = sample.place(row)
             check_position(game, read_position, f"parse_position({text!r})", where)
             check.expect(
                 same(read_position, position),
@@ -55,13 +55,13 @@ def _check_texts_at(game: Game, sample: Sample, check: OpenCheck) -> None:
     if game.format_move_at is None or game.parse_move_at is None:
         return
     whole = set(sample.some(_WHOLE_LISTS))
-    for row in rows_of(game, sample, check):
+    for row in sample.rows(check):
         position, played = sample.positions[row], sample.played[row]
         moves = sample.legal[row] if row in whole else [] if played is None else [played]
         texts: dict[str, int] = {}
         for move in moves:
             text = game.format_move_at(position, move)
-            where = place_of(game, sample, row)
+            where = sample.place(row)
             if not isinstance(text, str) or not text or " " in text:
                 raise BrokenPromise(f"format_move_at writes move {move} as {text!r}, expected one word, {where}")
             check.expect(
@@ -114,7 +114,7 @@ def check_pickling(game: Game, sample: Sample, examination: Examination) -> None
             copy = pickle.loads(pickle.dumps(position))  # noqa: S301 - made one call ago
             check.expect(
                 type(copy) is type(position) and same(copy, position),
-                f"a position changes under pickling, {place_of(game, sample, row)}",
+                f"a position changes under pickling, {sample.place(row)}",
             )
         rules = pickle.loads(pickle.dumps(game.rules))  # noqa: S301 - made one call ago
         check.expect(rules.functions == game.rules.functions, "the rules change under pickling")

@@ -27,9 +27,7 @@ __all__ = [
     "list_moves",
     "move_text",
     "moves_in",
-    "place_of",
     "play_sample",
-    "rows_of",
     "same",
     "sample_of",
     "show",
@@ -57,6 +55,8 @@ class Sample:
 
     Parameters
     ----------
+    game
+        The game.
     positions, legal, played, history
         The rows.
     over
@@ -69,6 +69,7 @@ class Sample:
         Of the games, and of what :meth:`some` draws.
     """
 
+    game: Game
     positions: list[Any] = field(factory=list)
     legal: list[list[int]] = field(factory=list)
     played: list[int | None] = field(factory=list)
@@ -99,6 +100,23 @@ class Sample:
                 others.append(row)
         generator = random.Random(self.seed)  # noqa: S311 - no secret depends on it
         return sorted([*first.values(), *generator.sample(others, min(count, len(others)))])
+
+    def place(self, row: int) -> str:
+        """Text of a position, with the moves that led there."""
+        if row not in self.places:
+            self.places[row] = "in\n" + show(self.game, self.positions[row], self.history[row])
+        return self.places[row]
+
+    def rows(self, check: OpenCheck, rows: Iterable[int] | None = None) -> Iterator[int]:
+        """Go through rows, all by default; what a plugin's code raises meanwhile is shown with the position."""
+        for row in range(len(self.positions)) if rows is None else rows:
+            check.place = lambda row=row: self.place(row)
+            yield row
+        check.place = None
+
+    def columns(self) -> Any:
+        """All positions as a position of columns."""
+        return columns_of(self.game, self.positions)
 
     def drop_last(self) -> None:
         """Take the last row away."""
@@ -138,22 +156,6 @@ def guarded_buffer(game: Game) -> NDArray[np.int32]:
     return np.full(game.max_moves + 2 * GUARD_ROWS, GUARD, np.int32)
 
 
-def place_of(game: Game, sample: Sample, row: int) -> str:
-    """Text of a position of the sample, with the moves that led there."""
-    found = sample.places.get(row)
-    if found is None:
-        found = sample.places[row] = "in\n" + show(game, sample.positions[row], sample.history[row])
-    return found
-
-
-def rows_of(game: Game, sample: Sample, check: OpenCheck, rows: Iterable[int] | None = None) -> Iterator[int]:
-    """Go through rows of a sample, all by default; what a plugin's code raises meanwhile is shown with the position."""
-    for row in range(len(sample.positions)) if rows is None else rows:
-        check.place = lambda row=row: place_of(game, sample, row)
-        yield row
-    check.place = None
-
-
 def columns_of(game: Game, positions: list[Any]) -> Any:
     """Positions as a position of columns."""
     columns = game.empty_columns(len(positions))
@@ -166,9 +168,9 @@ def sample_of(game: Game, games: int, seed: int, examination: Examination) -> Sa
     """Play random games of a game whose rules are not themselves under examination, no more than tell something."""
     if games < 1:
         raise BadInputError(f"a conformance check needs at least one game, got {games}")
-    sample = Sample()
+    sample = Sample(game)
     with examination.check("play", "random games can be played") as check:
-        play_sample(game, games, seed, sample, check, most_positions=MOST_POSITIONS)
+        play_sample(sample, games, seed, check, most_positions=MOST_POSITIONS)
     return sample
 
 
@@ -221,15 +223,13 @@ def moves_in(game: Game, buffer: NDArray[np.int32], count: Any, where: str) -> l
     return moves
 
 
-def play_sample(
-    game: Game, games: int, seed: int, sample: Sample, check: OpenCheck, *, most_positions: int | None = None
-) -> None:
+def play_sample(sample: Sample, games: int, seed: int, check: OpenCheck, *, most_positions: int | None = None) -> None:
     """Play random games into ``sample``, with every check that needs the game's course.
 
     No game begins when there are ``most_positions`` or more.
     What has been played when a promise breaks stays in the sample, without the position that broke it.
     """
-    sample.broken_off, sample.seed = True, seed
+    game, sample.broken_off, sample.seed = sample.game, True, seed
     generator = random.Random(seed)  # noqa: S311 - no secret depends on it
     for _ in range(games):
         if most_positions is not None and len(sample.positions) >= most_positions:

@@ -19,16 +19,14 @@ from glem.core.conformance.playouts import (
     check_position,
     list_moves,
     move_text,
-    place_of,
     play_sample,
-    rows_of,
     same,
     show,
 )
 from glem.core.conformance.report import BrokenPromise, ConformanceReport, Examination, OpenCheck, examine
 from glem.core.conformance.searching import SEARCH_PLAY, SOLVER, check_search_functions, check_solver
 from glem.core.errors import BadInputError
-from glem.core.game.declarations import INTERFACE_VERSION, game_problems
+from glem.core.game.declarations import INTERFACE_VERSION
 from glem.core.game.game import Game
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -75,7 +73,7 @@ def check_game(
     if games < 1:
         raise BadInputError(f"a conformance check needs at least one game, got {games}")
     examination = Examination(game.title)
-    sample = Sample()
+    sample = Sample(game)
 
     def where_played(name: str, promise: str, check: Callable[[], None]) -> Callable[[], None]:
         """Step that is left out where the games, or the rules that they are played by, are not to be relied upon."""
@@ -113,9 +111,6 @@ def check_game(
 
 def _check_facts(game: Game, examination: Examination) -> None:
     with examination.check("facts", "the game's description is complete and consistent") as check:
-        check.cases += 1
-        for problem in game_problems(game):
-            check.fail(problem)
         check.expect(
             game.interface_version == INTERFACE_VERSION,
             f"interface_version is {game.interface_version}, this is glem with version {INTERFACE_VERSION}",
@@ -136,7 +131,7 @@ def _check_playouts(game: Game, games: int, seed: int, sample: Sample, examinati
         "over, play gives positions of one type, games end within max_plies"
     )
     with examination.check("play", promise) as check:
-        play_sample(game, games, seed, sample, check)
+        play_sample(sample, games, seed, check)
     if not sample.positions:
         # What asks for no moves can be examined on it all the same.
         sample.doubt = "play is broken from the first position on"
@@ -155,14 +150,14 @@ def _check_repeatable(game: Game, sample: Sample, examination: Examination) -> N
             sample.doubt = f"the rules give {_CHANCE}"
 
         position, repeated = game.initial_position, True
-        for row in rows_of(game, sample, check):
+        for row in sample.rows(check):
             # The same games once more: a hidden state has moved on since.
             fresh = not sample.history[row]
             if not fresh and not repeated:
                 # What follows on another position is no new failure.
                 continue
             position = game.initial_position if fresh else position
-            where = place_of(game, sample, row)
+            where = sample.place(row)
             legal = list_moves(game, position, where)
             repeated = legal == sample.legal[row]
             check.cases += 1
@@ -221,8 +216,8 @@ def _check_scores(game: Game, sample: Sample, examination: Examination) -> None:
         examination.skip("scores", promise, "not looked at: play is broken before a game has ended")
         return
     with examination.check("scores", promise) as check:
-        for row in rows_of(game, sample, check, sample.ends):
-            where = place_of(game, sample, row)
+        for row in sample.rows(check, sample.ends):
+            where = sample.place(row)
             position = sample.positions[row]
             score = game.final_score(position)
             if not isinstance(score, int | np.integer) or isinstance(score, bool):
@@ -290,25 +285,25 @@ def _check_hash(game: Game, sample: Sample, examination: Examination) -> None:
     with examination.check("hash", promise) as check:
         keys: dict[int, int] = {}
         known: dict[tuple[Any, ...], int] = {}
-        for row in rows_of(game, sample, check):
+        for row in sample.rows(check):
             position = sample.positions[row]
             given: Any = game.hash_key(position)
             if not isinstance(given, int | np.integer) or isinstance(given, bool):
-                raise BrokenPromise(f"hash_key gives {given!r}, expected a np.uint64, {place_of(game, sample, row)}")
+                raise BrokenPromise(f"hash_key gives {given!r}, expected a np.uint64, {sample.place(row)}")
             key = int(given)
             if not 0 <= key < 1 << 64:
-                raise BrokenPromise(f"hash_key gives {key}, expected 0 to 2^64 - 1, {place_of(game, sample, row)}")
+                raise BrokenPromise(f"hash_key gives {key}, expected 0 to 2^64 - 1, {sample.place(row)}")
             content = tuple(value.item() for value in position)
             first_key = known.setdefault(content, key)
             check.expect(
                 first_key == key and int(game.hash_key(position)) == key,
-                f"hash_key gives one position {first_key:#x} and {key:#x}, {place_of(game, sample, row)}",
+                f"hash_key gives one position {first_key:#x} and {key:#x}, {sample.place(row)}",
             )
             twin = keys.setdefault(key, row)
             check.expect(
                 same(sample.positions[twin], position) or _differ_in_counter(game, sample.positions[twin], position),
-                f"hash_key {key:#x} stands for two positions, {place_of(game, sample, row)}\nand "
-                f"{place_of(game, sample, twin)}{_counter_advice(position, sample.positions[twin])}",
+                f"hash_key {key:#x} stands for two positions, {sample.place(row)}\nand "
+                f"{sample.place(twin)}{_counter_advice(position, sample.positions[twin])}",
             )
         words = np.array(sorted(keys), np.uint64)
         pairs = len(words) * (len(words) - 1) / 2 / 2**_HASH_WINDOW_BITS
@@ -353,8 +348,8 @@ def _check_symmetries(game: Game, sample: Sample, examination: Examination) -> N
     rows = sorted({*sample.some(_SYMMETRY_SAMPLE), *sample.ends[:_SYMMETRY_SAMPLE]})
     with examination.check("symmetries", _SYMMETRIES) as check:
         products = {pair: set(symmetries) for pair in itertools.product(symmetries, symmetries)}
-        for row in rows_of(game, sample, check, rows):
-            position, where = sample.positions[row], place_of(game, sample, row)
+        for row in sample.rows(check, rows):
+            position, where = sample.positions[row], sample.place(row)
             images = [game.transform(position, symmetry) for symmetry in symmetries]
             for symmetry, image in enumerate(images):
                 check_position(game, image, f"transform by symmetry {symmetry}", where)
@@ -375,7 +370,7 @@ def _check_symmetries(game: Game, sample: Sample, examination: Examination) -> N
 def _check_image(game: Game, sample: Sample, row: int, symmetry: int, image: Any, check: OpenCheck) -> None:
     assert game.transform is not None
     assert game.transform_move is not None
-    where = place_of(game, sample, row)
+    where = sample.place(row)
     moves = {move: game.transform_move(move, symmetry) for move in sample.legal[row]}
     image_moves = list_moves(game, image, where)
     wrong, missing = Counter(moves.values()) - Counter(image_moves), Counter(image_moves) - Counter(moves.values())

@@ -15,8 +15,6 @@ from glem.core.conformance.playouts import (
     guarded_buffer,
     list_moves,
     moves_in,
-    place_of,
-    rows_of,
     same,
 )
 from glem.core.conformance.report import BrokenPromise, Examination, OpenCheck
@@ -59,12 +57,12 @@ def check_search_functions(game: Game, sample: Sample, seed: int, examination: E
             likely = difflib.get_close_matches(name, known, 1)
             hint = f"did you mean {likely[0]!r}?" if likely else f"there are {', '.join(known)}"
             check.expect(name in known, f"the search knows no operation {name!r}; {hint}")
-        for row in rows_of(game, sample, check):
+        for row in sample.rows(check):
             _check_replaced(game, sample, row, check)
     if "tactical_moves" in functions:
         with examination.check("tactical moves", _TACTICAL) as check:
-            for row in rows_of(game, sample, check):
-                _list_tactical(game, sample.positions[row], sample.legal[row], place_of(game, sample, row))
+            for row in sample.rows(check):
+                _list_tactical(game, sample.positions[row], sample.legal[row], sample.place(row))
                 check.cases += 1
             _walk_tactically(game, sample, seed, check)
     if any(name in functions for name in OPTIONAL_OPERATIONS[1:]):
@@ -74,7 +72,7 @@ def check_search_functions(game: Game, sample: Sample, seed: int, examination: E
 
 def _check_replaced(game: Game, sample: Sample, row: int, check: OpenCheck) -> None:
     """Compare the rules that the search uses in place of the game's own."""
-    functions, position, where = game.search_functions, sample.positions[row], place_of(game, sample, row)
+    functions, position, where = game.search_functions, sample.positions[row], sample.place(row)
     if "legal_moves" in functions:
         buffer = guarded_buffer(game)
         count = functions["legal_moves"](position, buffer, GUARD_ROWS)
@@ -130,8 +128,8 @@ def _list_tactical(game: Game, position: Any, legal: list[int], where: str) -> l
 
 def _walk_tactically(game: Game, sample: Sample, seed: int, check: OpenCheck) -> None:
     generator = random.Random(seed)  # noqa: S311 - no secret depends on it
-    for row in rows_of(game, sample, check, sample.some(_TACTICAL_WALKS)):
-        position, where = sample.positions[row], place_of(game, sample, row)
+    for row in sample.rows(check, sample.some(_TACTICAL_WALKS)):
+        position, where = sample.positions[row], sample.place(row)
         for _ in range(game.max_plies + 1):
             moves = _list_tactical(game, position, list_moves(game, position, where), where)
             if not moves:
@@ -156,8 +154,8 @@ def _check_numbers(game: Game, sample: Sample, check: OpenCheck) -> None:
     # Of very many positions, every move of some and the move played of all.
     whole = set(sample.some(_WHOLE_LISTS))
     moves_after, plies_to_equal = _moves_after(game, sample), _plies_to_equal(sample)
-    for row in rows_of(game, sample, check):
-        position, where = sample.positions[row], place_of(game, sample, row)
+    for row in sample.rows(check):
+        position, where = sample.positions[row], sample.place(row)
         check.cases += 1
         if "plies_left" in functions:
             bound = _whole(functions["plies_left"](position), 0, unlimited, "plies_left", where)
@@ -276,12 +274,12 @@ def check_solver(game: Game, sample: Sample, examination: Examination) -> None:
         return
     with examination.check("solver", SOLVER) as check:
         solver = game.make_solver(table_mb=_SOLVER_TABLE_MB)
-        for row in rows_of(game, sample, check, known):
+        for row in sample.rows(check, known):
             _check_solution(game, solver, sample, row, known[row], check)
 
 
 def _check_solution(game: Game, solver: Any, sample: Sample, row: int, value: _Value, check: OpenCheck) -> None:
-    position, where = sample.positions[row], place_of(game, sample, row)
+    position, where = sample.positions[row], sample.place(row)
     names = [game.format_move(move) for move in value.moves]
     bound = solver.plies_left(position)
     check.expect(bound >= value.longest, f"plies_left gives {bound}, {value.longest} moves are possible, {where}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from attrs import define, field
@@ -14,7 +14,7 @@ from glem.core.compiling.operations import Operations, generic_operation, positi
 from glem.core.errors import PluginError
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.features import AtomicFeatures
-from glem.core.game.declarations import explain_arguments, learning_problems, phases_problems, refuse
+from glem.core.game.declarations import explained, kind_problems, phases_problems, refuse
 from glem.core.game.families import LEARNING_FAMILIES_GROUP, family_of, load_member
 from glem.core.game.game import Game, load_game
 from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, load_plugin, plugin_names, plugin_owner
@@ -33,6 +33,7 @@ def _fill_phases(operations: Any, columns: Any, count: int, phases: Any) -> None
         phases[row] = phase_of(operations, position_at(columns, row))
 
 
+@explained
 @define(frozen=True, eq=False)
 class Phases:
     """Game stages with weights of their own ("position type", GLEM section 5.2), ordered.
@@ -61,7 +62,7 @@ class Phases:
     operations: Operations = field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        refuse("phases", phases_problems(self, Game))
+        refuse("phases", [*kind_problems(self), *phases_problems(self)])
         object.__setattr__(self, "operations", Operations(f"{self.game.name}-phases", {"phase_of": self.phase_of}))
 
     def __len__(self) -> int:
@@ -89,6 +90,7 @@ class Phases:
         return phases
 
 
+@explained
 @define(frozen=True, eq=False)
 class Learning:
     """What a game gives to learning.
@@ -159,16 +161,9 @@ class Learning:
     groupings: Mapping[str, Callable[[Any], tuple[tuple[str, ...], NDArray[Any]]]] = field(factory=dict)
     evaluations: Mapping[str, Callable[[], Any]] = field(factory=dict)
 
-    def __new__(cls, *arguments: Any, **named: Any) -> Self:
-        """Refuse arguments that do not fit before Python does, in words for the author of a plugin."""
-        # Unpickling makes an empty value first and fills it.
-        if arguments or named:
-            explain_arguments(cls, "learning", arguments, named)
-        return object.__new__(cls)
-
     def __attrs_post_init__(self) -> None:
         label = f"learning of {self.game.name!r}" if isinstance(self.game, Game) else "learning"
-        refuse(label, learning_problems(self, {"game": Game, "features": AtomicFeatures, "phases": Phases}))
+        refuse(label, kind_problems(self))
 
 
 def learning_names() -> list[str]:

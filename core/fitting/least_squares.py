@@ -11,7 +11,6 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.configurations.configurations import ConfigurationSet
-from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, Link
@@ -19,7 +18,8 @@ from glem.core.features.learning import Learning
 from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.count_rules import CountRules
 from glem.core.fitting.fitters import Fitter
-from glem.core.fitting.packed.design import ActiveConfigurations, Design, LinearTerms
+from glem.core.fitting.packed.blocks import LinearTerms, active_configurations
+from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import PhaseWeights, fit_phases, neighbours
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import PositionSet
@@ -121,26 +121,6 @@ def value_chunks(
         yield learning.features.values(part), learning.phases.of(part)
 
 
-def _active_classes(terms: Terms) -> ActiveConfigurations | None:
-    if terms.configurations is None:
-        return None
-    matcher = ConfigurationMatcher(terms.configurations)
-    most_specific, classes = terms.most_specific, terms.classes
-
-    def active(values: NDArray[np.int16]) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
-        starts, found = matcher.active(values, most_specific=most_specific)
-        if classes is None:
-            return starts, found
-        # Ids must ascend inside a row: sort by (row, class) as one number.
-        count = int(classes.max(initial=-1)) + 1
-        rows = np.repeat(np.arange(len(values), dtype=np.int64), np.diff(starts))
-        keys = rows * count + classes[found]
-        keys.sort()
-        return starts, (keys - rows * count).astype(np.int32)
-
-    return active
-
-
 def train(
     positions: PositionSet,
     learning: Learning,
@@ -220,9 +200,10 @@ class _Fit:
     def rows(self, rows: NDArray[np.int64], phases: Sequence[int] | None) -> PhaseWeights:
         """Fit on some positions."""
         terms, settings = self.terms, self.settings
-        classes = 0
+        classes, active = 0, None
         if terms.configurations is not None:
             classes = len(terms.configurations) if terms.classes is None else int(terms.classes.max(initial=-1)) + 1
+            active = active_configurations(terms.configurations, terms.classes, most_specific=terms.most_specific)
         columns = self.positions.positions
         if len(rows) < len(self.positions):
             columns = type(columns)(*(column[rows] for column in columns))
@@ -230,7 +211,7 @@ class _Fit:
             value_chunks(self.learning, columns, CHUNK if terms.configurations is None else _CONFIGURATION_CHUNK),
             phase_count=len(self.learning.phases),
             patterns=terms.patterns,
-            configurations=_active_classes(terms),
+            configurations=active,
             configuration_count=classes,
             linear=LinearTerms.from_names(self.learning.features, terms.linear),
             jobs=self.jobs,
@@ -272,16 +253,12 @@ def _joined(fit: _Fit, counts: NDArray[np.int64]) -> PhaseWeights:
     known = np.flatnonzero(counts)
     fitted = {int(number): fit.one_phase(int(number)) for number in known}
     nearest = [min(fitted, key=lambda number: (abs(number - phase), -number)) for phase in range(len(counts))]
-    rows = [(phase, fitted[number], number) for phase, number in enumerate(nearest)]
-    return PhaseWeights(
-        bias=np.array([weights.bias[number] for _, weights, number in rows]),
-        patterns=np.array([weights.patterns[number] for _, weights, number in rows]),
-        configurations=np.array([weights.configurations[number] for _, weights, number in rows]),
-        linear=np.array([weights.linear[number] for _, weights, number in rows]),
-        match_counts=np.array([weights.match_counts[phase] for phase, weights, _ in rows]),
-        link=fit.settings.link,
-        results=tuple(weights.results[phase] for phase, weights, _ in rows),
-    )
+    own = [fitted[number] for number in nearest]
+    kinds = ("bias", "patterns", "configurations", "linear")
+    arrays: Any = {kind: np.array([getattr(fitted[number], kind)[number] for number in nearest]) for kind in kinds}
+    match_counts = np.array([weights.match_counts[phase] for phase, weights in enumerate(own)])
+    results = tuple(weights.results[phase] for phase, weights in enumerate(own))
+    return PhaseWeights(**arrays, match_counts=match_counts, link=fit.settings.link, results=results)
 
 
 def _evaluation(

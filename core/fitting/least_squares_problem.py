@@ -7,7 +7,7 @@ target t with a factor, so that neighbouring phases can lend their positions (GL
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import IDENTITY, Link
 from glem.core.files.digests import arrays_digest
+from glem.core.fitting.packed.blocks import Rows
 from glem.core.fitting.packed.design import Design, Segment
-from glem.core.fitting.packed.passes import (
+from glem.core.fitting.packed.least_squares_passes import (
     LinkTerms,
     add_gradient,
     curvature_along,
@@ -301,13 +302,12 @@ class LeastSquares:
         def work(slab: _Slab) -> tuple[float, float, NDArray[np.float32]]:
             gradient = np.zeros(len(weights[0]), np.float32)
             error = held = 0.0
-            for piece in slab.pieces:
-                rows = slice(piece.first, piece.first + len(piece.segment))
+            for block, start, stop, rows in self._calls(slab):
                 one, other = pass_over(
-                    self.design.rows(piece.segment.block),
+                    block,
                     weights[slab.target],
-                    np.int64(piece.segment.start),
-                    np.int64(piece.segment.stop),
+                    start,
+                    stop,
                     self._labels[rows],
                     self._row_weights[rows],
                     self._held_weights[rows],
@@ -332,18 +332,19 @@ class LeastSquares:
         sums = np.empty(self.row_count, np.float32) if out is None else out
 
         def work(slab: _Slab) -> None:
-            for piece in slab.pieces:
-                sum_weights(
-                    self.design.rows(piece.segment.block),
-                    weights[slab.target],
-                    np.int64(piece.segment.start),
-                    np.int64(piece.segment.stop),
-                    sums[piece.first : piece.first + len(piece.segment)],
-                )
+            for block, start, stop, rows in self._calls(slab):
+                sum_weights(block, weights[slab.target], start, stop, sums[rows])
 
         for _ in ordered_map(self.jobs, work, self._slabs):
             pass
         return sums
+
+    def _calls(self, slab: _Slab) -> Iterator[tuple[Rows, np.int64, np.int64, slice]]:
+        """For each piece of a slab its block, start and stop there, and its rows among all."""
+        for piece in slab.pieces:
+            own = piece.segment
+            rows = slice(piece.first, piece.first + len(own))
+            yield self.design.rows(own.block), np.int64(own.start), np.int64(own.stop), rows
 
     def along(
         self,
@@ -359,11 +360,9 @@ class LeastSquares:
         """
         link = self._link_terms
 
-        def work(rows: slice) -> tuple[float, float, float]:
-            result: tuple[float, float, float] = errors_along(
-                sums[rows], steps[rows], np.float64(length), self._labels[rows], self._row_weights[rows], link
-            )
-            return result
+        def work(rows: slice) -> tuple[float, ...]:
+            own = self._labels[rows], self._row_weights[rows]
+            return tuple(errors_along(sums[rows], steps[rows], np.float64(length), *own, link))
 
         value, slope, curvature = self._summed(work)
         if self.l2:
@@ -401,18 +400,9 @@ class LeastSquares:
         """
         link = self._link_terms
 
-        def work(rows: slice) -> tuple[float, float]:
-            result: tuple[float, float] = residuals_at(
-                sums[rows],
-                steps[rows],
-                np.float64(length),
-                self._labels[rows],
-                self._row_weights[rows],
-                self._held_weights[rows],
-                link,
-                residuals[rows],
-            )
-            return result
+        def work(rows: slice) -> tuple[float, ...]:
+            own = self._labels[rows], self._row_weights[rows], self._held_weights[rows]
+            return tuple(residuals_at(sums[rows], steps[rows], np.float64(length), *own, link, residuals[rows]))
 
         return self._errors(*self._summed(work))
 
@@ -422,14 +412,8 @@ class LeastSquares:
 
         def work(slab: _Slab) -> NDArray[np.float32]:
             gradient = np.zeros(length, np.float32)
-            for piece in slab.pieces:
-                add_gradient(
-                    self.design.rows(piece.segment.block),
-                    gradient,
-                    np.int64(piece.segment.start),
-                    np.int64(piece.segment.stop),
-                    residuals[piece.first : piece.first + len(piece.segment)],
-                )
+            for block, start, stop, rows in self._calls(slab):
+                add_gradient(block, gradient, start, stop, residuals[rows])
             return gradient
 
         total = np.zeros((len(self.targets), length))

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from attrs import define, evolve
 from numpy.typing import NDArray
 
 from glem.core.configurations.configurations import ConfigurationSet
-from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning
 from glem.core.fitting.fitters import FileCheckpoint
-from glem.core.fitting.likelihood_problem import LikelihoodProblem, LikelihoodWeights, PartWeights, phase_basis
-from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows, LikelihoodTerms
+from glem.core.fitting.likelihood_problem import LikelihoodProblem, PartWeights, phase_basis
+from glem.core.fitting.packed.blocks import LinearTerms, Packing, active_configurations
+from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows
 from glem.core.fitting.quasi_newton import Minimum, minimize
 from glem.core.fitting.standard_errors import LikelihoodErrors, likelihood_errors
 from glem.core.patterns.patterns import PatternSet
@@ -31,6 +32,7 @@ __all__ = [
     "LikelihoodTraining",
     "fit_likelihood",
     "prior_of",
+    "widened",
     "without_knowledge",
 ]
 
@@ -209,26 +211,23 @@ def fit_likelihood(
         raise BadInputError(f"the held-out share of games must be at least 0 and below 1, got {held_out}")
     if on_disk and work is None:
         raise BadInputError("terms are kept on disk in the work folder: name one")
-    learning = prior.learning
-    basic = _Widened(prior.value, tuple(linear), patterns, configurations)
-    drawn = _Widened(prior.drawishness, tuple(drawishness), None, None)
+    basic, drawn = widened(prior.value, linear, patterns, configurations), widened(prior.drawishness, drawishness)
     rows = LikelihoodRows.build(
         _chunks(parts, prior, chosen.window, held_out, seed),
-        phase_count=len(learning.phases),
-        value=basic.terms(),
-        draw=drawn.terms(),
+        value=_packing(basic),
+        draw=_packing(drawn),
         folder=work / "rows" if on_disk and work is not None else None,
         jobs=jobs,
         progress=progress,
     )
-    phases = len(learning.phases)
+    value = _part(basic, chosen.value_phases, chosen.names)
     problem = LikelihoodProblem(
         rows,
-        basic.part(phase_basis(chosen.value_phases, phases), chosen.names),
-        drawn.part(phase_basis(chosen.drawishness_phases, phases), chosen.drawishness_names),
+        value,
+        _part(drawn, chosen.drawishness_phases, chosen.drawishness_names),
         scale=prior.scale,
         l2=chosen.l2,
-        fit_scale=chosen.l2 > 0 and bool(np.any(basic.prior())),
+        fit_scale=chosen.l2 > 0 and bool(np.any(value.prior)),
         jobs=jobs,
     )
     checkpoint = None
@@ -248,15 +247,16 @@ def fit_likelihood(
     parameters = minimum.parameters * problem.units
     weights = problem.weights_of(parameters)
     errors = likelihood_errors(problem, parameters)
-    held_out_games = round(problem.held_weight)
+    # The scale goes into the weights: the value then means the log odds of the expected score.
+    basic, drawn = _with_weights(basic, weights.value / weights.scale), _with_weights(drawn, weights.draw)
     return LikelihoodTraining(
-        evaluation=_evaluation(basic, drawn, weights, provenance),
+        evaluation=ResultEvaluation(basic, drawn, 1.0, provenance or {}),
         prior_scale=weights.scale,
         minimum=minimum,
         errors=None if errors is None else evolve(errors, value=errors.value / weights.scale),
         positions=len(rows),
         games=round(problem.total_weight),
-        held_out_games=held_out_games,
+        held_out_games=round(problem.held_weight),
         parameters=problem.parameter_count,
     )
 
@@ -280,94 +280,67 @@ def _chunks(
             yield chunk
 
 
-def _evaluation(
-    value: _Widened, draw: _Widened, weights: LikelihoodWeights, provenance: dict[str, str] | None
-) -> ResultEvaluation:
-    # The scale goes into the weights: the value then means the log odds of the expected score.
-    return ResultEvaluation(
-        value.with_weights(weights.value / weights.scale), draw.with_weights(weights.draw), 1.0, provenance or {}
+def widened(
+    evaluation: LinearEvaluation,
+    names: Iterable[str],
+    patterns: PatternSet | None = None,
+    configurations: ConfigurationSet | None = None,
+) -> LinearEvaluation:
+    """Take features, patterns and configurations into an evaluation, with weights 0.
+
+    Raises
+    ------
+    BadInputError
+        It has patterns or configurations of its own, or a feature is unknown.
+    """
+    if patterns is not None and evaluation.patterns is not None:
+        raise BadInputError("the prior has patterns of its own, which are fitted; others cannot be added")
+    if configurations is not None and evaluation.configurations is not None:
+        raise BadInputError("the prior has configurations of its own, which are fitted; others cannot be added")
+    features, phases = evaluation.learning.features, len(evaluation.bias)
+    linear = tuple(dict.fromkeys((*evaluation.linear, *(features.index(name) for name in names))))
+    added = len(linear) - len(evaluation.linear)
+    more: dict[str, Any] = {"linear": linear, "linear_weights": np.pad(evaluation.linear_weights, ((0, 0), (0, added)))}
+    if patterns is not None:
+        more |= {"patterns": patterns, "pattern_weights": np.zeros((phases, patterns.weight_count), np.float32)}
+    if configurations is not None:
+        weights = np.zeros((phases, len(configurations)), np.float32)
+        more |= {"configurations": configurations, "configuration_weights": weights}
+    return evolve(evaluation, **more)
+
+
+def _packing(evaluation: LinearEvaluation) -> Packing:
+    own, most_specific = evaluation.configurations, evaluation.most_specific
+    return Packing(
+        len(evaluation.bias),
+        evaluation.patterns,
+        active_configurations(own, most_specific=most_specific) if own else None,
+        len(own) if own else 0,
+        LinearTerms(evaluation.linear),
+        by_phase=False,
     )
 
 
-@define(frozen=True, eq=False)
-class _Widened:
-    """A linear evaluation, and what it may use in addition."""
+def _part(evaluation: LinearEvaluation, phases: str, names: tuple[str, ...] | None) -> PartWeights:
+    tables = (evaluation.pattern_weights, evaluation.configuration_weights, evaluation.linear_weights)
+    prior = np.concatenate([*tables, evaluation.bias[:, None]], axis=1).astype(np.float64)
+    free = np.ones(prior.shape[1], bool)
+    if names is not None:
+        free[:] = False
+        free[-1] = BIAS in names
+        wanted = {evaluation.learning.features.index(name) for name in names if name != BIAS}
+        free[len(free) - 1 - len(evaluation.linear) : -1] = [feature in wanted for feature in evaluation.linear]
+    return PartWeights(prior, phase_basis(phases, len(prior)), free)
 
-    evaluation: LinearEvaluation
-    names: tuple[str, ...]
-    more_patterns: PatternSet | None
-    more_configurations: ConfigurationSet | None
 
-    def __attrs_post_init__(self) -> None:
-        if self.more_patterns is not None and self.evaluation.patterns is not None:
-            raise BadInputError("the prior has patterns of its own, which are fitted; others cannot be added")
-        if self.more_configurations is not None and self.evaluation.configurations is not None:
-            raise BadInputError("the prior has configurations of its own, which are fitted; others cannot be added")
-
-    @property
-    def linear(self) -> tuple[int, ...]:
-        features = self.evaluation.learning.features
-        named = (features.index(name) for name in self.names)
-        return tuple(dict.fromkeys((*self.evaluation.linear, *named)))
-
-    @property
-    def patterns(self) -> PatternSet | None:
-        return self.more_patterns if self.evaluation.patterns is None else self.evaluation.patterns
-
-    @property
-    def configurations(self) -> ConfigurationSet | None:
-        own = self.evaluation.configurations
-        return self.more_configurations if own is None else own
-
-    def terms(self) -> LikelihoodTerms:
-        configurations = self.configurations
-        if configurations is None or not len(configurations):
-            return LikelihoodTerms(self.patterns, linear=self.linear)
-        matcher, most_specific = ConfigurationMatcher(configurations), self.evaluation.most_specific
-        return LikelihoodTerms(
-            self.patterns,
-            lambda values: matcher.active(values, most_specific=most_specific),
-            len(configurations),
-            self.linear,
-        )
-
-    def prior(self) -> NDArray[np.float64]:
-        """Weights of the evaluation, 0 for what is new: [K, weights]."""
-        evaluation, phases = self.evaluation, len(self.evaluation.learning.phases)
-        parts = []
-        for items, own in (
-            (self.patterns.weight_count if self.patterns is not None else 0, evaluation.pattern_weights),
-            (len(self.configurations) if self.configurations is not None else 0, evaluation.configuration_weights),
-            (len(self.linear), evaluation.linear_weights),
-        ):
-            parts.append(np.zeros((phases, items)))
-            parts[-1][:, : own.shape[1]] = own
-        return np.concatenate([*parts, evaluation.bias[:, None]], axis=1).astype(np.float64)
-
-    def part(self, basis: NDArray[np.float64], names: tuple[str, ...] | None) -> PartWeights:
-        prior = self.prior()
-        free = np.ones(prior.shape[1], bool)
-        if names is not None:
-            free[:] = False
-            free[-1] = BIAS in names
-            wanted = {self.evaluation.learning.features.index(name) for name in names if name != BIAS}
-            start = self.terms().linear_start
-            for place, feature in enumerate(self.linear):
-                free[start + place] = feature in wanted
-        return PartWeights(prior, basis, free)
-
-    def with_weights(self, weights: NDArray[np.float64]) -> LinearEvaluation:
-        """Return the evaluation with weights in the order of :meth:`prior`."""
-        narrow = weights.astype(np.float32)
-        patterns = self.patterns.weight_count if self.patterns is not None else 0
-        start = narrow.shape[1] - 1 - len(self.linear)
-        return evolve(
-            self.evaluation,
-            bias=narrow[:, -1],
-            patterns=self.patterns,
-            pattern_weights=narrow[:, :patterns],
-            configurations=self.configurations,
-            configuration_weights=narrow[:, patterns:start],
-            linear=self.linear,
-            linear_weights=narrow[:, start:-1],
-        )
+def _with_weights(evaluation: LinearEvaluation, weights: NDArray[np.float64]) -> LinearEvaluation:
+    """Return the evaluation with other weights [K, weights], the bias last."""
+    narrow = weights.astype(np.float32)
+    patterns, start = evaluation.pattern_weights.shape[1], narrow.shape[1] - 1 - len(evaluation.linear)
+    return evolve(
+        evaluation,
+        bias=narrow[:, -1],
+        pattern_weights=narrow[:, :patterns],
+        configuration_weights=narrow[:, patterns:start],
+        linear_weights=narrow[:, start:-1],
+    )

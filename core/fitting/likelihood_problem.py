@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.least_squares_problem import Errors
+from glem.core.fitting.packed.blocks import Rows
 from glem.core.fitting.packed.likelihood_passes import add_slopes
 from glem.core.fitting.packed.result_rows import LikelihoodRows, RowBlock
 from glem.core.fitting.packed.threads import ordered_map
@@ -140,6 +141,8 @@ class LikelihoodProblem:
         Strength of the penalty: 1 / l2 is the variance of corrections, in squared log odds.
     fit_scale
         Whether b is fitted.
+    floor
+        A correctness below it counts as it.
     jobs
         Threads; they change no result.
     """
@@ -153,18 +156,18 @@ class LikelihoodProblem:
         scale: float = 1.0,
         l2: float = 1.0,
         fit_scale: bool = True,
+        floor: float = 0.0,
         jobs: int = 1,
     ) -> None:
         if not 0 <= l2 < math.inf:
             raise BadInputError(f"the L2 penalty is {l2}, it must be finite and not negative")
         for name, part, terms in (("value", value, rows.value), ("drawishness", draw, rows.draw)):
-            if part.prior.shape != (rows.phase_count, terms.weight_count):
-                raise BadInputError(
-                    f"prior weights of the {name} are {part.prior.shape}, expected "
-                    f"{(rows.phase_count, terms.weight_count)}"
-                )
+            expected = terms.phase_count, terms.layout.item_count
+            if part.prior.shape != expected:
+                raise BadInputError(f"prior weights of the {name} are {part.prior.shape}, expected {expected}")
         self.rows, self.value, self.draw = rows, value, draw
         self.scale, self.l2, self.fit_scale, self.jobs = scale, float(l2), fit_scale, jobs
+        self._least = math.log(floor) if floor else -math.inf
         per_game = 1.0 / np.maximum(rows.positions_per_game, 1)
         self.weights = [np.where(block.held_out, 0.0, per_game[block.game]) for block in rows.blocks]
         self.held_weights = [np.where(block.held_out, per_game[block.game], 0.0) for block in rows.blocks]
@@ -197,13 +200,10 @@ class LikelihoodProblem:
     @cached_property
     def _squares(self) -> tuple[tuple[Matrix, Matrix], tuple[Matrix, Matrix]]:
         """Weighted sums of squared values and weights of the rows where they are not 0 [K, weights], of both parts."""
-        found = []
-        for name, terms in (("value", self.rows.value), ("draw", self.rows.draw)):
-            squares = np.zeros((self.rows.phase_count, terms.weight_count))
-            counts = np.zeros_like(squares)
-            for block, weight in zip(self.rows.blocks, self.weights, strict=True):
-                _add_squares(getattr(block, name), weight, squares, counts)
-            found.append((squares, counts))
+        found = [(np.zeros_like(part.prior), np.zeros_like(part.prior)) for part in (self.value, self.draw)]
+        for block, weight in zip(self.rows.blocks, self.weights, strict=True):
+            for packed, sums in zip((block.value, block.draw), found, strict=True):
+                _add_squares(packed.rows, weight, *sums)
         return found[0], found[1]
 
     @cached_property
@@ -248,14 +248,15 @@ class LikelihoodProblem:
             block, weight, held_weight = item
             own_value, own_draw = np.zeros_like(weights.value), np.zeros_like(weights.draw)
             sums = add_slopes(
-                block.value,
-                block.draw,
+                block.value.rows,
+                block.draw.rows,
                 block.result,
                 weight,
                 held_weight,
                 weights.value,
                 weights.draw,
                 inverse,
+                self._least,
                 own_value,
                 own_draw,
             )
@@ -289,14 +290,18 @@ class LikelihoodProblem:
         return Point(found.value, found.gradient * self.units, found.errors)
 
 
-def _add_squares(items: Any, weight: Vector, squares: Matrix, counts: Matrix) -> None:
-    terms = squares.shape[1]
-    lengths = np.diff(items.starts)
-    values = items.values.astype(np.float64)
-    own = np.repeat(weight, lengths)
-    place = np.repeat(items.phase.astype(np.int64) * terms, lengths) + items.items
-    squares += np.bincount(place, own * values * values, squares.size).reshape(squares.shape)
-    counts += np.bincount(place, own, squares.size).reshape(squares.shape)
-    bias = np.bincount(items.phase, weight, len(squares))
+def _add_squares(rows: Rows, weight: Vector, squares: Matrix, counts: Matrix) -> None:
+    first = rows.phase.astype(np.int64) * squares.shape[1]
+    lengths = np.diff(rows.row_starts) if len(rows.row_starts) > 1 else np.zeros(len(first), np.int64)
+    ones = np.ones(rows.indices.size)
+    items = np.repeat(first + rows.configuration_start, lengths) + rows.ids
+    entries = (rows.indices.T + (rows.offsets + first[:, None])).ravel()
+    for place, values, own in (
+        (entries, ones, np.repeat(weight, len(rows.indices))),
+        (items, rows.values.astype(np.float64), np.repeat(weight, lengths)),
+    ):
+        squares += np.bincount(place, own * values * values, squares.size).reshape(squares.shape)
+        counts += np.bincount(place, own, squares.size).reshape(squares.shape)
+    bias = np.bincount(rows.phase, weight, len(squares))
     squares[:, -1] += bias
     counts[:, -1] += bias

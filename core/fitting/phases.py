@@ -64,16 +64,6 @@ class PhaseWeights:
     results: tuple[FitResult | None, ...]
     plan: WeightPlan | None = None
 
-    def sums(self, design: Design, jobs: int = 1) -> NDArray[np.float32]:
-        """Sum of active weights of every position of a design: float32 [N], in the order in which it was built."""
-        scales = np.array(design.linear.scales, np.float64)
-        weights = np.concatenate([self.patterns, self.configurations, self.linear * scales, self.bias[:, None]], axis=1)
-        return design.sums(weights, jobs)
-
-    def predict(self, design: Design, jobs: int = 1) -> NDArray[np.float64]:
-        """Predicted label g(x) of every position of a design: float64 [N], in the order in which it was built."""
-        return self.link(self.sums(design, jobs))
-
     def save(self, path: Path) -> None:
         """Write weights and results atomically, for a later run to continue with; link and plan are left out."""
         arrays = {name: getattr(self, name) for name in _ARRAYS}

@@ -18,7 +18,8 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.fitting.likelihood_problem import LikelihoodProblem, PartWeights
-from glem.core.fitting.packed.likelihood_passes import Items, information_rows, slopes_of
+from glem.core.fitting.packed.blocks import Rows
+from glem.core.fitting.packed.likelihood_passes import information_rows, slopes_of
 
 __all__ = ["MOST_PARAMETERS", "LikelihoodErrors", "likelihood_errors"]
 
@@ -110,10 +111,11 @@ def _parts(problem: LikelihoodProblem, parameters: NDArray[np.float64]) -> Itera
         for start in range(0, len(kept), 8 * _ROWS):
             rows = kept[start : start + 8 * _ROWS]
             weight = all_weights[rows]
-            value, draw = _matrix(block.value, rows, problem.value), _matrix(block.draw, rows, problem.draw)
-            phase = block.value.phase[rows]
-            units = _sums(block.value, rows, weights.value, phase) / weights.scale
-            odds = _sums(block.draw, rows, weights.draw, phase)
+            phase = block.value.rows.phase[rows]
+            terms = _terms(block.value.rows, rows, problem.value), _terms(block.draw.rows, rows, problem.draw)
+            value, draw = _matrix(terms[0], problem.value, phase), _matrix(terms[1], problem.draw, phase)
+            units = _sums(terms[0], weights.value, phase) / weights.scale
+            odds = _sums(terms[1], weights.draw, phase)
             log, by_units, by_odds = np.empty(len(rows)), np.empty(len(rows)), np.empty(len(rows))
             slopes_of(units, block.result[rows], odds, log, by_units, by_odds)
             information = np.empty((len(rows), 3))
@@ -134,28 +136,32 @@ def _parts(problem: LikelihoodProblem, parameters: NDArray[np.float64]) -> Itera
             )
 
 
-def _terms(items: Items, rows: NDArray[np.int64], count: int) -> Any:
-    """Values of the terms of some rows, the bias last: sparse [rows, count]."""
+def _terms(packed: Rows, rows: NDArray[np.int64], part: PartWeights) -> Any:
+    """Values of the terms of some rows, the bias last: sparse [rows, terms]."""
     from scipy.sparse import csr_matrix, hstack
 
-    whole = csr_matrix((items.values.astype(np.float64), items.items, items.starts), (len(items.phase), count - 1))
-    return hstack([whole[rows], csr_matrix(np.ones((len(rows), 1)))], format="csr")
+    count, start, bias = len(packed.phase), int(packed.configuration_start), part.prior.shape[1] - 1
+    entries = (packed.indices[:, rows] + packed.offsets[:, None]).T
+    starts = np.arange(len(rows) + 1) * entries.shape[1]
+    parts = [csr_matrix((np.ones(entries.size), entries.ravel(), starts), (len(rows), start))]
+    if bias > start:
+        values = packed.values.astype(np.float64)
+        parts.append(csr_matrix((values, packed.ids, packed.row_starts), (count, bias - start))[rows])
+    return hstack([*parts, csr_matrix(np.ones((len(rows), 1)))], format="csr")
 
 
-def _matrix(items: Items, rows: NDArray[np.int64], part: PartWeights) -> Any:
+def _matrix(terms: Any, part: PartWeights, phase: NDArray[np.uint8]) -> Any:
     """How the sums of rows depend on the parameters of a part: sparse [rows, parameters]."""
     from scipy.sparse import hstack
 
-    terms = _terms(items, rows, part.prior.shape[1])[:, part.places]
-    phase = items.phase[rows]
+    free = terms[:, part.places]
     return hstack(
-        [terms.multiply(part.basis[phase, place][:, None]) for place in range(part.basis.shape[1])], format="csr"
+        [free.multiply(part.basis[phase, place][:, None]) for place in range(part.basis.shape[1])], format="csr"
     )
 
 
-def _sums(items: Items, rows: NDArray[np.int64], weights: Matrix, phase: NDArray[np.uint8]) -> NDArray[np.float64]:
-    terms = _terms(items, rows, weights.shape[1])
-    sums = np.zeros(len(rows))
+def _sums(terms: Any, weights: Matrix, phase: NDArray[np.uint8]) -> NDArray[np.float64]:
+    sums = np.zeros(len(phase))
     for number in range(len(weights)):
         own = np.flatnonzero(phase == number)
         sums[own] = terms[own] @ weights[number]

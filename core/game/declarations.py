@@ -8,9 +8,10 @@ positions to be seen is left to :mod:`glem.core.conformance`.
 from __future__ import annotations
 
 import difflib
+import functools
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 import attrs
 import numpy as np
@@ -19,84 +20,112 @@ from glem.core.errors import PluginError, __version__
 
 __all__ = [
     "INTERFACE_VERSION",
-    "explain_arguments",
+    "explained",
     "game_problems",
-    "learning_problems",
+    "kind_problems",
     "phases_problems",
     "refuse",
     "versions",
 ]
 
+T = TypeVar("T")
+
 INTERFACE_VERSION = 1
 """Version of the game interface; a plugin states the one that it was written for."""
 
-_REQUIRED = (
-    "legal_moves",
-    "play",
-    "is_over",
-    "final_score",
-    "hash_key",
-    "format_position",
-    "parse_position",
-    "format_move",
-    "parse_move",
-)
-_OPTIONAL = ("format_move_at", "parse_move_at", "count_moves", "transform", "transform_move", "make_solver")
-_MAPPINGS = ("record_formats", "position_formats", "search_functions", "protocols", "external_players", "facts")
 _FIELD_KINDS = "biuf"
 _FIELD_BYTES = 8
 _MOST_PHASES = 256
 
+_KINDS: Mapping[str, tuple[str, Any]] = {
+    "Callable": ("a function", callable),
+    "Mapping": ("a mapping from names", lambda value: isinstance(value, Mapping)),
+    "tuple": ("a tuple", lambda value: isinstance(value, tuple | list)),
+    "str": ("a text", lambda value: isinstance(value, str)),
+    **{
+        name: (name, lambda value, name=name: name in {base.__name__ for base in type(value).__mro__})
+        for name in ("AtomicFeatures", "BoardLayout", "Game", "Phases")
+    },
+}
+"""Kinds of fields by the words with which their annotations begin: what they are called, and whether a value is one."""
+
 
 def versions() -> str:
     """Name this glem and the interface version that it has, for errors."""
-    # Imported late: the package imports this module.
     return f"glem {__version__} with interface version {INTERFACE_VERSION}"
 
 
-def explain_arguments(kind: type[Any], label: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
-    """Raise where the arguments of a declaration do not fit its class, in words that name the interface versions.
+def explained(kind: type[T]) -> type[T]:
+    """Have the constructor of an attrs class refuse arguments that do not fit before Python does.
 
-    Parameters
-    ----------
-    kind
-        An attrs class.
-    label
-        What is declared, for the error.
-    arguments, named
-        As the caller gave them.
-
-    Raises
-    ------
-    PluginError
-        Arguments are missing, unknown, given twice or too many.
+    The words are for the author of a plugin: they name the interface versions, and the argument that was meant.
     """
-    fields = [field for field in attrs.fields(kind) if field.init]
-    names = [field.name for field in fields]
-    if len(arguments) > len(names):
-        raise PluginError(f"{label}: {len(arguments)} arguments without names, {kind.__name__} takes {len(names)}")
-    given = set(names[: len(arguments)])
-    twice = sorted(given & set(named))
-    if twice:
-        raise PluginError(f"{label}: {kind.__name__} got {', '.join(twice)} twice")
-    unknown = [name for name in named if name not in names]
-    if unknown:
+    construct: Any = kind.__init__
+
+    @functools.wraps(construct)
+    def explain(self: T, *arguments: Any, **named: Any) -> None:
+        fields = {field.name: field for field in attrs.fields(kind) if field.init}  # type: ignore[arg-type]
+        given = {**dict(zip(fields, arguments, strict=False)), **named}
+        label = kind.__name__.lower() + (f" {given.get('name', '')!r}" if "name" in fields else "")
+        refuse(label, _argument_problems(kind.__name__, fields, arguments, named))
+        construct(self, *arguments, **named)
+
+    kind.__init__ = explain  # type: ignore[method-assign,assignment]
+    return kind
+
+
+def _argument_problems(
+    kind: str, fields: Mapping[str, Any], arguments: tuple[Any, ...], named: Mapping[str, Any]
+) -> Iterable[str]:
+    if len(arguments) > len(fields):
+        yield f"{len(arguments)} arguments without names, {kind} takes {len(fields)}"
+        return
+    placed = list(fields)[: len(arguments)]
+    if twice := [name for name in placed if name in named]:
+        yield f"{kind} got {', '.join(twice)} twice"
+    if unknown := [name for name in named if name not in fields]:
         stated = named.get("interface_version", INTERFACE_VERSION)
-        likely = difflib.get_close_matches(unknown[0], names, 1)
+        likely = difflib.get_close_matches(unknown[0], fields, 1)
         if stated != INTERFACE_VERSION:
             advice = f"it was written for interface version {stated}: use a glem that has that one"
         elif likely:
             advice = f"did you mean {likely[0]!r}?"
         else:
             advice = "the plugin may have been written for another version"
-        raise PluginError(f"{label}: {kind.__name__} has no {', '.join(unknown)} in {versions()}; {advice}")
-    missing = [
-        field.name
-        for field in fields
-        if field.default is attrs.NOTHING and field.name not in given and field.name not in named
-    ]
-    if missing:
-        raise PluginError(f"{label}: {kind.__name__} needs {', '.join(missing)}, which it was not given")
+        yield f"{kind} has no {', '.join(unknown)} in {versions()}; {advice}"
+    required = [name for name, field in fields.items() if field.default is attrs.NOTHING]
+    if missing := [name for name in required if name not in placed and name not in named]:
+        yield f"{kind} needs {', '.join(missing)}, which it was not given"
+
+
+def kind_problems(declared: Any) -> list[str]:
+    """Tell which fields of a declaration are not of the kind that their annotations say.
+
+    Parameters
+    ----------
+    declared
+        Of an attrs class whose annotations are texts, under construction.
+
+    Returns
+    -------
+    list
+        One sentence per problem.
+    """
+    fields = [field for field in attrs.fields(type(declared)) if field.init]
+    return [text for field in fields for text in _misfits(field.name, getattr(declared, field.name), str(field.type))]
+
+
+def _misfits(name: str, value: Any, kind: str) -> Iterable[str]:
+    optional = kind.endswith(" | None")
+    outer, _, inner = kind.removesuffix(" | None").partition("[")
+    called, fits = _KINDS.get(outer, ("", None))
+    if fits is None or (value is None and optional):
+        return
+    if not fits(value):
+        yield f"{name} is {_shown(value)}, expected {called}{' or None' if optional else ''}"
+    elif outer == "Mapping":
+        for key, item in value.items():
+            yield from _misfits(f"{name}[{key!r}]", item, inner.removeprefix("str, ").removesuffix("]"))
 
 
 def refuse(label: str, problems: Iterable[str]) -> None:
@@ -165,10 +194,8 @@ def _number_problems(game: Any) -> list[str]:
 
 
 def _layout_problems(layout: Any) -> list[str]:
-    if layout is None:
+    if not hasattr(layout, "cell_names"):
         return []
-    if not (isinstance(layout, tuple) and hasattr(layout, "cell_names")):
-        return [f"layout is {_shown(layout)}, expected BoardLayout(rows, columns) or None"]
     rows, columns, names = layout
     if not (_is_whole(rows) and _is_whole(columns) and rows >= 1 and columns >= 1):
         return [f"layout has {rows!r} rows and {columns!r} columns, expected whole numbers of at least 1"]
@@ -181,7 +208,7 @@ def _layout_problems(layout: Any) -> list[str]:
 
 
 def game_problems(game: Any) -> list[str]:
-    """Tell what is wrong with the fields of a game, without asking for any position.
+    """Tell what is wrong with the fields of a game beside their kinds, without asking for any position.
 
     Parameters
     ----------
@@ -194,22 +221,8 @@ def game_problems(game: Any) -> list[str]:
         One sentence per problem.
     """
     problems = []
-    if not (isinstance(game.name, str) and game.name and game.name == game.name.strip()):
+    if isinstance(game.name, str) and not (game.name and game.name == game.name.strip()):
         problems.append(f"name is {game.name!r}, expected a text such as 'my_game'")
-    for name in (*_REQUIRED, *_OPTIONAL):
-        function = getattr(game, name)
-        if not callable(function) and not (function is None and name in _OPTIONAL):
-            problems.append(f"{name} is {_shown(function)}, expected a function")
-    for name in _MAPPINGS:
-        mapping = getattr(game, name)
-        if not isinstance(mapping, Mapping):
-            problems.append(f"{name} is {_shown(mapping)}, expected a mapping from names")
-    if isinstance(game.search_functions, Mapping):
-        problems.extend(
-            f"search_functions[{name!r}] is {_shown(function)}, expected a function"
-            for name, function in game.search_functions.items()
-            if not callable(function)
-        )
     if (game.format_move_at is None) != (game.parse_move_at is None):
         absent = "format_move_at" if game.format_move_at is None else "parse_move_at"
         problems.append(f"there is no {absent}: format_move_at and parse_move_at belong together")
@@ -217,60 +230,12 @@ def game_problems(game: Any) -> list[str]:
     return [*problems, *positions, *_number_problems(game), *_layout_problems(game.layout)]
 
 
-def phases_problems(phases: Any, game_class: type[Any]) -> list[str]:
-    """Tell what is wrong with the fields of :class:`~glem.core.features.learning.Phases`; as :func:`game_problems`."""
-    problems = []
-    if not isinstance(phases.game, game_class):
-        problems.append(f"game is {_shown(phases.game)}, expected a Game")
+def phases_problems(phases: Any) -> list[str]:
+    """Tell what is wrong with the names of :class:`~glem.core.features.learning.Phases`; as :func:`game_problems`."""
     names = phases.names
     if not isinstance(names, tuple | list) or not 1 <= len(names) <= _MOST_PHASES:
-        problems.append(f"names are {names!r}, expected a tuple of 1 to {_MOST_PHASES} texts")
-    elif len(set(names)) < len(names):
-        problems.append(f"names are {names!r}, expected no name twice")
-    if not callable(phases.phase_of):
-        problems.append(f"phase_of is {_shown(phases.phase_of)}, expected a function")
-    if not isinstance(phases.description, str):
-        problems.append(f"description is {_shown(phases.description)}, expected a text")
-    return problems
-
-
-def learning_problems(learning: Any, kinds: Mapping[str, type[Any]]) -> list[str]:
-    """Tell what is wrong with the fields of a :class:`~glem.core.features.learning.Learning`; as :func:`game_problems`.
-
-    Parameters
-    ----------
-    learning
-        Under construction.
-    kinds
-        Class that each of some fields must have.
-    """
-    problems = [
-        f"{name} is {_shown(getattr(learning, name))}, expected {kind.__name__}"
-        for name, kind in kinds.items()
-        if not isinstance(getattr(learning, name), kind)
-    ]
-    if not isinstance(learning.pattern_sets, Mapping):
-        problems.append(f"pattern_sets is {_shown(learning.pattern_sets)}, expected a mapping from names")
-    else:
-        problems.extend(
-            f"pattern_sets[{name!r}] is {_shown(patterns)}, expected a mapping from pattern name to feature names"
-            for name, patterns in learning.pattern_sets.items()
-            if not isinstance(patterns, Mapping)
-        )
-    problems.extend(
-        f"{name} is the text {getattr(learning, name)!r}, expected a tuple of feature names"
-        for name in ("linear", "drawishness")
-        if isinstance(getattr(learning, name), str)
-    )
-    for name in ("groupings", "evaluations"):
-        functions = getattr(learning, name)
-        if not isinstance(functions, Mapping) or not all(callable(function) for function in functions.values()):
-            problems.append(f"{name} is {functions!r}, expected a mapping from names to functions")
-    for name in ("make_evaluator", "default_evaluation", "default_probcut", "sample"):
-        value = getattr(learning, name)
-        if value is not None and not callable(value):
-            problems.append(f"{name} is {_shown(value)}, expected a function")
-    return problems
+        return [f"names are {names!r}, expected a tuple of 1 to {_MOST_PHASES} texts"]
+    return [f"names are {names!r}, expected no name twice"] if len(set(names)) < len(names) else []
 
 
 def _shown(value: Any) -> str:

@@ -11,14 +11,14 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from attrs import define, field
 
 from glem.core.compiling.operations import Operations, generic_operation
 from glem.core.errors import BadInputError, PluginError
-from glem.core.game.declarations import INTERFACE_VERSION, explain_arguments, game_problems, refuse, versions
+from glem.core.game.declarations import INTERFACE_VERSION, explained, game_problems, kind_problems, refuse, versions
 from glem.core.game.families import GAME_FAMILIES_GROUP, family_names, family_of, load_member
 from glem.core.game.protocols import PositionScoring, Protocol
 from glem.core.game.records import GameRecords, ScoredPositions
@@ -184,6 +184,7 @@ class ExternalPlayers:
     make_scoring: Callable[[Game, Any], PositionScoring] | None = None
 
 
+@explained
 @define(frozen=True, eq=False)
 class Game:
     """Everything that glem knows of a game.
@@ -319,13 +320,8 @@ class Game:
     search_rules: Operations = field(init=False, repr=False)
     """The rules as the search uses them: :attr:`rules`, replaced and extended by :attr:`search_functions`."""
 
-    def __new__(cls, *arguments: Any, **named: Any) -> Self:
-        """Refuse arguments that do not fit before Python does, in words for the author of a plugin."""
-        explain_arguments(cls, f"game {named.get('name', arguments[0] if arguments else '')!r}", arguments, named)
-        return object.__new__(cls)
-
     def __attrs_post_init__(self) -> None:
-        refuse(f"game {self.name!r}", game_problems(self))
+        refuse(f"game {self.name!r}", [*kind_problems(self), *game_problems(self)])
         functions = {
             "legal_moves": self.legal_moves,
             "play": self.play,

@@ -33,7 +33,7 @@ from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning
-from glem.core.fitting.likelihood import BIAS
+from glem.core.fitting.likelihood import BIAS, widened
 from glem.core.game.whole_numbers import whole_number
 
 __all__ = [
@@ -217,17 +217,9 @@ def _with_features(
     evaluation: ResultEvaluation, names: tuple[str, ...], drawishness_names: tuple[str, ...]
 ) -> ResultEvaluation:
     """Take features in that are to be fitted, with weights 0."""
-
-    def widened(part: LinearEvaluation, wanted: tuple[str, ...]) -> LinearEvaluation:
-        places = (part.learning.features.index(name) for name in wanted if name != BIAS)
-        added = tuple(place for place in places if place not in part.linear)
-        weights = np.pad(part.linear_weights, ((0, 0), (0, len(added))))
-        return evolve(part, linear=(*part.linear, *added), linear_weights=weights)
-
+    value, drawn = ((name for name in each if name != BIAS) for each in (names, drawishness_names))
     return evolve(
-        evaluation,
-        value=widened(evaluation.value, names),
-        drawishness=widened(evaluation.drawishness, drawishness_names),
+        evaluation, value=widened(evaluation.value, value), drawishness=widened(evaluation.drawishness, drawn)
     )
 
 
@@ -328,10 +320,9 @@ def _with_feature(
         )
     if features.index(name) in part.linear:
         raise BadInputError(f"{candidate.place}: {name} is in the evaluation already; use set, scale or shift")
-    column = np.zeros((len(part.learning.phases), 1), np.float32)
-    column[phases] = change.number
-    weights = np.concatenate([part.linear_weights, column], axis=1)
-    return evolve(part, linear=(*part.linear, features.index(name)), linear_weights=weights)
+    added = widened(part, (name,))
+    added.linear_weights[phases, -1] = change.number
+    return added
 
 
 def _matching(

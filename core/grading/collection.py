@@ -26,9 +26,8 @@ from glem.core.grading.drawishness import (
     DrawishnessRows,
     DrawishnessSettings,
     FeaturedDrawishness,
-    crossed_drawishness,
     drawishness_values,
-    tuned_drawishness,
+    featured_drawishness,
 )
 from glem.core.grading.grading import (
     GradedPositions,
@@ -346,11 +345,7 @@ def grade_collection(
         assert learning is not None
         rows = columns.drawishness_rows(predictions[name])
         how = DrawishnessSettings(seed=chosen.seed, floor=chosen.floor)
-        fitted.append(
-            tuned_drawishness(name, learning.drawishness, rows, tuned[name], how)
-            if tuned
-            else crossed_drawishness(name, learning.drawishness, rows, how)
-        )
+        fitted.append(featured_drawishness(name, learning.drawishness, rows, tuned.get(name), how))
         predictions[name] = attrs.evolve(predictions[name], drawishness=fitted[-1].alpha)
     grading = grade_predictions(positions, predictions, chosen)
     remarks = [*_fitted_here(scorers, files), *_remarks(summaries, counts, rule), *_missing(grading)]

@@ -6,9 +6,8 @@ straight line over the phases,
 
     log odds(alpha) = level + sum_i (theta(0, i) + theta(1, i) t) f_i + theta(1) t,   t from -1 to 1 over the phases.
 
-The values are not touched. The scale b, the level and theta maximize the mean log correctness of a game less the
-penalty of :mod:`glem.core.fitting.likelihood_problem`, l2 / 2 (size_i theta)^2 with size_i the root mean square of a
-feature where it is not 0.
+The values are not touched. Scale, level and theta are fitted as :mod:`glem.core.fitting.likelihood_problem` says, with
+the penalty l2 / 2 (size_i theta)^2, where size_i is the root mean square of a feature where it is not 0.
 
 What is graded must not have been fitted. So theta comes from other games: from tuning games, or crossed, which means
 that the graded games are divided by their keys and each part gets theta from the others. Scale and level are then
@@ -22,17 +21,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from attrs import define
+from attrs import define, evolve
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation.result_distribution import FavouredOutcomes, blocks_of, favoured_outcomes, log_correctness
 from glem.core.features.learning import Learning
-from glem.core.fitting.likelihood_problem import phase_basis
+from glem.core.fitting.likelihood_problem import LikelihoodProblem, PartWeights, phase_basis
+from glem.core.fitting.packed.blocks import LinearTerms, Packing
+from glem.core.fitting.packed.result_rows import LikelihoodRows, RowBlock
+from glem.core.fitting.quasi_newton import minimize
 from glem.core.game.equal_positions import scatter
 from glem.core.grading.correctness import LEAST_CORRECTNESS
-from glem.core.grading.recalibration import MOST_LOG_ODDS, PARTS, Calibration, fit_calibration
-from glem.core.grading.scale import correctness_slopes, fit_scale
+from glem.core.grading.recalibration import PARTS, Calibration, fit_calibration
+from glem.core.grading.scale import fit_scale
 from glem.core.grading.scorers.scorer_tables import ScorerTable
 from glem.core.tasks.counts import counted
 
@@ -41,15 +42,15 @@ __all__ = [
     "DrawishnessRows",
     "DrawishnessSettings",
     "FeaturedDrawishness",
-    "crossed_drawishness",
+    "drawishness_problem",
     "drawishness_values",
+    "featured_drawishness",
     "fit_drawishness",
-    "tuned_drawishness",
 ]
 
 Floats = NDArray[np.float64]
 
-_ITERATIONS = 500
+_ITERATIONS, _TOLERANCE = 500, 1e-12
 _FEATURE_BLOCK = 1 << 15
 
 
@@ -75,8 +76,6 @@ class DrawishnessSettings:
     floor: float = LEAST_CORRECTNESS
 
     def __attrs_post_init__(self) -> None:
-        if not 0 <= self.l2 < math.inf:
-            raise BadInputError(f"the penalty of a drawishness is finite and not negative, got {self.l2}")
         if self.parts < 2:
             raise BadInputError(f"games are divided into two parts or more, got {self.parts}")
 
@@ -144,17 +143,14 @@ class DrawishnessRows:
         finite: NDArray[np.bool_] = np.isfinite(self.value)
         return finite
 
-    @property
-    def basis(self) -> Floats:
-        """Functions of the phase that weights multiply: a constant and, with several phases, a line [N, R]."""
-        found: Floats = phase_basis("linear", self.phase_count)[self.phase]
+    def log_odds(self, weights: Floats) -> Floats:
+        """Log odds of a drawishness [N] for weights [K, D + 1]."""
+        found = np.empty(len(self))
+        for phase, own in enumerate(weights):
+            rows = np.flatnonzero(self.phase == phase)
+            # Without a linear algebra library: its threads would have other bits.
+            found[rows] = np.einsum("nd,d->n", self.features[rows], own[:-1]) + own[-1]
         return found
-
-    def game_weights(self) -> Floats:
-        """Weight of each row by which every game counts once: [N]."""
-        _, game, counts = np.unique(self.game_key, return_inverse=True, return_counts=True)
-        weights: Floats = 1.0 / counts[game]
-        return weights
 
 
 @define(frozen=True, eq=False)
@@ -164,7 +160,7 @@ class DrawishnessFit:
     Parameters
     ----------
     weights
-        float64 [terms]: the constants of the phases, then the features' weights, then their slopes over the phases.
+        float64 [K, D + 1], the constant last.
     scale
         b of the values.
     games
@@ -178,91 +174,38 @@ class DrawishnessFit:
     games: int
     converged: bool
 
-    def log_odds(self, rows: DrawishnessRows) -> Floats:
-        """Log odds of the drawishness of positions [N]."""
-        return _Terms(rows).log_odds(self.weights)
 
+def drawishness_problem(rows: DrawishnessRows, settings: DrawishnessSettings) -> LikelihoodProblem:
+    """Make the likelihood of a drawishness, whose values are given but for their scale.
 
-class _Terms:
-    """What the log odds of N positions are linear in: R functions of the phase, and their products with D features.
-
-    The products are not made: weights stand as R constants, and then a column of D for each function.
+    Parameters
+    ----------
+    rows
+        N positions with finite values. A game counts once, however many of its positions there are.
+    settings
+        How to fit.
     """
-
-    def __init__(self, rows: DrawishnessRows) -> None:
-        self.basis = rows.basis
-        self.features = rows.features.astype(np.float64)
-        self.constants = self.basis.shape[1]
-        self.count = self.constants * (1 + self.features.shape[1])
-
-    def _columns(self, weights: Floats) -> Floats:
-        return weights[self.constants :].reshape(self.constants, -1).T
-
-    def log_odds(self, weights: Floats) -> Floats:
-        """Sum of the terms, weighted: [N]."""
-        # Without a linear algebra library: its threads would have other bits.
-        sums = np.einsum("nd,dr->nr", self.features, self._columns(weights)) + weights[: self.constants]
-        found: Floats = np.einsum("nr,nr->n", sums, self.basis)
-        return found
-
-    def gradient(self, slopes: Floats) -> Floats:
-        """Sum over the positions of slopes [N] times terms."""
-        by_function = slopes[:, None] * self.basis
-        products = np.einsum("nr,nd->rd", by_function, self.features)
-        return np.concatenate([by_function.sum(axis=0), products.ravel()])
-
-    def sizes(self, weights: Floats) -> Floats:
-        """Root mean square of each feature where it is not 0, positions weighted; of the constants 1.
-
-        A slope's size is that of its feature, so that the penalty means what it means for the feature.
-        """
-        squares = np.einsum("n,nd,nd->d", weights, self.features, self.features)
-        counts = np.einsum("n,nd->d", weights, self.features != 0)
-        sizes = np.sqrt(np.divide(squares, counts, out=np.zeros_like(squares), where=counts > 0))
-        return np.concatenate([np.ones(self.constants), np.tile(sizes, self.constants)])
-
-
-class _Likelihood:
-    """Penalized mean log correctness of a game, as a function of log b and of weights in units of their sizes."""
-
-    def __init__(self, rows: DrawishnessRows, settings: DrawishnessSettings) -> None:
-        self._result, self._least = rows.result, math.log(settings.floor)
-        self._value = rows.value.astype(np.float64)
-        self._outcomes = favoured_outcomes(self._value, rows.result)
-        self._terms = _Terms(rows)
-        self._weights = rows.game_weights()
-        self.games = float(self._weights.sum())
-        sizes = self._terms.sizes(self._weights)
-        self.units = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-        self._penalty = np.full(len(self.units), settings.l2 / self.games)
-        self._penalty[: self._terms.constants] = 0.0
-        # A feature that never occurs stays without a weight.
-        self._penalty[self.units == 0] = 1.0
-
-    def loss(self, point: Floats) -> tuple[float, Floats]:
-        scale = math.exp(point[0])
-        alpha = _alpha_of(self._terms.log_odds(point[1:] * self.units))
-        total, by_scale = 0.0, 0.0
-        slopes = np.empty(len(alpha))
-        for block in blocks_of(len(alpha)):
-            outcomes = FavouredOutcomes(self._outcomes.advantage[block], self._outcomes.result[block])
-            logs = log_correctness(self._value[block], self._result[block], scale, alpha[block])
-            by_log_scale, by_odds = correctness_slopes(outcomes, scale, alpha[block])
-            weights = self._weights[block]
-            counted = np.where(logs < self._least, 0.0, weights)
-            total += float(weights @ np.maximum(logs, self._least))
-            by_scale += float(counted @ by_log_scale)
-            slopes[block] = counted * by_odds
-        penalty = 0.5 * float(self._penalty @ point[1:] ** 2)
-        by_weights = self._terms.gradient(slopes) * self.units
-        gradient = np.concatenate([[-by_scale / self.games], self._penalty * point[1:] - by_weights / self.games])
-        return penalty - total / self.games, gradient
-
-
-def _alpha_of(log_odds: Floats) -> Floats:
-    """Drawishness [N] of log odds [N]; never exactly 0 or 1."""
-    alpha: Floats = 1.0 / (1.0 + np.exp(-np.clip(log_odds, -MOST_LOG_ODDS, MOST_LOG_ODDS)))
-    return alpha
+    count, phases, features = len(rows), rows.phase_count, rows.features.shape[1]
+    value, draw = (Packing(phases, linear=LinearTerms(tuple(range(terms))), by_phase=False) for terms in (1, features))
+    block = draw.pack(rows.features, rows.phase)
+    # The value of a position is a term of its own, whose weight stays 1.
+    given = block.rows._replace(
+        row_starts=np.arange(count + 1), ids=np.zeros(count, np.int32), values=rows.value.astype(np.float64)
+    )
+    game = np.unique(rows.game_key, return_inverse=True)[1].astype(np.int64)
+    packed = RowBlock(evolve(block, rows=given), block, rows.result, game, np.zeros(count, bool))
+    constant = fit_scale(rows.value, rows.result, floor=settings.floor)
+    assert constant.drawishness is not None
+    begin = np.zeros((phases, features + 1))
+    begin[:, -1] = math.log(constant.drawishness) - math.log1p(-constant.drawishness)
+    return LikelihoodProblem(
+        LikelihoodRows((packed,), value, draw),
+        PartWeights(np.tile([1.0, 0.0], (phases, 1)), phase_basis("one", phases), np.zeros(2, bool)),
+        PartWeights(begin, phase_basis("linear", phases), np.ones(features + 1, bool)),
+        scale=constant.scale,
+        l2=settings.l2,
+        floor=settings.floor,
+    )
 
 
 def fit_drawishness(rows: DrawishnessRows, settings: DrawishnessSettings | None = None) -> DrawishnessFit:
@@ -280,9 +223,6 @@ def fit_drawishness(rows: DrawishnessRows, settings: DrawishnessSettings | None 
     BadInputError
         No position has a finite value, or all games are drawn, or none.
     """
-    from scipy.optimize import minimize
-
-    chosen = DrawishnessSettings() if settings is None else settings
     rows = rows.select(rows.is_fitted)
     if not len(rows):
         raise BadInputError("no position to fit a drawishness to has a finite value")
@@ -290,27 +230,16 @@ def fit_drawishness(rows: DrawishnessRows, settings: DrawishnessSettings | None 
     if drawn in (0, len(rows)):
         what = "all" if drawn else "none"
         raise BadInputError(f"a drawishness is fitted to drawn and to decided games; of these {what} are drawn")
-    likelihood = _Likelihood(rows, chosen)
-    constant = fit_scale(rows.value, rows.result, floor=chosen.floor)
-    assert constant.drawishness is not None
-    begin = np.zeros(1 + len(likelihood.units))
-    begin[0] = math.log(constant.scale)
-    begin[1] = math.log(constant.drawishness) - math.log1p(-constant.drawishness)
+    problem = drawishness_problem(rows, DrawishnessSettings() if settings is None else settings)
     found = minimize(
-        likelihood.loss,
-        begin,
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": _ITERATIONS, "ftol": 1e-12, "gtol": 1e-7},
+        problem.at_steps,
+        np.zeros(problem.parameter_count),
+        first_step=problem.total_weight,
+        iterations=_ITERATIONS,
+        tolerance=_TOLERANCE,
     )
-    point = np.asarray(found.x, np.float64)
-    slopes_vanish = bool((np.abs(np.asarray(found.jac, np.float64)) < 1e-4).all())
-    return DrawishnessFit(
-        point[1:] * likelihood.units,
-        math.exp(point[0]),
-        round(likelihood.games),
-        bool(found.success) or slopes_vanish,
-    )
+    weights = problem.weights_of(found.parameters * problem.units)
+    return DrawishnessFit(weights.draw, weights.scale, round(problem.total_weight), found.converged)
 
 
 # ------------------------------------------------------------------------------- drawishness of graded positions
@@ -340,56 +269,17 @@ def _levelled(rows: DrawishnessRows, log_odds: Floats, settings: DrawishnessSett
     fitted = np.flatnonzero(rows.is_fitted)
     value, result = rows.value[fitted].astype(np.float64), rows.result[fitted]
     if not (result == 0).any() or not result.any():
-        return _alpha_of(log_odds)
+        return np.asarray(Calibration(1.0, 0.0, 1.0).alpha(log_odds), np.float64)
     begin = Calibration(fit_scale(value, result, floor=settings.floor).scale, 0.0, 1.0)
     found = fit_calibration(value, result, log_odds[fitted], begin, floor=settings.floor, is_slope_fitted=False)
-    return _alpha_of(log_odds + found.level)
+    return np.asarray(found.alpha(log_odds), np.float64)
 
 
-def crossed_drawishness(
-    name: str, features: Sequence[str], rows: DrawishnessRows, settings: DrawishnessSettings | None = None
-) -> FeaturedDrawishness:
-    """Find the drawishness of the graded positions, those of a part of the games from a fit to the other parts.
-
-    Parameters
-    ----------
-    name
-        Of the evaluation, for people.
-    features
-        Names of the D features.
-    rows
-        The N graded positions.
-    settings
-        How to fit and to divide the games.
-
-    Raises
-    ------
-    BadInputError
-        A part leaves nothing to fit to.
-    """
-    chosen = DrawishnessSettings() if settings is None else settings
-    hashed = scatter(rows.game_key, chosen.seed) >> np.uint64(32)
-    part = (hashed * np.uint64(chosen.parts) >> np.uint64(32)).astype(np.int64)
-    log_odds = np.zeros(len(rows))
-    fits = []
-    for number in range(chosen.parts):
-        mine = part == number
-        if not mine.any():
-            continue
-        fits.append(fit_drawishness(rows.select(~mine), chosen))
-        log_odds[mine] = fits[-1].log_odds(rows.select(mine))
-    remark = (
-        f"{name}: drawishness from {counted(len(features), 'feature')}, of each of {chosen.parts} parts of the games "
-        "from a fit to the others"
-    )
-    return _featured(name, features, rows, fits, log_odds, chosen, remark)
-
-
-def tuned_drawishness(
+def featured_drawishness(
     name: str,
     features: Sequence[str],
     rows: DrawishnessRows,
-    tuning: DrawishnessRows,
+    tuning: DrawishnessRows | None = None,
     settings: DrawishnessSettings | None = None,
 ) -> FeaturedDrawishness:
     """Find the drawishness of the graded positions from a fit to other games.
@@ -403,9 +293,10 @@ def tuned_drawishness(
     rows
         The N graded positions.
     tuning
-        Positions to fit to; games that are graded as well are left out.
+        Positions to fit to; games that are graded as well are left out. Without them, the graded games are divided into
+        parts, and the positions of each take what is fitted to the others.
     settings
-        How to fit.
+        How to fit and to divide the games.
 
     Raises
     ------
@@ -413,41 +304,33 @@ def tuned_drawishness(
         Nothing is left to fit to.
     """
     chosen = DrawishnessSettings() if settings is None else settings
-    is_graded = np.isin(tuning.game_key, rows.game_key)
-    fit = fit_drawishness(tuning.select(~is_graded), chosen)
-    remark = (
-        f"{name}: drawishness from {counted(len(features), 'feature')}, fitted to {counted(fit.games, 'tuning game')}"
-    )
-    if is_graded.any():
-        remark += f"; {len(np.unique(tuning.game_key[is_graded])):,} that are graded too were left out"
-    return _featured(name, features, rows, [fit], fit.log_odds(rows), chosen, remark)
-
-
-def _featured(
-    name: str,
-    features: Sequence[str],
-    rows: DrawishnessRows,
-    fits: Sequence[DrawishnessFit],
-    log_odds: Floats,
-    settings: DrawishnessSettings,
-    remark: str,
-) -> FeaturedDrawishness:
+    remark = f"{name}: drawishness from {counted(len(features), 'feature')}, "
+    if tuning is not None:
+        is_graded = np.isin(tuning.game_key, rows.game_key)
+        fits = [fit_drawishness(tuning.select(~is_graded), chosen)]
+        log_odds = rows.log_odds(fits[0].weights)
+        remark += f"fitted to {counted(fits[0].games, 'tuning game')}"
+        if is_graded.any():
+            remark += f"; {len(np.unique(tuning.game_key[is_graded])):,} that are graded too were left out"
+    else:
+        hashed = scatter(rows.game_key, chosen.seed) >> np.uint64(32)
+        part = (hashed * np.uint64(chosen.parts) >> np.uint64(32)).astype(np.int64)
+        log_odds, fits = np.zeros(len(rows)), []
+        for number in np.unique(part):
+            mine = part == number
+            fits.append(fit_drawishness(rows.select(~mine), chosen))
+            log_odds[mine] = rows.select(mine).log_odds(fits[-1].weights)
+        remark += f"of each of {chosen.parts} parts of the games from a fit to the others"
     if not all(fit.converged for fit in fits):
         remark += " (the optimizer stopped early)"
     table = _table(name, features, rows, np.mean([fit.weights for fit in fits], axis=0))
-    return FeaturedDrawishness(_levelled(rows, log_odds, settings), remark, table)
+    return FeaturedDrawishness(_levelled(rows, log_odds, chosen), remark, table)
 
 
 def _table(name: str, features: Sequence[str], rows: DrawishnessRows, weights: Floats) -> ScorerTable:
     """Tell of each feature what it adds to the log odds, those that matter most first."""
-    basis = rows.basis
-    functions, count = basis.shape[1], len(features)
-    constant = weights[functions : functions + count]
-    slope = weights[functions + count :] if functions > 1 else np.zeros(count)
-    line = basis[:, 1] if functions > 1 else np.zeros(len(rows))
-    spread = [
-        float(np.std(rows.features[:, place] * (constant[place] + slope[place] * line))) for place in range(count)
-    ]
+    count = len(features)
+    spread = [float(np.std(rows.features[:, place] * weights[rows.phase, place])) for place in range(count)]
     order: list[int] = np.argsort(-np.array(spread), kind="stable").tolist()
     return ScorerTable(
         f"Drawishness of {name}: log odds that a feature adds",
@@ -455,8 +338,8 @@ def _table(name: str, features: Sequence[str], rows: DrawishnessRows, weights: F
         tuple(
             (
                 features[place],
-                f"{constant[place] - slope[place]:+.4f}",
-                f"{constant[place] + slope[place]:+.4f}",
+                f"{weights[0, place]:+.4f}",
+                f"{weights[-1, place]:+.4f}",
                 f"{spread[place]:.3f}",
             )
             for place in order

@@ -90,7 +90,7 @@ class GradedPositions:
     """
 
     result: NDArray[np.int8]
-    game: NDArray[Any] | None = None
+    game: Any = None
     side: NDArray[np.int8] | None = None
     groupings: Mapping[str, Grouping] = field(factory=dict)
 
@@ -281,7 +281,6 @@ class _Grader:
     def grade(self, name: str, logs: NDArray[np.float64], rows: Any = slice(None), **more: Any) -> EvaluationGrade:
         """Grade on some rows; ``logs`` are those of all."""
         game = self._positions.game
-        assert game is not None
         by_group = {
             grouping: grade_by_group(logs[rows], game[rows], parts.group[rows], parts.names, **self._bounds)
             for grouping, parts in self._positions.groupings.items()
@@ -301,7 +300,6 @@ class _Grader:
             raise BadInputError(f"{name} has no value for any of the {count:,} positions")
         rows: Any = slice(None) if known.all() else np.flatnonzero(known)
         game = self._positions.game
-        assert game is not None
         value, result, game = np.asarray(prediction.value)[rows], self._positions.result[rows], game[rows]
         own: Any = prediction.drawishness
         if np.ndim(own):
@@ -391,7 +389,6 @@ def _comparisons(
 ) -> tuple[tuple[Comparison, ...], tuple[tuple[str, str], ...]]:
     """Compare each pair where both have a value; the second part names the pairs that have no such position."""
     game = positions.game
-    assert game is not None
     comparisons: list[Comparison] = []
     uncompared = []
     for first, second in combinations(logs, 2):

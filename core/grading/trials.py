@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -216,10 +217,11 @@ class Verdict:
 class _Graded:
     """An evaluation on the deciding positions."""
 
-    def __init__(self, name: str, evaluation: Evaluation, games: GamePositions, rule: LearningRule, jobs: int) -> None:
+    def __init__(self, name: str, evaluation: Evaluation, trials: _Trials) -> None:
         self.name, self.evaluation = name, evaluation
+        games, rule = trials.games, trials.rule
         selected = SelectedPositions.from_positions(games.positions)
-        prediction: Prediction = StaticScorer(name, evaluation, jobs=jobs).predict(selected)
+        prediction: Prediction = StaticScorer(name, evaluation, jobs=trials.jobs).predict(selected)
         fit = fit_scale(prediction.value, games.result, drawishness=prediction.drawishness, game=games.game)
         self.scale, self.drawishness = fit.scale, fit.drawishness
         alpha = prediction.drawishness if fit.drawishness is None else fit.drawishness
@@ -299,130 +301,116 @@ def learn(
     BadInputError
         The log belongs to other work or candidates, or what making a candidate raises.
     """
-    chosen = LearningRule() if rule is None else rule
     tried = list(candidates)
     if not tried:
         raise BadInputError("there is nothing to try: name candidates, or a file of changes")
-    best = _Graded(name, baseline, games, chosen, jobs)
+    trials = _Trials(games, LearningRule() if rule is None else rule, jobs, log)
+    best = _Graded(name, baseline, trials)
     run = LearningRun(name, baseline, best.grade, [])
     settings = {
         "game": baseline.learning.game.name,
         "baseline": name,
         "baseline_grade": round(best.grade, 9),
-        "rule": attrs.asdict(chosen),
+        "rule": attrs.asdict(trials.rule),
         "deciding_games": games.game_count,
         "deciding_digest": keys_digest(games.game_key),
-        "positions": len(games.result),
+        "positions": len(games),
         **(facts or {}),
     }
-    journal = None if log is None else Journal(log, "learning", settings)
-    try:
+    with ExitStack() as stack:
+        journal = None if log is None else stack.enter_context(Journal(log, "learning", settings))
         if journal is not None:
-            assert log is not None
-            best = _resume(run, journal, log, tried, best, games, chosen, jobs)
-        with progress("Trying", len(tried)) as task:
-            task.advance(len(run.verdicts))
-            for number in range(len(run.verdicts), len(tried)):
-                candidate = tried[number]
-                task.note(candidate.name)
-                best = _try(run, number + 1, candidate, best, games, chosen, jobs, log)
-                if journal is not None:
-                    journal.append(attrs.asdict(run.verdicts[-1]))
-                said(run.verdicts[-1])
-                task.advance()
-    finally:
-        if journal is not None:
-            journal.close()
+            best = trials.resumed(run, journal, tried, best)
+        task = stack.enter_context(progress("Trying", len(tried)))
+        task.advance(len(run.verdicts))
+        for candidate in tried[len(run.verdicts) :]:
+            task.note(candidate.name)
+            best = trials.tried(run, candidate, best)
+            if journal is not None:
+                journal.append(attrs.asdict(run.verdicts[-1]))
+            said(run.verdicts[-1])
+            task.advance()
     return run
 
 
-def _try(
-    run: LearningRun,
-    number: int,
-    candidate: Candidate,
-    best: _Graded,
-    games: GamePositions,
-    rule: LearningRule,
-    jobs: int,
-    log: Path | None,
-) -> _Graded:
-    began = time.monotonic()
-    graded = _Graded(candidate.name, candidate.make(best.evaluation), games, rule, jobs)
-    found = compare(
-        graded.logs,
-        best.logs,
-        games.game,
-        names=(candidate.name, best.name),
-        floor=rule.floor,
-        confidence=1 - rule.level,
-        resamples=rule.resamples,
-        seed=rule.seed,
-    )
-    accepted = found.difference > 0 and (rule.any_increase or found.is_significant)
-    verdict = Verdict(
-        number=number,
-        name=candidate.name,
-        text=candidate.text,
-        baseline=best.name,
-        grade=graded.grade,
-        baseline_grade=best.grade,
-        difference=found.difference,
-        error=found.error if math.isfinite(found.error) else 0.0,
-        low=found.low,
-        high=found.high,
-        p_value=found.p_value,
-        accepted=accepted,
-        scale=graded.scale,
-        drawishness=graded.drawishness,
-        positions=found.positions,
-        games=found.games,
-        seconds=round(time.monotonic() - began, 3),
-        digest=candidate.digest,
-    )
-    if accepted:
-        # Kept before the log tells of it: who continues finds it there.
-        if log is not None:
-            path = _accepted_path(log, number)
-            path.parent.mkdir(exist_ok=True)
-            graded.evaluation.save(path)
-        run.baseline, run.evaluation, run.grade = candidate.name, graded.evaluation, graded.grade
-    run.verdicts.append(verdict)
-    return graded if accepted else best
+@define(frozen=True, eq=False)
+class _Trials:
+    """What decides, and how."""
 
+    games: GamePositions
+    rule: LearningRule
+    jobs: int
+    log: Path | None
 
-def _resume(
-    run: LearningRun,
-    journal: Journal,
-    log: Path,
-    tried: list[Candidate],
-    best: _Graded,
-    games: GamePositions,
-    rule: LearningRule,
-    jobs: int,
-) -> _Graded:
-    """Take over the verdicts of an earlier run."""
-    latest: Verdict | None = None
-    for verdict in journal.records(Verdict.from_json):
-        place = len(run.verdicts)
-        if place >= len(tried) or tried[place].text != verdict.text:
-            now = f"{tried[place].text!r}" if place < len(tried) else "nothing"
-            raise BadInputError(
-                f"{log}: candidate {place + 1} was {verdict.text!r}, now it is {now}; new candidates go behind the old "
-                "ones, or name another log"
-            )
-        if verdict.digest and tried[place].digest != verdict.digest:
-            raise BadInputError(
-                f"{log}: candidate {place + 1}, {verdict.text!r}, is another file now than when it was tried; give it "
-                "another name, or name another log"
-            )
+    def tried(self, run: LearningRun, candidate: Candidate, best: _Graded) -> _Graded:
+        """Put a candidate to the test; the better one of the two."""
+        began, number = time.monotonic(), len(run.verdicts) + 1
+        graded = _Graded(candidate.name, candidate.make(best.evaluation), self)
+        found = compare(
+            graded.logs,
+            best.logs,
+            self.games.game,
+            names=(candidate.name, best.name),
+            floor=self.rule.floor,
+            confidence=1 - self.rule.level,
+            resamples=self.rule.resamples,
+            seed=self.rule.seed,
+        )
+        accepted = found.difference > 0 and (self.rule.any_increase or found.is_significant)
+        verdict = Verdict(
+            number=number,
+            name=candidate.name,
+            text=candidate.text,
+            baseline=best.name,
+            grade=graded.grade,
+            baseline_grade=best.grade,
+            difference=found.difference,
+            error=found.error if math.isfinite(found.error) else 0.0,
+            low=found.low,
+            high=found.high,
+            p_value=found.p_value,
+            accepted=accepted,
+            scale=graded.scale,
+            drawishness=graded.drawishness,
+            positions=found.positions,
+            games=found.games,
+            seconds=round(time.monotonic() - began, 3),
+            digest=candidate.digest,
+        )
+        if accepted:
+            # Kept before the log tells of it: who continues finds it there.
+            if self.log is not None:
+                path = self._accepted_path(number)
+                path.parent.mkdir(exist_ok=True)
+                graded.evaluation.save(path)
+            run.baseline, run.evaluation, run.grade = candidate.name, graded.evaluation, graded.grade
         run.verdicts.append(verdict)
-        latest = verdict if verdict.accepted else latest
-    if latest is None:
-        return best
-    evaluation = load_evaluation(_accepted_path(log, latest.number))
-    run.baseline, run.evaluation, run.grade = latest.name, evaluation, latest.grade
-    return _Graded(latest.name, evaluation, games, rule, jobs)
+        return graded if accepted else best
 
+    def resumed(self, run: LearningRun, journal: Journal, tried: list[Candidate], best: _Graded) -> _Graded:
+        """Take over the verdicts of an earlier run."""
+        latest: Verdict | None = None
+        for verdict in journal.records(Verdict.from_json):
+            place = len(run.verdicts)
+            if place >= len(tried) or tried[place].text != verdict.text:
+                now = f"{tried[place].text!r}" if place < len(tried) else "nothing"
+                raise BadInputError(
+                    f"{self.log}: candidate {place + 1} was {verdict.text!r}, now it is {now}; new candidates go "
+                    "behind the old ones, or name another log"
+                )
+            if verdict.digest and tried[place].digest != verdict.digest:
+                raise BadInputError(
+                    f"{self.log}: candidate {place + 1}, {verdict.text!r}, is another file now than when it was tried; "
+                    "give it another name, or name another log"
+                )
+            run.verdicts.append(verdict)
+            latest = verdict if verdict.accepted else latest
+        if latest is None:
+            return best
+        evaluation = load_evaluation(self._accepted_path(latest.number))
+        run.baseline, run.evaluation, run.grade = latest.name, evaluation, latest.grade
+        return _Graded(latest.name, evaluation, self)
 
-def _accepted_path(log: Path, number: int) -> Path:
-    return log.with_name(f"{log.name}.accepted") / f"{number:04d}.npz"
+    def _accepted_path(self, number: int) -> Path:
+        assert self.log is not None
+        return self.log.with_name(f"{self.log.name}.accepted") / f"{number:04d}.npz"

@@ -389,36 +389,6 @@ class PatternSet:
                     )
         return columns
 
-    def count_entries(
-        self, values: NDArray[np.int16], weights: NDArray[np.float32] | None = None
-    ) -> NDArray[np.float64]:
-        """Match count of every weight: in how many positions at least one instance shows one of its entries.
-
-        Parameters
-        ----------
-        values
-            int16 [N, F].
-        weights
-            float32 [N]: weight of each position, 1 by default.
-
-        Returns
-        -------
-        counts
-            float64 [weight_count]. A configuration is valid when its count reaches the minimum n.
-        """
-        indices = self.indices(values)
-        row_weights = np.ones(len(values), np.float32) if weights is None else np.ascontiguousarray(weights, np.float32)
-        matches = np.zeros(self.weight_count)
-        count_matches(
-            indices,
-            self.group_starts,
-            self.column_offsets,
-            row_weights,
-            matches,
-            np.zeros_like(matches),
-        )
-        return matches
-
     def locate(self, weight: int) -> tuple[int, int]:
         """Pattern and first table entry of a weight."""
         if not 0 <= weight < self.weight_count:

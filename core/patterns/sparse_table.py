@@ -1,4 +1,4 @@
-"""Where the data of pattern configurations is kept: flat tables, sparse hash tables (GLEM, section 4.4).
+"""Where the data of a large pattern's configurations is kept: sparse hash tables (GLEM, section 4.4).
 
 A large pattern has more possible configurations than memory, but only those that match enough positions are valid.
 Its features are split into two halves with the mixed-radix indices i1 and i2. ``offset[i1] + i2`` is the place of
@@ -16,35 +16,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import kernel, trailing_zeros
 from glem.core.errors import BadInputError
 
-__all__ = ["DenseTable", "SparseTable"]
-
-
-@define(frozen=True, eq=False)
-class DenseTable:
-    """A slot for every configuration of a small or medium pattern.
-
-    Parameters
-    ----------
-    slots
-        int32 [entries]: where the data of each entry is kept, -1 for entries that are not valid.
-    """
-
-    slots: NDArray[np.int32]
-
-    @classmethod
-    def from_counts(cls, counts: NDArray[np.floating], minimum_matches: float) -> DenseTable:
-        """Give slots, in ascending order, to the entries with at least ``minimum_matches`` matches."""
-        valid = np.asarray(counts) >= minimum_matches
-        slots = np.where(valid, np.cumsum(valid) - 1, -1).astype(np.int32)
-        return cls(slots)
-
-    def __len__(self) -> int:
-        return int((self.slots >= 0).sum())
-
-    def lookup(self, entries: NDArray[np.integer]) -> NDArray[np.int32]:
-        """Slots of some entries, -1 for those that are not valid."""
-        found: NDArray[np.int32] = self.slots[entries]
-        return found
+__all__ = ["SparseTable"]
 
 
 @kernel

@@ -5,10 +5,13 @@ from __future__ import annotations
 import chess
 
 from glem.core.game.game import BoardLayout, Game, RecordFormat
-from glem.games.chess import generation, notation, pgn, pgn_writing, playing, searching
-from glem.games.chess.external_players import UCI_PLAYERS
-from glem.games.chess.position import INITIAL_POSITION
-from glem.games.chess.uci import UCI
+from glem.games.chess import notation
+from glem.games.chess.pgn.reading import reading as pgn
+from glem.games.chess.pgn.reading import writing as pgn_writing
+from glem.games.chess.rules import generation, playing, searching
+from glem.games.chess.rules.position import INITIAL_POSITION
+from glem.games.chess.uci.external_players import UCI_PLAYERS
+from glem.games.chess.uci.protocol import UCI
 
 __all__ = ["CHESS"]
 

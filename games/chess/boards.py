@@ -6,7 +6,7 @@ import chess
 import numpy as np
 
 from glem.core.game.whole_numbers import whole_number
-from glem.games.chess.position import Position, position_key
+from glem.games.chess.rules.position import Position, position_key
 
 __all__ = ["board_of_fen", "from_board", "to_board"]
 

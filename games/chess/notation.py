@@ -9,8 +9,8 @@ import chess
 from glem.core.errors import BadInputError
 from glem.games.chess.board_moves import move_number, numbered_move
 from glem.games.chess.boards import board_of_fen, from_board, to_board
-from glem.games.chess.generation import count_moves_on_board
-from glem.games.chess.position import Position
+from glem.games.chess.rules.generation import count_moves_on_board
+from glem.games.chess.rules.position import Position
 
 __all__ = [
     "MAX_MOVES",

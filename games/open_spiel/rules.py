@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,11 +13,15 @@ from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError, GlemError
 from glem.games.open_spiel.positions import ActionPacking
 
-__all__ = ["PASS", "OpenSpielRules"]
+__all__ = ["MOST_WORDS", "PASS", "OpenSpielRules", "rules_of"]
 
 PASS = "--"  # noqa: S105 - a move, no password
 """How the forced pass of a player is written who is not to move in OpenSpiel."""
 
+MOST_WORDS = 256
+"""Most 64-bit words that a position may take."""
+
+_MOST_ACTIONS = 32767
 _START = "start"
 _KEPT_STATES = 1 << 15
 _WORD = 1 << 64
@@ -49,7 +55,7 @@ class OpenSpielRules:
         self.initial_position = packing.empty(int(game.new_initial_state().current_player()))
 
     def __reduce__(self) -> Any:
-        return (_rules_of, (self.text,))
+        return (rules_of, (self.text,))
 
     def state(self, position: Any) -> Any:
         """State of ``pyspiel`` behind a position; not to be changed."""
@@ -161,10 +167,61 @@ class OpenSpielRules:
         return position
 
 
-def _rules_of(text: str) -> OpenSpielRules:
-    from glem.games.open_spiel.wrapping import rules_of
+def _pyspiel() -> Any:
+    try:
+        import pyspiel
+    except ImportError:
+        raise GlemError("games of OpenSpiel need the package open_spiel: pip install 'glem[open-spiel]'") from None
+    return pyspiel
 
-    return rules_of(text)
+
+@cache
+def rules_of(text: str) -> OpenSpielRules:
+    """Rules of the game that OpenSpiel writes as ``text``, if it is one for glem."""
+    pyspiel = _pyspiel()
+    name = text.partition("(")[0].strip()
+    known = pyspiel.registered_names()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, 3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise BadInputError(f"OpenSpiel has no game {name!r}{hint}")
+    try:
+        game = pyspiel.load_game(text)
+    except Exception as error:  # its own class is not part of the package's interface
+        raise BadInputError(f"OpenSpiel refuses {text!r}: {' '.join(str(error).split())}") from error
+    _check_kind(pyspiel, text, game)
+    packing = ActionPacking(game.num_distinct_actions(), game.max_game_length())
+    if packing.words > MOST_WORDS:
+        raise BadInputError(
+            f"OpenSpiel's {text} can last {game.max_game_length()} actions of {game.num_distinct_actions()} kinds: a "
+            f"position would take {packing.words} words, glem takes {MOST_WORDS}; a smaller board or a lower limit of "
+            "moves may do"
+        )
+    return OpenSpielRules(text, game, packing)
+
+
+def _check_kind(pyspiel: Any, text: str, game: Any) -> None:
+    kind = game.get_type()
+    type_class = pyspiel.GameType
+    reasons = {
+        f"it has {game.num_players()} players, not two": game.num_players() != 2,
+        "players move at the same time": kind.dynamics != type_class.Dynamics.SEQUENTIAL,
+        "chance plays a part": kind.chance_mode != type_class.ChanceMode.DETERMINISTIC,
+        "players do not see everything": kind.information != type_class.Information.PERFECT_INFORMATION,
+        "one's gain is not the other's loss": kind.utility != type_class.Utility.ZERO_SUM,
+        f"its results are no whole numbers ({game.min_utility()} to {game.max_utility()})": (
+            not float(game.min_utility()).is_integer() or not float(game.max_utility()).is_integer()
+        ),
+        f"it has {game.num_distinct_actions()} actions, more than {_MOST_ACTIONS}": (
+            game.num_distinct_actions() > _MOST_ACTIONS
+        ),
+    }
+    found = [reason for reason, holds in reasons.items() if holds]
+    if found:
+        raise BadInputError(
+            f"OpenSpiel's {text} is no game for glem: {', '.join(found)}; glem takes games that two players play in "
+            "turns, with perfect information, without chance, for opposite results"
+        )
 
 
 def _action_names(game: Any) -> list[str]:

@@ -5,18 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from glem.core.game.game import BoardLayout, Game, PositionFormat, RecordFormat
-from glem.games.othello import (
-    ggf_files,
-    logbook,
-    nboard,
-    notation,
-    obf,
-    rules,
-    scored_positions,
-    searching,
-    transcripts,
-    wthor,
-)
+from glem.games.othello import nboard, notation, rules, searching
+from glem.games.othello.formats import ggf_files, logbook, obf, scored_positions, transcripts, wthor
 from glem.games.othello.solver import EndgameSolver
 
 __all__ = ["OTHELLO"]

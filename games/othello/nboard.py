@@ -19,7 +19,7 @@ from glem.core.game.protocols import Protocol
 from glem.core.game.whole_numbers import whole_number
 from glem.core.players.protocols.conversation import Conversation, Interruption
 from glem.core.search.results import Clock
-from glem.games.othello.ggf import GgfGame, after_move, parse_ggf, parse_move_item
+from glem.games.othello.formats.ggf import GgfGame, after_move, parse_ggf, parse_move_item
 from glem.games.othello.notation import format_square
 from glem.games.othello.rules import PASS
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from glem.core.features.learning import Learning
 from glem.games.chess import CHESS as GAME
-from glem.plugins.chess.drawishness import DRAWISHNESS
-from glem.plugins.chess.features import FEATURES
+from glem.plugins.chess.features.drawishness import DRAWISHNESS
+from glem.plugins.chess.features.features import FEATURES
+from glem.plugins.chess.features.placement import PLACEMENT
+from glem.plugins.chess.features.terms import TERMS
 from glem.plugins.chess.material_balance import group_by_material
 from glem.plugins.chess.phases import PHASES
-from glem.plugins.chess.placement import PLACEMENT
-from glem.plugins.chess.terms import TERMS
 
 if TYPE_CHECKING:
     from glem.core.evaluation.linear import LinearEvaluation

@@ -17,7 +17,7 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning
-from glem.plugins.chess.placement import KINDS
+from glem.plugins.chess.features.placement import KINDS
 
 __all__ = ["MATERIAL_KINDS", "evaluation_by_material", "evaluation_by_placement", "full_evaluation"]
 

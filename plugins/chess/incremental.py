@@ -19,11 +19,11 @@ from glem.core.evaluation.integers.recomputing import score_limit, search_unit
 from glem.core.evaluation.linear import LinearEvaluation, PlayWeights
 from glem.core.evaluation.links import IDENTITY, LOGISTIC
 from glem.core.features.evaluators import Evaluator
-from glem.games.chess.position import Position
+from glem.games.chess.rules.position import Position
+from glem.plugins.chess.features.placement import PLACEMENT, PLACES
+from glem.plugins.chess.features.sides import boards_of
+from glem.plugins.chess.features.terms import TERMS, write_terms_and_sides
 from glem.plugins.chess.phases import PHASE_COUNT, phase_of
-from glem.plugins.chess.placement import PLACEMENT, PLACES
-from glem.plugins.chess.sides import boards_of
-from glem.plugins.chess.terms import TERMS, write_terms_and_sides
 from glem.plugins.chess.vectors import LANES, SUM_WORDS, TERMS_TOGETHER, change_sums, products, sum_of_lane
 
 __all__ = ["ChessTables", "incremental_evaluator"]

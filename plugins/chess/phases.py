@@ -5,7 +5,7 @@ from __future__ import annotations
 from glem.core.compiling.kernels import inlined, popcount
 from glem.core.features.learning import Phases
 from glem.games.chess import CHESS
-from glem.games.chess.position import Position
+from glem.games.chess.rules.position import Position
 
 __all__ = ["PHASES", "PHASE_COUNT", "phase_of"]
 

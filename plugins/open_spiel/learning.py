@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from functools import cache
 
 from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.core.features.learning import Learning, Phases
 from glem.core.game.game import Game
-from glem.games.open_spiel.wrapping import rules_of
-from glem.plugins.open_spiel.observations import MOVER, Observations, cell_name
+from glem.plugins.open_spiel.observations import MOVER, cell_name, observations_of
 
-__all__ = ["observations_of", "open_spiel_learning"]
+__all__ = ["open_spiel_learning"]
 
 _MOST_ENTRIES = 50_000
 _LONGEST_LINE = 8
@@ -22,12 +20,6 @@ _WINDOWS = ((2, 2), (3, 3))
 _DIRECTIONS = {"row": (0, 1), "column": (1, 0), "falling": (1, 1), "rising": (-1, 1)}
 
 Patterns = dict[str, tuple[str, ...]]
-
-
-@cache
-def observations_of(text: str) -> Observations:
-    """Observations of the game that OpenSpiel writes as ``text``."""
-    return Observations(rules_of(text))
 
 
 def open_spiel_learning(game: Game) -> Learning:

@@ -8,6 +8,7 @@ that is no board.
 from __future__ import annotations
 
 import random
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,9 @@ from numpy.typing import NDArray
 
 from glem.core.errors import GlemError
 from glem.core.features.features import AtomicFeature
-from glem.games.open_spiel.rules import OpenSpielRules
+from glem.games.open_spiel.rules import OpenSpielRules, rules_of
 
-__all__ = ["MOVER", "Observations"]
+__all__ = ["MOVER", "Observations", "cell_name", "observations_of"]
 
 MOVER = "mover"
 """Name of the feature that tells who is to move."""
@@ -60,7 +61,7 @@ class Observations:
             self._learn_levels(sample)
 
     def __reduce__(self) -> Any:
-        return (_observations_of, (self._rules.text,))
+        return (observations_of, (self._rules.text,))
 
     @property
     def board(self) -> tuple[int, int] | None:
@@ -173,7 +174,7 @@ def _planes_of(code: int) -> str:
     return "plane" + "+".join(planes) if planes else "none"
 
 
-def _observations_of(text: str) -> Observations:
-    from glem.plugins.open_spiel.learning import observations_of
-
-    return observations_of(text)
+@cache
+def observations_of(text: str) -> Observations:
+    """Observations of the game that OpenSpiel writes as ``text``."""
+    return Observations(rules_of(text))

@@ -17,7 +17,7 @@ from glem.core.positions.labels import positions_of_records
 from glem.core.positions.positions import PositionSet
 from glem.core.positions.reading import read_records
 from glem.games.othello import OTHELLO
-from glem.games.othello.transcripts import write_transcripts
+from glem.games.othello.formats.transcripts import write_transcripts
 from glem.plugins.othello.self_play import play_games
 
 __all__ = ["SAMPLE_FILE", "sample_games", "sample_positions"]

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from glem.core.configurations.mining import generate_configurations, label_significance, label_statistics
+from glem.core.configurations.mining import label_significance, label_statistics, mine
 from glem.core.evaluation.named import load_value
 from glem.core.positions.files import read_positions
 from glem.games.chess import CHESS as GAME
@@ -64,7 +64,7 @@ def main() -> None:
     found = read_positions(source)
     labels = np.asarray(found.label, np.float64)
     values, chosen = _without_absences(CHESS.features.values(found.positions), minimum)
-    mined = generate_configurations(values, minimum_matches=minimum, maximum_size=_LARGEST, features=chosen)
+    mined = mine(values, minimum_matches=minimum, maximum_size=_LARGEST, features=chosen).flatten()
     print(f"{len(labels):,} positions; {len(mined):,} configurations of up to {_LARGEST} relations in {minimum:,}")
     by_result = label_significance(
         label_statistics(mined, values, labels), level=_LEVEL, positions_per_label=_POSITIONS_PER_GAME

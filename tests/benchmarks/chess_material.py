@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import inlined, trailing_zeros
 from glem.core.compiling.operations import Operations
 from glem.core.features.evaluators import Evaluator
-from glem.games.chess.position import Position
+from glem.games.chess.rules.position import Position
 
 __all__ = ["MATERIAL_AND_SQUARES"]
 

@@ -22,7 +22,8 @@ from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.count_rules import LINEAR, MERGED, OWN, ZERO, CountRules
 from glem.core.fitting.descent import GradientDescent
 from glem.core.fitting.least_squares_problem import LeastSquares, Source
-from glem.core.fitting.packed.design import Design, LinearTerms
+from glem.core.fitting.packed.blocks import LinearTerms
+from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import PhaseWeights, fit_phases, neighbours
 from glem.core.game.game import Game, load_game
 from glem.core.patterns.patterns import PatternSet
@@ -30,6 +31,7 @@ from glem.core.patterns.sparse_patterns import SparsePatterns
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.positions import PositionSet
 from glem.core.positions.reading import read_records
+from tests.oracles.fitting import byte_count, phases_of, predicted, sums
 
 GAME = "othello"
 CHUNK = 1 << 17
@@ -102,7 +104,7 @@ def whole(bench: Bench) -> None:
     positions = bench.positions("auto", jobs=2)
     lap(f"read and label {len(positions):,} positions")
     design = bench.design(positions, jobs=2)
-    lap(f"index ({design.byte_count / 2**20:,.0f} MiB)")
+    lap(f"index ({byte_count(design) / 2**20:,.0f} MiB)")
     fit_phases(design, positions.label, l2=25.0, smoothing=0.25, fitter=ConjugateGradient(iterations=30), jobs=2)
     lap("fit 13 phases, neighbours with factor 0.25, 30 iterations")
 
@@ -114,11 +116,11 @@ def passes(bench: Bench) -> None:
     kept = positions.select((played >= 29) & (played < 33))
     design = bench.design(kept)
     labels = kept.label
-    phase = int(design.phases[0])
+    phase = int(phases_of(design)[0])
     problem = LeastSquares(design, labels, targets=[(Source(phase, 1.0),)])
     weights = np.random.default_rng(0).normal(size=problem.parameter_count)
     offsets = design.columns.offsets[:, None].astype(np.int32)
-    by_instance = [design.columns.split(block.indices) + offsets for block in design.blocks]
+    by_instance = [design.columns.split(block.rows.indices) + offsets for block in design.blocks]
     columns = np.concatenate([block.T for block in by_instance]).ravel()
     width = len(offsets)
     starts = np.arange(0, len(columns) + 1, width, dtype=np.int32)
@@ -136,10 +138,10 @@ def passes(bench: Bench) -> None:
     print("| one pass over | positions/s | memory |\n| --- | --- | --- |")
     print(
         f"| design of {len(design):,} positions | {len(design) / own / 1e6:.1f} M "
-        f"| {design.byte_count / 2**20:.0f} MiB |"
+        f"| {byte_count(design) / 2**20:.0f} MiB |"
     )
     print(f"| scipy CSR, two products | {len(design) / theirs / 1e6:.1f} M | {memory / 2**20:.0f} MiB |")
-    print(f"| share | {own / theirs:.2f} of the time | {design.byte_count / memory:.2f} of the memory |")
+    print(f"| share | {own / theirs:.2f} of the time | {byte_count(design) / memory:.2f} of the memory |")
     fitter = ConjugateGradient(iterations=30, tolerance=0.0)
     start = time.thread_time()
     fitter.fit(problem)
@@ -161,19 +163,19 @@ def split(bench: Bench) -> None:
         weights = fit_phases(
             design, np.where(held, np.nan, positions.label), fitter=fitter, l2=25.0, smoothing=0.25, jobs=2
         )
-        errors = weights.predict(design, jobs=2) - positions.label
+        errors = predicted(design, weights, jobs=2) - positions.label
         cells = [root_mean(errors[held & (played == ply)]) for ply in PLIES]
         line = " | ".join(f"{cell:.3f}" for cell in [root_mean(errors[held]), *cells])
         print(f"| {iterations} | {line} |", flush=True)
     assert weights is not None
-    errors = weights.predict(design, jobs=2) - positions.label
+    errors = predicted(design, weights, jobs=2) - positions.label
     names = list(bench.learning.baselines)
     print(
         "\n| discs | held-out positions | " + " | ".join(names) + " | patterns |\n" + "| --- " * (3 + len(names)) + "|"
     )
     baselines = [baseline_errors(bench, positions, held, name) for name in names]
     for phase, discs in enumerate(bench.learning.phases.names):
-        rows = held & (design.phases == phase)
+        rows = held & (phases_of(design) == phase)
         cells = [root_mean(column[rows]) for column in [*baselines, errors]]
         print(f"| {discs} | {rows.sum():,} | " + " | ".join(f"{cell:.2f}" for cell in cells) + " |")
 
@@ -183,7 +185,7 @@ def baseline_errors(bench: Bench, positions: PositionSet, held: NDArray[np.bool_
     linear = LinearTerms.from_names(bench.learning.features, bench.learning.baselines[name])
     design = Design.build(bench.values(positions), phase_count=len(bench.learning.phases), linear=linear)
     weights = fit_phases(design, np.where(held, np.nan, positions.label), jobs=2)
-    return weights.predict(design, jobs=2) - positions.label
+    return predicted(design, weights, jobs=2) - positions.label
 
 
 def settings(bench: Bench) -> None:
@@ -192,7 +194,7 @@ def settings(bench: Bench) -> None:
     held = positions.held_out_mask(0.1, seed=1)
     played = bench.discs_played(positions)
     design = bench.design(positions, jobs=2)
-    by_ply = [int(design.phases[np.flatnonzero(played == ply)[0]]) for ply in SETTINGS_PLIES]
+    by_ply = [int(phases_of(design)[np.flatnonzero(played == ply)[0]]) for ply in SETTINGS_PLIES]
     print(
         "| factor | l2 | "
         + " | ".join(f"ply {ply}" for ply in SETTINGS_PLIES)
@@ -211,7 +213,7 @@ def settings(bench: Bench) -> None:
                 chosen = np.zeros((len(bench.learning.phases), design.layout.item_count))
                 chosen[phase] = problem.weights_of(fitter.parameters_)[0]
                 rows = held & (played == ply)
-                cells.append(root_mean(design.sums(chosen, jobs=2)[rows] - positions.label[rows]))
+                cells.append(root_mean(sums(design, chosen, jobs=2)[rows] - positions.label[rows]))
             print(f"| {factor} | {l2:.0f} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |", flush=True)
 
 
@@ -221,7 +223,7 @@ def descent(bench: Bench) -> None:
     played = bench.discs_played(positions)
     kept = positions.select((played >= 29) & (played < 33))
     design = bench.design(kept)
-    problem = LeastSquares(design, kept.label, targets=[(Source(int(design.phases[0]), 1.0),)])
+    problem = LeastSquares(design, kept.label, targets=[(Source(int(phases_of(design)[0]), 1.0),)])
     problem.diagonal  # noqa: B018 - counted once, for both fitters
     start = time.thread_time()
     conjugate = ConjugateGradient(iterations=150, tolerance=0.0).fit(problem)
@@ -264,7 +266,7 @@ def rules(bench: Bench) -> None:
             fitter = ConjugateGradient(iterations=60, tolerance=0.0)
             labels = np.where(held, np.float32(np.nan), positions.label)
             weights = fit_phases(design, labels, fitter=fitter, l2=l2, count_rules=chosen, jobs=2)
-            errors = weights.predict(design, jobs=2) - positions.label
+            errors = predicted(design, weights, jobs=2) - positions.label
             cells = [root_mean(errors[held]), *(root_mean(errors[held & (played == ply)]) for ply in PLIES)]
             kinds = ""
             if weights.plan is not None:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from glem.core.configurations.configurations import symmetry_classes
-from glem.core.configurations.mining import generate_configurations, label_significance, label_statistics, mine
+from glem.core.configurations.mining import label_significance, label_statistics, mine
 from glem.core.features.learning import load_learning
 from tests.benchmarks.mining_positions import SQUARES, TWO_EDGE_ROWS, Positions, sample
 
@@ -43,8 +43,8 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 def _warm_up(positions: Positions) -> None:
     """Compile or load every kernel."""
-    few = generate_configurations(positions.values[:600], minimum_matches=200, maximum_size=4)
-    generate_configurations(positions.values[:600], minimum_matches=200, maximum_size=2)
+    few = mine(positions.values[:600], minimum_matches=200, maximum_size=4).flatten()
+    mine(positions.values[:600], minimum_matches=200, maximum_size=2).flatten()
     label_statistics(few, positions.values[:600], positions.labels[:600])
 
 
@@ -56,14 +56,14 @@ def _measure(program: str, values: np.ndarray, minimum: int, size: int | None) -
     found: Any = None
     if program == "glem":
         few = np.asfortranarray(values[:600])
-        generate_configurations(few, minimum_matches=200, maximum_size=4)
+        mine(few, minimum_matches=200, maximum_size=4).flatten()
         before = _peak_megabytes()
         rounds = []
         peak = 0.0
         for _ in range(5):
             # Fresh memory costs the system between nothing and more than the search takes.
             found = None
-            found, seconds = _timed(lambda: generate_configurations(values, minimum_matches=minimum, maximum_size=size))
+            found, seconds = _timed(lambda: mine(values, minimum_matches=minimum, maximum_size=size).flatten())
             rounds.append(seconds)
             peak = peak or _peak_megabytes()
         seconds = float(np.median(rounds))
@@ -128,9 +128,9 @@ def board(folder: Path) -> None:
     for share, size in ((0.05, 3), (0.01, 3), (0.08, 4)):
         minimum = int(share * len(positions.values))
         found, seconds = _timed(
-            lambda minimum=minimum, size=size: generate_configurations(
+            lambda minimum=minimum, size=size: mine(
                 positions.values, minimum_matches=minimum, maximum_size=size
-            )
+            ).flatten()
         )
         classes, merging = _timed(lambda found=found: symmetry_classes(found, symmetries))
         print(
@@ -181,7 +181,7 @@ def significance(folder: Path) -> None:
     """Label sums and tests of a million configurations over a million positions."""
     positions = sample(folder, 1_000_000)
     _warm_up(positions)
-    found = generate_configurations(positions.values, minimum_matches=20_000, maximum_size=4, limit=4_000_000)
+    found = mine(positions.values, minimum_matches=20_000, maximum_size=4, limit=4_000_000).flatten()
     chosen = np.random.default_rng(1).choice(len(found), 1_000_000, replace=False)
     configurations = found.select(np.sort(chosen))
     statistics, seconds = _timed(lambda: label_statistics(configurations, positions.values, positions.labels))

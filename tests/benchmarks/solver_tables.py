@@ -25,7 +25,7 @@ from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import load_game
 from glem.core.positions.reading import read_scored_positions
 from glem.core.search.solver import solve_moves
-from glem.games.othello.obf import read_obf
+from glem.games.othello.formats.obf import read_obf
 from glem.games.othello.solver import EndgameSolver, Techniques
 from tests.benchmarks.endgame_positions import real_positions
 

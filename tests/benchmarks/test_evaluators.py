@@ -18,7 +18,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from glem.core.compiling.borrowed import Borrowed
 from glem.core.compiling.kernels import compiled, mix
-from glem.core.configurations.mining import generate_configurations
+from glem.core.configurations.mining import mine
 from glem.core.evaluation.integers.recomputing import recomputing_evaluator
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.evaluators import Evaluator, start, static_score, update
@@ -140,7 +140,7 @@ def configurations(shared: Path, othello_learning: Learning) -> LinearEvaluation
     played = replay(game, games)
     chosen = np.random.default_rng(1).permutation(len(played.ply))[:MINED_FROM]
     values = othello_learning.features.values(type(played.positions)(*(column[chosen] for column in played.positions)))
-    mined = generate_configurations(values, minimum_matches=MINED_FROM // 50, maximum_size=3, features=np.arange(64))
+    mined = mine(values, minimum_matches=MINED_FROM // 50, maximum_size=3, features=np.arange(64)).flatten()
     commonest = mined.select(np.sort(np.argsort(-mined.match_counts, kind="stable")[:CONFIGURATIONS]))
     assert len(commonest) == CONFIGURATIONS
     phases = len(othello_learning.phases)

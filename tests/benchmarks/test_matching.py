@@ -17,7 +17,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.configurations.dag import ConfigurationDAG
 from glem.core.configurations.matching import ConfigurationMatcher
-from glem.core.configurations.mining import generate_configurations
+from glem.core.configurations.mining import mine
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.positions.reading import read_records
@@ -47,12 +47,12 @@ def matcher(request: pytest.FixtureRequest, values: np.ndarray) -> Configuration
     squares = {"closed": 16, "thinned": 24, "short": 64}[request.param]
     share, longest = {"closed": (0.015, 6), "thinned": (0.03, 6), "short": (0.02, 3)}[request.param]
     mined_from = values[POSITIONS:]
-    mined = generate_configurations(
+    mined = mine(
         mined_from,
         minimum_matches=int(share * len(mined_from)),
         maximum_size=longest,
         features=np.arange(squares),
-    )
+    ).flatten()
     if request.param == "closed":
         # Equal counts go by size, so that the set stays closed under taking subsets.
         kept = np.lexsort((mined.sizes, -mined.match_counts))[:CONFIGURATIONS]
@@ -108,29 +108,9 @@ def test_batch_sums_by_phase(
 
 
 @SPECIFIC
-def test_batch_transposed_sums_by_phase(
-    timed: Any, matcher: ConfigurationMatcher, values: np.ndarray, most_specific: bool
-) -> None:
-    generator = np.random.default_rng(4)
-    positions = np.asfortranarray(values[:POSITIONS])
-    numbers = generator.normal(size=POSITIONS)
-    phase = generator.integers(0, PHASES, POSITIONS).astype(np.uint8)
-    timed(lambda: matcher.transposed_sums(positions, numbers, most_specific, phase, PHASES), POSITIONS)
-
-
-@SPECIFIC
 def test_one_position(timed: Any, matcher: ConfigurationMatcher, values: np.ndarray, most_specific: bool) -> None:
     rows = np.ascontiguousarray(values[:ONE_BY_ONE])
     timed(lambda: [matcher.active_one(row, most_specific) for row in rows], ONE_BY_ONE)
-
-
-@SPECIFIC
-def test_sum_of_one_position(
-    timed: Any, matcher: ConfigurationMatcher, values: np.ndarray, most_specific: bool
-) -> None:
-    rows = np.ascontiguousarray(values[:ONE_BY_ONE])
-    weights = np.random.default_rng(5).normal(size=CONFIGURATIONS).astype(np.float32)
-    timed(lambda: [matcher.sum_one(row, weights, most_specific) for row in rows], ONE_BY_ONE)
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from glem.core.configurations.mining import generate_configurations, label_statistics
+from glem.core.configurations.mining import label_statistics, mine
 from tests.benchmarks.mining_positions import Positions, sample
 
 fim = pytest.importorskip("fim", reason="pyfim, the extra 'benchmark', is not installed")
@@ -40,7 +40,7 @@ def test_pyfim(benchmark: BenchmarkFixture, positions: Positions) -> None:
 
 def test_glem(benchmark: BenchmarkFixture, positions: Positions) -> None:
     found = benchmark.pedantic(
-        lambda: generate_configurations(positions.values, minimum_matches=MINIMUM, maximum_size=SIZE),
+        lambda: mine(positions.values, minimum_matches=MINIMUM, maximum_size=SIZE).flatten(),
         rounds=9,
         warmup_rounds=1,
     )
@@ -48,7 +48,7 @@ def test_glem(benchmark: BenchmarkFixture, positions: Positions) -> None:
 
 
 def test_label_statistics(benchmark: BenchmarkFixture, positions: Positions) -> None:
-    configurations = generate_configurations(positions.values, minimum_matches=MINIMUM, maximum_size=SIZE)
+    configurations = mine(positions.values, minimum_matches=MINIMUM, maximum_size=SIZE).flatten()
     benchmark.pedantic(
         lambda: label_statistics(configurations, positions.values, positions.labels), rounds=3, warmup_rounds=1
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,8 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.features.features import AtomicFeatures
-from glem.core.fitting.packed.design import Design, LinearTerms
+from glem.core.fitting.packed.blocks import LinearTerms
+from glem.core.fitting.packed.design import Design
 from glem.core.patterns.patterns import PatternSet
 from tests.oracles.fitting import dense_matrix
 
@@ -39,7 +39,6 @@ def small_design(
     configurations: bool = True,
     linear: Sequence[str] = ("mobility", "disc_difference"),
     chunks: int = 3,
-    folder: Path | None = None,
     jobs: int = 1,
 ) -> Small:
     """Random feature values; configuration c is active where the squares c and c + 1 are alike, ten ids share three."""
@@ -71,7 +70,6 @@ def small_design(
         configurations=active if configurations else None,
         configuration_count=CONFIGURATIONS if configurations else 0,
         linear=LinearTerms.from_names(features, linear),
-        folder=folder,
         jobs=jobs,
     )
     matrix, found = dense_matrix(design)

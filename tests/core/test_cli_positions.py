@@ -16,7 +16,7 @@ from glem.core.positions.labels import LabelCounts, Selection, label_records, po
 from glem.core.positions.reading import read_records
 from glem.core.positions.selection.reading import SelectedPart, read_selected
 from glem.core.positions.selection.selection import SelectionRule
-from glem.games.othello.transcripts import write_transcripts
+from glem.games.othello.formats.transcripts import write_transcripts
 from glem.plugins.othello.self_play import play_games
 
 

@@ -22,7 +22,7 @@ from glem.core.fitting.fitters import FileCheckpoint, Fitter
 from glem.core.fitting.least_squares_problem import LeastSquares, Source
 from glem.core.fitting.phases import fit_phases
 from tests.core.fitting_problems import PHASES, Small, small_design
-from tests.oracles.fitting import descent, least_squares, objective
+from tests.oracles.fitting import descent, least_squares, objective, predicted
 
 FITTERS = [GradientDescent(iterations=25, checkpoint_every=4), ConjugateGradient(iterations=25, refresh_every=4)]
 
@@ -77,11 +77,11 @@ def test_without_penalty_the_predictions_agree(small: Small, labels: Any) -> Non
     weights = fit_phases(
         small.design, labels, weights=row_weights, fitter=ConjugateGradient(iterations=400, tolerance=1e-6)
     )
-    predicted = weights.predict(small.design)
+    found = predicted(small.design, weights)
     for phase in range(PHASES):
         rows = small.phases == phase
         solution = least_squares(small.matrix[rows], labels[rows], row_weights[rows], penalties(small, 0.0))
-        np.testing.assert_allclose(predicted[rows], small.matrix[rows] @ solution, atol=0.02)
+        np.testing.assert_allclose(found[rows], small.matrix[rows] @ solution, atol=0.02)
 
 
 @pytest.mark.parametrize("link", [LOGISTIC, scaled_sigmoid(2.0)], ids=lambda link: link.name)
@@ -315,7 +315,7 @@ def test_a_killed_fit_of_phases_resumes_to_the_same_result(
         fit_phases(small.design, labels + 1, checkpoint=folder, **arguments)
     resumed = fit_phases(small.design, labels, checkpoint=folder, jobs=2, **arguments)
     assert {path.name.partition("-")[0] for path in folder.iterdir()} == {"fit"}, "whoever named the folder removes it"
-    np.testing.assert_array_equal(resumed.sums(small.design), whole.sums(small.design))
+    np.testing.assert_array_equal(predicted(small.design, resumed), predicted(small.design, whole))
     for one, other in zip(resumed.results, whole.results, strict=True):
         assert one is not None
         assert other is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,11 @@ from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, link_of, result
 from glem.core.features.learning import Learning
 from glem.core.fitting import least_squares_problem as problem_module
 from glem.core.fitting.least_squares_problem import LeastSquares, Source
-from glem.core.fitting.packed.design import Design, LinearTerms
+from glem.core.fitting.packed.blocks import LinearTerms
+from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import neighbours
 from tests.core.fitting_problems import CONFIGURATIONS, PHASES, Small, small_design
-from tests.oracles.fitting import objective
+from tests.oracles.fitting import objective, phases_of, sums
 
 LINKS = [IDENTITY, LOGISTIC, scaled_sigmoid(64.0)]
 
@@ -69,7 +69,7 @@ def test_result_labels() -> None:
 
 def test_design_keeps_rows_counts_and_phases(small: Small) -> None:
     design = small.design
-    np.testing.assert_array_equal(design.phases, small.phases)
+    np.testing.assert_array_equal(phases_of(design), small.phases)
     assert (small.matrix[:, design.layout.bias] == 1).all()
     # Items that several instances share, or a merged configuration, are active more than once in some rows.
     assert small.matrix[:, : design.layout.patterns].max() > 1
@@ -87,10 +87,8 @@ def test_design_keeps_rows_counts_and_phases(small: Small) -> None:
 def test_sums_of_a_design(small: Small) -> None:
     weights = np.random.default_rng(4).normal(size=(PHASES, small.design.layout.item_count))
     expected = np.einsum("ni,ni->n", small.matrix, weights[small.phases])
-    np.testing.assert_allclose(small.design.sums(weights), expected, rtol=1e-4, atol=1e-4)
-    np.testing.assert_array_equal(small.design.sums(weights, jobs=3), small.design.sums(weights))
-    with pytest.raises(BadInputError, match="the design needs"):
-        small.design.sums(weights[:2])
+    np.testing.assert_allclose(sums(small.design, weights), expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(sums(small.design, weights, jobs=3), sums(small.design, weights))
 
 
 @pytest.mark.parametrize("part", ["patterns", "configurations", "linear"])
@@ -100,13 +98,13 @@ def test_designs_of_one_kind_of_item(othello_learning: Learning, part: str) -> N
     small = small_design(othello_learning.features, 300, **kinds)
     weights = np.random.default_rng(5).normal(size=(PHASES, small.design.layout.item_count))
     expected = np.einsum("ni,ni->n", small.matrix, weights[small.phases])
-    np.testing.assert_allclose(small.design.sums(weights), expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(sums(small.design, weights), expected, rtol=1e-4, atol=1e-4)
 
 
-def test_chunks_threads_and_files_change_nothing(othello_learning: Learning, tmp_path: Path, small: Small) -> None:
-    mapped = small_design(othello_learning.features, folder=tmp_path / "design", jobs=3)
-    np.testing.assert_array_equal(mapped.matrix, small.matrix)
-    assert mapped.design.fingerprint == small.design.fingerprint
+def test_chunks_and_threads_change_nothing(othello_learning: Learning, small: Small) -> None:
+    threaded = small_design(othello_learning.features, jobs=3)
+    np.testing.assert_array_equal(threaded.matrix, small.matrix)
+    assert threaded.design.fingerprint == small.design.fingerprint
     whole = small_design(othello_learning.features, chunks=1)
     np.testing.assert_array_equal(whole.matrix, small.matrix)
 

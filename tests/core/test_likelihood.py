@@ -13,15 +13,16 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import log_correctness, result_distribution
 from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.likelihood_problem import LikelihoodProblem, PartWeights, phase_basis
+from glem.core.fitting.packed.blocks import LinearTerms, Packing
 from glem.core.fitting.packed.likelihood_passes import information_rows, slopes_of
-from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows, LikelihoodTerms
+from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows
 from glem.core.fitting.quasi_newton import minimize
 from glem.core.fitting.standard_errors import likelihood_errors
 from tests.oracles import likelihood as oracle
 
 PHASES, FEATURES = 3, 6
-VALUE = LikelihoodTerms(linear=(0, 1, 2, 3))
-DRAW = LikelihoodTerms(linear=(4, 5))
+VALUE = Packing(PHASES, linear=LinearTerms((0, 1, 2, 3)), by_phase=False)
+DRAW = Packing(PHASES, linear=LinearTerms((4, 5)), by_phase=False)
 
 
 def slopes(units: float, result: int, odds: float) -> tuple[float, float, float]:
@@ -105,13 +106,13 @@ def example(seed: int = 0, games: int = 40, *, held_out: bool = True) -> Likelih
         )
         for rows in (slice(0, count // 3), slice(count // 3, count))
     ]
-    return LikelihoodRows.build(chunks, phase_count=PHASES, value=VALUE, draw=DRAW)
+    return LikelihoodRows.build(chunks, value=VALUE, draw=DRAW)
 
 
 def parts(rows: LikelihoodRows, kind: str, seed: int = 5, size: float = 0.3) -> tuple[PartWeights, PartWeights]:
     generator = np.random.default_rng(seed)
-    value = generator.normal(0, size, (PHASES, rows.value.weight_count))
-    draw = generator.normal(0, size, (PHASES, rows.draw.weight_count))
+    value = generator.normal(0, size, (PHASES, rows.value.layout.item_count))
+    draw = generator.normal(0, size, (PHASES, rows.draw.layout.item_count))
     free = np.array([True, True, False, True, True])
     basis = phase_basis(kind, PHASES)
     return PartWeights(value, basis, free), PartWeights(draw, basis, np.ones(3, bool))
@@ -122,15 +123,15 @@ def naive_rows(rows: LikelihoodRows, *, held_out: bool) -> list[oracle.Row]:
     for block in rows.blocks:
         for row in range(len(block)):
             terms = []
-            for items in (block.value, block.draw):
-                own = slice(int(items.starts[row]), int(items.starts[row + 1]))
+            for items in (block.value.rows, block.draw.rows):
+                own = slice(int(items.row_starts[row]), int(items.row_starts[row + 1]))
                 terms.append(
-                    {int(item): float(value) for item, value in zip(items.items[own], items.values[own], strict=True)}
+                    {int(item): float(value) for item, value in zip(items.ids[own], items.values[own], strict=True)}
                 )
             weight = 1 / int(rows.positions_per_game[block.game[row]])
             if bool(block.held_out[row]) == held_out:
                 found.append(
-                    oracle.Row(int(block.value.phase[row]), terms[0], terms[1], int(block.result[row]), weight)
+                    oracle.Row(int(block.value.rows.phase[row]), terms[0], terms[1], int(block.result[row]), weight)
                 )
     return found
 
@@ -270,7 +271,7 @@ def test_rows_on_disk_are_those_in_memory(tmp_path: Path) -> None:
         np.arange(50),
         np.zeros(50, bool),
     )
-    options = {"phase_count": 1, "value": VALUE, "draw": DRAW}
+    options = {"value": VALUE, "draw": DRAW}
     kept = LikelihoodRows.build([chunk], folder=tmp_path / "rows", **options)  # type: ignore[arg-type]
     memory = LikelihoodRows.build([chunk], **options)  # type: ignore[arg-type]
     assert kept.fingerprint == memory.fingerprint
@@ -292,10 +293,10 @@ def test_bad_rows_are_refused() -> None:
         ({"game": np.arange(3)}, "3 values of 'game'"),
     ):
         with pytest.raises(BadInputError, match=words):
-            LikelihoodRows.build([LikelihoodChunk(**{**good, **change})], phase_count=PHASES, value=VALUE, draw=DRAW)
+            LikelihoodRows.build([LikelihoodChunk(**{**good, **change})], value=VALUE, draw=DRAW)
     with pytest.raises(BadInputError, match="no positions"):
-        LikelihoodRows.build([], phase_count=PHASES, value=VALUE, draw=DRAW)
+        LikelihoodRows.build([], value=VALUE, draw=DRAW)
     everything = LikelihoodChunk(**{**good, "held_out": np.ones(2, bool)})
-    rows = LikelihoodRows.build([everything], phase_count=PHASES, value=VALUE, draw=DRAW)
+    rows = LikelihoodRows.build([everything], value=VALUE, draw=DRAW)
     with pytest.raises(BadInputError, match="held out"):
         LikelihoodProblem(rows, *parts(rows, "one"))

@@ -15,7 +15,7 @@ from glem.core.configurations.configurations import ConfigurationSet, RelationTa
 from glem.core.configurations.dag import ConfigurationDAG
 from glem.core.configurations.matching import ConfigurationMatcher, blocks, generalizations, lists, single, tables
 from glem.core.configurations.matching.tables import build_tables
-from glem.core.configurations.mining import generate_configurations
+from glem.core.configurations.mining import mine
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
@@ -135,30 +135,6 @@ def test_sums_equal_float64_sums(
     expected = by_phase[phase, np.arange(positions)].astype(np.float32)
     np.testing.assert_array_equal(matcher.sums(values, weights, most_specific, phase), expected)
     np.testing.assert_array_equal(matcher.sums(values, weights[1], most_specific), by_phase[1].astype(np.float32))
-    for position in range(5):
-        one = matcher.sum_one(values[position], weights[2], most_specific)
-        assert one == pytest.approx(by_phase[2, position], abs=1e-12)
-
-
-@SPECIFIC
-@pytest.mark.parametrize("positions", [7, 1300])
-def test_transposed_sums(
-    configurations: ConfigurationSet, matcher: ConfigurationMatcher, positions: int, most_specific: bool
-) -> None:
-    values = feature_values(positions, 6)
-    generator = np.random.default_rng(6)
-    numbers = 1000 * generator.normal(size=positions)
-    phase = generator.integers(0, 3, positions).astype(np.uint8)
-    rows = expected_rows(configurations, values, most_specific)
-    expected = np.stack([rows @ (numbers * (phase == k)) for k in range(3)])
-    found = matcher.transposed_sums(values, numbers, most_specific, phase, phases=3)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * positions)
-    counts = matcher.transposed_sums(values, np.ones(positions), most_specific)
-    np.testing.assert_array_equal(counts, rows.sum(axis=1)[None])
-    weights = generator.normal(size=len(configurations)).astype(np.float32)
-    assert matcher.sums(values, weights, most_specific) @ numbers == pytest.approx(
-        matcher.transposed_sums(values, numbers, most_specific)[0] @ weights, rel=1e-4
-    )
 
 
 @SPECIFIC
@@ -166,15 +142,12 @@ def test_jobs_change_nothing(matcher: ConfigurationMatcher, most_specific: bool)
     values = feature_values(3000, 7)
     generator = np.random.default_rng(7)
     weights = generator.normal(size=len(matcher)).astype(np.float32)
-    numbers = generator.normal(size=len(values))
     one = matcher.active(values, most_specific)
     sums = matcher.sums(values, weights, most_specific)
-    totals = matcher.transposed_sums(values, numbers, most_specific)
     for jobs in (2, 5):
         for a, b in zip(one, matcher.active(values, most_specific, jobs=jobs), strict=True):
             np.testing.assert_array_equal(a, b)
         np.testing.assert_array_equal(sums, matcher.sums(values, weights, most_specific, jobs=jobs))
-        np.testing.assert_array_equal(totals, matcher.transposed_sums(values, numbers, most_specific, jobs=jobs))
 
 
 def test_threads_may_share_a_matcher(matcher: ConfigurationMatcher) -> None:
@@ -247,8 +220,6 @@ def test_kernels_are_compiled_once() -> None:
             weights = np.ones(len(matcher), np.float32)
             weights.flags.writeable = False
             matcher.sums(batch, weights)
-            matcher.transposed_sums(batch, range(len(batch)))
-            matcher.sum_one(batch[0], weights)
     for module in (blocks, generalizations, lists, single, tables):
         for name, function in vars(module).items():
             if hasattr(function, "signatures") and function.__module__ == module.__name__:
@@ -292,8 +263,6 @@ class TestErrors:
             matcher.sums(values, weights, phase=np.full(50, 2, np.uint8))
         with pytest.raises(BadInputError, match="phase: expected 50 integers"):
             matcher.sums(values, weights, phase=np.zeros(49, np.uint8))
-        with pytest.raises(BadInputError, match="numbers: expected 50 finite ones"):
-            matcher.transposed_sums(values, np.full(50, np.nan))
 
 
 @pytest.mark.shared
@@ -307,7 +276,7 @@ def test_ten_thousand_real_positions(
     positions = type(played.positions)(*(column[chosen] for column in played.positions))
     values = othello_learning.features.values(positions)
     squares = [othello_learning.features.index(f"{file}{rank}") for rank in (1, 2) for file in "abcdefgh"]
-    closed = generate_configurations(values[10_000:], minimum_matches=600, maximum_size=6, features=squares)
+    closed = mine(values[10_000:], minimum_matches=600, maximum_size=6, features=squares).flatten()
     for configurations in (closed, thinned(closed, 0.5, 2)):
         matcher = ConfigurationMatcher(configurations)
         indptr, indices = matcher.active(np.asfortranarray(values[:10_000]), most_specific)

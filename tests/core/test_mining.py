@@ -8,13 +8,14 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from glem.core.configurations.configurations import ConfigurationSet
-from glem.core.configurations.mining import MiningSettings, generate_configurations, mine
+from glem.core.configurations.mining import mine
 from glem.core.configurations.mining.generation import _sequential_test
 from glem.core.errors import BadInputError
 from glem.core.tasks.progress import Task
@@ -58,7 +59,7 @@ def test_exactly_the_oracles_configurations(
     positions: int, features: int, minimum: int, maximum_size: int | None
 ) -> None:
     values = _values(positions, features, positions + features)
-    found = generate_configurations(values, minimum_matches=minimum, maximum_size=maximum_size)
+    found = mine(values, minimum_matches=minimum, maximum_size=maximum_size).flatten()
     assert _found(found) == oracle.gen_conf(values, minimum, maximum_size)
     assert found.position_count == positions and found.incomplete == ""
 
@@ -66,7 +67,7 @@ def test_exactly_the_oracles_configurations(
 def test_rows_that_are_projected_twice() -> None:
     # Long rows, rare prefixes and many candidates: deep enough for the further projections.
     values = _values(6000, 12, 3, 2)
-    found = _found(generate_configurations(values, minimum_matches=60, maximum_size=6))
+    found = _found(mine(values, minimum_matches=60, maximum_size=6).flatten())
     rows = {
         (feature, value): int.from_bytes(np.packbits(values[:, feature] == value))
         for feature in range(12)
@@ -90,11 +91,11 @@ def test_rows_that_are_projected_twice() -> None:
 def test_feature_subsets_and_integer_kinds() -> None:
     values = _values(200, 6, 1)
     chosen = [4, 1, 2]
-    found = _found(generate_configurations(values.astype(np.int64), minimum_matches=9, features=chosen))
+    found = _found(mine(values.astype(np.int64), minimum_matches=9, features=chosen).flatten())
     whole = oracle.gen_conf(values, 9)
     assert found == {name: count for name, count in whole.items() if {feature for feature, _ in name} <= set(chosen)}
-    assert len(generate_configurations(values, minimum_matches=9, features=[])) == 0
-    assert len(generate_configurations(values[:0], minimum_matches=1)) == 0
+    assert len(mine(values, minimum_matches=9, features=[]).flatten()) == 0
+    assert len(mine(values[:0], minimum_matches=1).flatten()) == 0
 
 
 def test_preorder_form_counts_sizes() -> None:
@@ -106,14 +107,14 @@ def test_preorder_form_counts_sizes() -> None:
 
 def test_threads_do_not_change_the_result() -> None:
     values = _values(2000, 10, 4)
-    cases: list[MiningSettings] = [
+    cases: list[dict[str, Any]] = [
         {}, {"method": "sequential", "chunk_size": 512, "confidence": 1.0}, {"limit": 700},
     ]  # fmt: skip
     for case in cases:
-        settings: MiningSettings = {"maximum_size": 5, **case}
-        threaded: MiningSettings = {"jobs": 3, **settings}
-        one = generate_configurations(values, minimum_matches=20, **settings)
-        three = generate_configurations(values, minimum_matches=20, **threaded)
+        settings: dict[str, Any] = {"maximum_size": 5, **case}
+        threaded: dict[str, Any] = {"jobs": 3, **settings}
+        one = mine(values, minimum_matches=20, **settings).flatten()
+        three = mine(values, minimum_matches=20, **threaded).flatten()
         assert _same(one, three) and one.incomplete == three.incomplete
 
 
@@ -122,7 +123,7 @@ def test_same_itemsets_as_pyfim() -> None:
     values = _values(3000, 12, 5)
     items = (values + 1).astype(int) + 3 * np.arange(12)
     expected = fim.eclat([tuple(row) for row in items.tolist()], target="s", supp=-60, zmin=1, zmax=5, report="a")
-    found = _found(generate_configurations(values, minimum_matches=60, maximum_size=5))
+    found = _found(mine(values, minimum_matches=60, maximum_size=5).flatten())
     assert found == {frozenset((item // 3, item % 3 - 1) for item in itemset): count for itemset, count in expected}
 
 
@@ -148,11 +149,11 @@ def test_sequential_bounds_decide_as_the_paper(confidence: float) -> None:
 
 def test_sequential_test_loses_and_never_adds() -> None:
     values = _values(20_000, 8, 6)
-    exact = _found(generate_configurations(values, minimum_matches=400))
+    exact = _found(mine(values, minimum_matches=400).flatten())
     sizes = []
     for confidence in (0.25, 1.0, 8.0):
-        settings: MiningSettings = {"method": "sequential", "chunk_size": 512, "confidence": confidence}
-        found = _found(generate_configurations(values, minimum_matches=400, **settings))
+        settings: dict[str, Any] = {"method": "sequential", "chunk_size": 512, "confidence": confidence}
+        found = _found(mine(values, minimum_matches=400, **settings).flatten())
         assert found.items() <= exact.items()
         sizes.append(len(found))
     assert sizes[0] < sizes[1] <= sizes[2] == len(exact)
@@ -161,9 +162,7 @@ def test_sequential_test_loses_and_never_adds() -> None:
 def test_seed_decides_what_the_sequential_test_sees() -> None:
     values = _values(20_000, 8, 6)
     one, same, other = (
-        generate_configurations(
-            values, minimum_matches=400, method="sequential", chunk_size=512, confidence=0.5, seed=seed
-        )
+        mine(values, minimum_matches=400, method="sequential", chunk_size=512, confidence=0.5, seed=seed).flatten()
         for seed in (1, 1, 2)
     )
     assert _same(one, same) and not _same(one, other)
@@ -174,13 +173,13 @@ def test_seed_decides_what_the_sequential_test_sees() -> None:
 
 def test_limits_are_reported() -> None:
     values = _values(2000, 12, 8)
-    whole = generate_configurations(values, minimum_matches=4)
-    part = generate_configurations(values, minimum_matches=4, limit=1000)
+    whole = mine(values, minimum_matches=4).flatten()
+    part = mine(values, minimum_matches=4, limit=1000).flatten()
     assert len(part) == 1000 and "limit of 1,000" in part.incomplete
     np.testing.assert_array_equal(part.relations, whole.relations[: part.offsets[-1]])
-    exactly = generate_configurations(values, minimum_matches=4, limit=len(whole))
+    exactly = mine(values, minimum_matches=4, limit=len(whole)).flatten()
     assert _same(exactly, whole) and exactly.incomplete == ""
-    late = generate_configurations(_values(20_000, 40, 8), minimum_matches=2, time_limit=0.2)
+    late = mine(_values(20_000, 40, 8), minimum_matches=2, time_limit=0.2).flatten()
     assert "time limit of 0.2 s" in late.incomplete
 
 
@@ -200,17 +199,17 @@ def test_limits_are_reported() -> None:
 )
 def test_wrong_settings_are_named(settings: dict, text: str) -> None:
     with pytest.raises(BadInputError, match=text):
-        generate_configurations(_values(10, 3, 0), **settings)
+        mine(_values(10, 3, 0), **settings).flatten()
 
 
 def test_wrong_values_are_named() -> None:
     with pytest.raises(BadInputError, match="integer matrix"):
-        generate_configurations(np.zeros((3, 2)), minimum_matches=1)
+        mine(np.zeros((3, 2)), minimum_matches=1).flatten()
     with pytest.raises(BadInputError, match="int16"):
-        generate_configurations(np.full((3, 2), 40_000), minimum_matches=1)
+        mine(np.full((3, 2), 40_000), minimum_matches=1).flatten()
     many = np.arange(70_000, dtype=np.int64).reshape(-1, 2) % 30_000
     with pytest.raises(BadInputError, match="relations are more than"):
-        generate_configurations(np.hstack([many, many + 1, many - 5]), minimum_matches=1)
+        mine(np.hstack([many, many + 1, many - 5]), minimum_matches=1).flatten()
 
 
 # ------------------------------------------------------------------------------------------ resumption
@@ -240,38 +239,38 @@ def test_an_interrupted_run_resumes(tmp_path: Path) -> None:
     values = _values(2000, 10, 9)
     folder = tmp_path / "parts"
     with pytest.raises(_InterruptionError):
-        generate_configurations(values, minimum_matches=10, checkpoint=folder, jobs=2, progress=_interrupting)
+        mine(values, minimum_matches=10, checkpoint=folder, jobs=2, progress=_interrupting).flatten()
     parts = sorted(folder.glob("part-*.npz"))
     assert 9 <= len(parts) < 30
     # Whoever damages a part only loses its work.
     parts[2].write_bytes(parts[2].read_bytes()[:100])
     before = parts[0].stat().st_mtime_ns
-    resumed = generate_configurations(values, minimum_matches=10, checkpoint=folder, jobs=2)
+    resumed = mine(values, minimum_matches=10, checkpoint=folder, jobs=2).flatten()
     assert parts[0].stat().st_mtime_ns == before
-    assert _same(resumed, generate_configurations(values, minimum_matches=10))
+    assert _same(resumed, mine(values, minimum_matches=10).flatten())
 
 
 def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
     values = _values(500, 6, 9)
     folder = tmp_path / "parts"
-    generate_configurations(values, minimum_matches=10, checkpoint=folder)
+    mine(values, minimum_matches=10, checkpoint=folder).flatten()
     with pytest.raises(BadInputError, match="minimum_matches: 10, not 11"):
-        generate_configurations(values, minimum_matches=11, checkpoint=folder)
+        mine(values, minimum_matches=11, checkpoint=folder).flatten()
     with pytest.raises(BadInputError, match=r"parts of a search of other settings or input \(data: "):
-        generate_configurations(values[::-1], minimum_matches=10, checkpoint=folder)
+        mine(values[::-1], minimum_matches=10, checkpoint=folder).flatten()
     with pytest.raises(BadInputError, match=r"no work\.json that tells how it came about"):
-        generate_configurations(values, minimum_matches=10, checkpoint=tmp_path)
+        mine(values, minimum_matches=10, checkpoint=tmp_path).flatten()
     (folder / "work.json").write_text("{")
     with pytest.raises(BadInputError, match=r"work\.json differs"):
-        generate_configurations(values, minimum_matches=10, checkpoint=folder)
+        mine(values, minimum_matches=10, checkpoint=folder).flatten()
 
 
 _KILLED = """
 import sys
 import numpy as np
-from glem.core.configurations.mining import generate_configurations
+from glem.core.configurations.mining import mine
 values = np.load(sys.argv[1])
-generate_configurations(values, minimum_matches=2, maximum_size=7, checkpoint=sys.argv[2])
+mine(values, minimum_matches=2, maximum_size=7, checkpoint=sys.argv[2]).flatten()
 print("finished")
 """
 

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.configurations.mining import (
     LabelStatistics,
-    count_matches,
-    generate_configurations,
     label_significance,
     label_statistics,
+    mine,
 )
 from glem.core.errors import BadInputError
 
@@ -36,23 +35,8 @@ def _indicators(configurations: ConfigurationSet, values: NDArray[np.int16]) -> 
 @pytest.fixture(scope="module")
 def configurations() -> ConfigurationSet:
     """Mined ones in a disturbed order, all sizes."""
-    mined = generate_configurations(_positions(2000, 1)[0], minimum_matches=15)
+    mined = mine(_positions(2000, 1)[0], minimum_matches=15).flatten()
     return mined.select(np.random.default_rng(3).permutation(len(mined))[:900])
-
-
-@pytest.mark.parametrize("count", [1, 63, 700, 2000])
-def test_match_counts(configurations: ConfigurationSet, count: int) -> None:
-    values, _ = _positions(count, 2)
-    counted = count_matches(configurations, values, jobs=2)
-    np.testing.assert_array_equal(counted.match_counts, _indicators(configurations, values).sum(axis=1))
-    np.testing.assert_array_equal(counted.relations, configurations.relations)
-    assert counted.position_count == count
-
-
-def test_mined_counts_are_confirmed() -> None:
-    values, _ = _positions(2000, 4)
-    mined = generate_configurations(values, minimum_matches=20)
-    np.testing.assert_array_equal(count_matches(mined, values).match_counts, mined.match_counts)
 
 
 @pytest.mark.parametrize("grid", ["integers", "halves", "any", "equal"])
@@ -97,21 +81,20 @@ def test_significance_is_a_corrected_t_test(configurations: ConfigurationSet) ->
     strict = label_significance(statistics, correction="bonferroni", minimum_matches=15)
     np.testing.assert_allclose(strict.adjusted[0], np.minimum(expected * len(expected), 1), rtol=1e-7)
     assert strict.significant.sum() <= shares.significant.sum() <= plain.significant.sum()
-    assert plain.test_count == len(configurations)
 
 
 def test_the_planted_configuration_is_the_strongest() -> None:
     values, labels = _positions(4000, 8)
-    mined = generate_configurations(values, minimum_matches=20, maximum_size=3)
+    mined = mine(values, minimum_matches=20, maximum_size=3).flatten()
     tested = label_significance(label_statistics(mined, values, labels), correction="bonferroni")
-    best = tested.select(mined, limit=1)
-    assert [tuple(best.table[int(relation)]) for relation in best.relations_of(0)] == [(2, 1), (4, 0)]
-    assert len(tested.select(mined)) == tested.significant.sum()
+    best = int(np.nanargmax(np.abs(tested.correlations[0])))
+    assert tested.significant[best]
+    assert [tuple(mined.table[int(relation)]) for relation in mined.relations_of(best)] == [(2, 1), (4, 0)]
 
 
 def test_labels_without_relation_pass_no_test() -> None:
     values, labels = _positions(4000, 9)
-    mined = generate_configurations(values, minimum_matches=20, maximum_size=3)
+    mined = mine(values, minimum_matches=20, maximum_size=3).flatten()
     shuffled = np.random.default_rng(0).permutation(labels)
     tested = label_significance(label_statistics(mined, values, shuffled), correction="bonferroni", level=0.01)
     assert not tested.significant.any()
@@ -122,7 +105,7 @@ def test_labels_without_relation_pass_no_test() -> None:
 
 def test_positions_of_one_game_count_once() -> None:
     values, labels = _positions(1000, 10)
-    mined = generate_configurations(values, minimum_matches=20, maximum_size=2)
+    mined = mine(values, minimum_matches=20, maximum_size=2).flatten()
     once = label_significance(label_statistics(mined, values, labels), correction="none")
     repeated = label_statistics(mined, np.repeat(values, 5, axis=0), np.repeat(labels, 5))
     five = label_significance(repeated, correction="none", minimum_matches=100, positions_per_label=5)
@@ -138,7 +121,7 @@ def test_wrong_arguments_are_named(configurations: ConfigurationSet) -> None:
     with pytest.raises(BadInputError, match="phases"):
         label_statistics(configurations, values, labels, phases=np.full(100, 3), phase_count=3)
     with pytest.raises(BadInputError, match="feature"):
-        count_matches(configurations, values[:, :3])
+        label_statistics(configurations, values[:, :3], labels)
     statistics = label_statistics(configurations, values, labels)
     cases: list[tuple[dict[str, Any], str]] = [
         ({"level": 0}, "level"),
@@ -155,4 +138,4 @@ def test_no_configurations() -> None:
     none = ConfigurationSet.from_relations(RelationTable(np.zeros(0), np.zeros(0)), [])
     statistics = label_statistics(none, values, labels)
     assert isinstance(statistics, LabelStatistics)
-    assert len(label_significance(statistics).select(none)) == 0
+    assert len(label_significance(statistics).significant) == 0

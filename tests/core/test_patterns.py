@@ -95,19 +95,6 @@ def test_targets_reorder_rows(logistello: PatternSet) -> None:
     np.testing.assert_array_equal(logistello.indices(values, targets=targets)[:, targets], logistello.indices(values))
 
 
-def test_a_position_counts_once_however_many_instances_match(logistello: PatternSet) -> None:
-    features = logistello.features
-    values = random_squares(features, 300, 4)
-    values[:20] = 0
-    weights = np.random.default_rng(4).uniform(0.5, 2, 300).astype(np.float32)
-    expected = np.zeros(logistello.weight_count)
-    indices = logistello.indices(values)
-    for row in range(300):
-        active = {int(offset + index) for offset, index in zip(logistello.column_offsets, indices[:, row], strict=True)}
-        expected[sorted(active)] += weights[row]
-    np.testing.assert_allclose(logistello.count_entries(values, weights), expected, rtol=1e-6)
-
-
 def test_describe_gives_a_matching_position(logistello: PatternSet) -> None:
     features = logistello.features
     for weight in np.random.default_rng(5).integers(0, logistello.weight_count, 50):

@@ -82,7 +82,9 @@ def test_outcome_searches_replace_labels_of_the_wrong_sign(
     for node in entries:
         position = position_at(tree.positions, node)
         if not othello.is_over(position):
-            assert np.sign(found.after[node]) == np.sign(labeller.judge(position).score)
+            score = labeller.judge(position).score
+            assert score is not None
+            assert np.sign(found.after[node]) == np.sign(score)
 
 
 def test_a_suspicious_label_is_raised_to_what_the_search_found(

@@ -14,7 +14,7 @@ from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.patterns.patterns import PatternSet
 from glem.core.patterns.sparse_patterns import SparsePatterns
-from glem.core.patterns.sparse_table import DenseTable, SparseTable
+from glem.core.patterns.sparse_table import SparseTable
 
 FIRST_COUNT, SECOND_COUNT = 9, 70
 
@@ -83,12 +83,6 @@ def test_a_lookup_out_of_range_is_refused() -> None:
         table.lookup(np.array([9]), np.array([0]))
 
 
-def test_dense_table_keeps_what_matches_often_enough() -> None:
-    table = DenseTable.from_counts(np.array([5, 1, 0, 3, 2]), 2)
-    assert table.lookup(np.arange(5)).tolist() == [0, -1, -1, 1, 2]
-    assert len(table) == 3
-
-
 TWO_ROWS = ("a1", "b1", "c1", "d1", "e1", "f1", "g1", "h1", "a2", "b2", "c2", "d2", "e2", "f2", "g2", "h2")
 
 
@@ -141,7 +135,9 @@ def test_small_pattern_equals_the_dense_set(othello_learning: Learning) -> None:
     values = squares(othello_learning, 400, 2)
     dense = PatternSet.from_names(features, names)
     sparse = SparsePatterns.count(features, names, lambda: [values], 3)
-    counts = dense.count_entries(values)
+    counts = np.zeros(dense.weight_count)
+    for row in dense.indices(values).T:
+        counts[np.unique(row + dense.column_offsets)] += 1
     valid = np.flatnonzero(counts >= 3)
     assert np.concatenate(sparse.match_counts).tolist() == counts[valid].tolist()
     assert [sparse.describe(weight) for weight in range(len(valid))] == [

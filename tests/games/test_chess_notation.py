@@ -30,7 +30,7 @@ from glem.games.chess.notation import (
     parse_move_at,
     parse_position,
 )
-from glem.games.chess.position import INITIAL_POSITION
+from glem.games.chess.rules.position import INITIAL_POSITION
 from tests.oracles.chess_boards import number_of, random_game
 
 

@@ -15,7 +15,7 @@ from glem.core.errors import BadInputError
 from glem.core.game.records import GameRecords
 from glem.core.positions.reading import read_records
 from glem.games.chess import CHESS
-from glem.games.chess.pgn_fallback import plain_text
+from glem.games.chess.pgn.fallback import plain_text
 from tests.games.test_chess_pgn import FISCHER, FOOL, LONG, RARE, TAGS, read
 from tests.oracles.pgn import plain_games
 

@@ -11,14 +11,14 @@ import pytest
 from glem.core.conformance import check_game
 from glem.core.game.game import Game, load_game
 from glem.core.game.perft import perft
-from glem.games.chess.attacks import between, bishop_attacks, king_attacks, knight_attacks, rook_attacks
 from glem.games.chess.boards import from_board, to_board
-from glem.games.chess.exchanges import keeps_material
-from glem.games.chess.generation import in_check
 from glem.games.chess.notation import parse_move, parse_position
-from glem.games.chess.playing import insufficient_material
-from glem.games.chess.position import INITIAL_POSITION, position_key
-from glem.games.chess.searching import is_drawn, no_moves_score, table_key, tactical_moves
+from glem.games.chess.rules.attacks import between, bishop_attacks, king_attacks, knight_attacks, rook_attacks
+from glem.games.chess.rules.exchanges import keeps_material
+from glem.games.chess.rules.generation import in_check
+from glem.games.chess.rules.playing import insufficient_material
+from glem.games.chess.rules.position import INITIAL_POSITION, position_key
+from glem.games.chess.rules.searching import is_drawn, no_moves_score, table_key, tactical_moves
 from tests.oracles.chess_boards import numbered_moves, random_game, same_position
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"

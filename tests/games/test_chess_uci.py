@@ -25,8 +25,8 @@ from glem.core.players.spec import PlayerSpec
 from glem.core.search.results import Bound, Clock, Limits, Line, SearchResult
 from glem.games.chess.boards import from_board
 from glem.games.chess.notation import parse_move
-from glem.games.chess.uci import UCI, serve_uci
-from glem.games.chess.uci_commands import GameLine, Go, centipawns, info_lines, limits_of, parse_go
+from glem.games.chess.uci.commands import GameLine, Go, centipawns, info_lines, limits_of, parse_go
+from glem.games.chess.uci.protocol import UCI, serve_uci
 
 SPEC = PlayerSpec("glem", evaluation="none", limits=Limits(clock=Clock(40.0)), table_mb=1)
 RANDOM = PlayerSpec("random", kind="random")

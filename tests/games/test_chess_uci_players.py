@@ -32,11 +32,11 @@ from glem.core.tournament.openings import Opening
 from glem.core.tournament.tournament import Tournament, read_games, run_tournament
 from glem.games.chess.board_moves import move_number, numbered_move
 from glem.games.chess.boards import from_board
-from glem.games.chess.external_engine import UciEngine
 from glem.games.chess.notation import parse_move
-from glem.games.chess.position import INITIAL_POSITION
-from glem.games.chess.position_history import PositionHistory, board_of
-from glem.games.chess.uci_player import UciPlayer
+from glem.games.chess.rules.position import INITIAL_POSITION
+from glem.games.chess.uci.external_engine import UciEngine
+from glem.games.chess.uci.player import UciPlayer
+from glem.games.chess.uci.position_history import PositionHistory, board_of
 
 FAKE = Path(__file__).with_name("fake_uci_engine.py")
 BEFORE_MATE = tuple(map(parse_move, ("f2f3", "e7e5", "g2g4")))
@@ -321,7 +321,7 @@ def test_close_ends_the_process() -> None:
 
 _KEEPER = """
 import sys, threading, time
-from glem.games.chess.external_engine import UciEngine
+from glem.games.chess.uci.external_engine import UciEngine
 from glem.core.tasks.guarded_programs import guard_group
 import chess, chess.engine, subprocess
 engine = UciEngine([sys.executable, "-S", sys.argv[1], "hang"])

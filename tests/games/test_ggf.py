@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
 from glem.core.search.results import Clock
-from glem.games.othello.ggf import GgfGame, parse_ggf, parse_move_item
+from glem.games.othello.formats.ggf import GgfGame, parse_ggf, parse_move_item
 from glem.games.othello.notation import format_position, format_square
 from glem.games.othello.rules import INITIAL_POSITION, PASS
 

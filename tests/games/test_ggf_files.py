@@ -17,7 +17,7 @@ from glem.core.positions.writing import write_games
 from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.transcripts import records_of_games
-from glem.games.othello.ggf import parse_ggf
+from glem.games.othello.formats.ggf import parse_ggf
 from tests.oracles.replay import random_game, replay_game
 
 OTHELLO = load_game("othello")

@@ -235,8 +235,8 @@ def test_positions_that_no_game_leads_to_are_refused() -> None:
 
 
 def test_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    from glem.games.open_spiel import wrapping
+    from glem.games.open_spiel import rules
 
     monkeypatch.setitem(sys.modules, "pyspiel", None)
     with pytest.raises(GlemError, match=r"pip install 'glem\[open-spiel\]'"):
-        wrapping.rules_of("a game that nobody has asked for yet")
+        rules.rules_of("a game that nobody has asked for yet")

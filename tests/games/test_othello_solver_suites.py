@@ -11,7 +11,7 @@ from glem.core.compiling.operations import position_at
 from glem.core.game.game import Game
 from glem.core.positions.reading import read_scored_positions
 from glem.core.search.solver import solve_moves
-from glem.games.othello.obf import SolvedPositions, read_obf
+from glem.games.othello.formats.obf import SolvedPositions, read_obf
 from glem.games.othello.rules import Position
 from glem.games.othello.solver import EndgameSolver
 

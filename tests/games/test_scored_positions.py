@@ -16,8 +16,8 @@ from glem.core.compiling.operations import position_at
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game, load_game
 from glem.core.positions.reading import read_scored_positions
+from glem.games.othello.formats.obf import SolvedPositions, read_obf, write_obf
 from glem.games.othello.notation import format_position
-from glem.games.othello.obf import SolvedPositions, read_obf, write_obf
 from glem.games.othello.rules import INITIAL_POSITION, Position, mobility
 from tests.oracles.replay import legal_moves, random_game, replay_game
 

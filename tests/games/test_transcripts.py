@@ -19,9 +19,9 @@ from glem.core.game.game import Game, load_game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
 from glem.core.positions.reading import read_records
 from glem.core.positions.writing import write_games
+from glem.games.othello.formats.score_conventions import CONVENTIONS, Convention, stored_scores
+from glem.games.othello.formats.transcripts import read_transcripts, write_transcripts
 from glem.games.othello.notation import format_square, parse_square
-from glem.games.othello.score_conventions import CONVENTIONS, Convention, stored_scores
-from glem.games.othello.transcripts import read_transcripts, write_transcripts
 from tests.oracles.replay import PlainReplay, random_game, replay_game
 
 OTHELLO = load_game("othello")

@@ -15,7 +15,7 @@ from glem.core.errors import BadInputError
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
 from glem.core.positions.reading import read_records
-from glem.games.othello.wthor import read_names, read_wthor
+from glem.games.othello.formats.wthor import read_names, read_wthor
 from tests.oracles.replay import random_game, replay_game
 from tests.oracles.wthor import game_record, games_file, names_file
 

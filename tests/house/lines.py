@@ -52,7 +52,7 @@ def code_lines(path: Path) -> int:
 
 def package(path: Path) -> str:
     """Name the package of a file given relative to the checkout: its room and the folder below."""
-    return "/".join(path.parts[:2]) if len(path.parts) > 2 else path.parts[0]
+    return "/".join(path.parent.parts[:2]) or path.name
 
 
 def tracked(pattern: str) -> list[Path]:

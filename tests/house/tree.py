@@ -83,6 +83,18 @@ def imports(tree: ast.AST, module: str, *, is_package: bool) -> set[str]:
     return found
 
 
+def imported_modules(tree: ast.AST, module: str, known: frozenset[str], *, is_package: bool) -> set[str]:
+    """Modules among ``known`` that a source imports: of ``from a import b``, ``a.b`` if it is one, else ``a``."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            base = _absolute(node.module or "", node.level, module, is_package=is_package)
+            found.update(full if (full := f"{base}.{alias.name}") in known else base for alias in node.names)
+        elif isinstance(node, ast.Import | ast.Call):
+            found |= imports(node, module, is_package=is_package)
+    return found & known
+
+
 def _absolute(source: str, level: int, module: str, *, is_package: bool) -> str:
     if level == 0:
         return source

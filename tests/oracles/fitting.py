@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from glem.core.evaluation.links import Link
 from glem.core.features.features import AtomicFeatures
+from glem.core.fitting.least_squares_problem import LeastSquares
 from glem.core.fitting.packed.design import Design
+from glem.core.fitting.phases import PhaseWeights
 
 Matrix = NDArray[np.float64]
 
@@ -39,18 +41,48 @@ def dense_matrix(design: Design) -> tuple[Matrix, NDArray[np.int64]]:
     matrix = np.zeros((len(design), design.layout.item_count))
     phases = np.zeros(len(design), np.int64)
     for block in design.blocks:
-        indices = design.columns.split(block.indices)
+        indices = design.columns.split(block.rows.indices)
         for row, number in enumerate(block.order):
             for instance, offset in enumerate(design.columns.offsets):
                 matrix[number, offset + indices[instance, row]] += 1
-            if len(block.row_starts) > 1:
-                for place in range(block.row_starts[row], block.row_starts[row + 1]):
-                    matrix[number, design.layout.configuration_start + block.configurations[place]] += 1
+            if len(block.rows.row_starts) > 1:
+                for place in range(block.rows.row_starts[row], block.rows.row_starts[row + 1]):
+                    matrix[number, design.layout.configuration_start + block.rows.ids[place]] += 1
             for term in range(design.layout.linear):
-                matrix[number, design.layout.linear_start + term] = block.linear[term, row]
+                matrix[number, design.layout.linear_start + term] = block.rows.linear[term, row]
             matrix[number, design.layout.bias] = 1
             phases[number] = np.searchsorted(block.phase_starts, row, side="right") - 1
     return matrix, phases
+
+
+def phases_of(design: Design) -> NDArray[np.int64]:
+    """Phase of each position, in the order in which the design was built."""
+    phases = np.empty(len(design), np.int64)
+    for phase in range(design.phase_count):
+        for segment in design.segments(phase):
+            phases[design.positions_of(segment)] = phase
+    return phases
+
+
+def byte_count(design: Design) -> int:
+    """Memory that the rows take, their order excluded."""
+    return sum(array.nbytes for block in design.blocks for array in block.arrays())
+
+
+def sums(design: Design, weights: NDArray[np.floating], jobs: int = 1) -> NDArray[np.float32]:
+    """Sum of active weights [K, items] of every position, by a pass, in the order in which the design was built."""
+    found = np.empty(len(design), np.float32)
+    rows = [design.positions_of(segment) for phase in range(design.phase_count) for segment in design.segments(phase)]
+    problem = LeastSquares(design, np.zeros(len(design), np.float32), jobs=jobs)
+    found[np.concatenate(rows)] = problem.sums(np.asarray(weights, np.float64).ravel())
+    return found
+
+
+def predicted(design: Design, weights: PhaseWeights, jobs: int = 1) -> NDArray[np.float64]:
+    """Label that fitted weights predict for every position."""
+    linear = weights.linear * np.array(design.linear.scales, np.float64)
+    parts = [weights.patterns, weights.configurations, linear, weights.bias[:, None]]
+    return weights.link(sums(design, np.concatenate(parts, axis=1), jobs))
 
 
 def objective(

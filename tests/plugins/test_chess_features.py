@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from glem.games.chess.boards import from_board
-from glem.games.chess.playing import transform
-from glem.plugins.chess.features import FEATURES
+from glem.games.chess.rules.playing import transform
+from glem.plugins.chess.features.features import FEATURES
 from glem.plugins.chess.phases import PHASES, phase_of
 from tests.oracles.chess_features import features_of
 

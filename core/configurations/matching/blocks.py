@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.compiling.kernels import kernel, trailing_zeros
+from glem.core.compiling.kernels import kernel
 from glem.core.compiling.vectors import VECTOR_WORDS
 from glem.core.configurations.matching.lanes import (
     and_lanes,
@@ -30,7 +30,6 @@ __all__ = [
     "COUNTER_PLANES",
     "WORD_STRIDE_PADDING",
     "add_sums",
-    "add_transposed_sums",
     "count_rows",
     "fill_relation_rows",
     "fill_rows",
@@ -295,29 +294,3 @@ def add_sums(
             if word != np.uint64(0):
                 count = write_word(word, first + 64 * group, bit_places, listed, count, np.int64(len(listed)))
         sums[position] += sum_listed(weights[phases[position]], listed, count)
-
-
-@kernel
-def add_transposed_sums(rows: Any, first: Any, last: Any, numbers: Any, phases: Any, totals: Any) -> None:
-    """Add to the total of each configuration the numbers of the positions of its row, phase by phase.
-
-    Parameters
-    ----------
-    rows
-        uint64, the rows of the configurations ``first .. last - 1``.
-    first, last
-        int64.
-    numbers
-        int64 [n], one per position.
-    phases
-        uint8 [n].
-    totals
-        int64 [C, P], added to.
-    """
-    for configuration in range(first, last):
-        for place in range(VECTOR_WORDS):
-            word = rows[(configuration - first) * VECTOR_WORDS + place]
-            while word != np.uint64(0):
-                position = 64 * place + trailing_zeros(word)
-                totals[configuration, phases[position]] += numbers[position]
-                word &= word - np.uint64(1)

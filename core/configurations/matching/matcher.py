@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from glem.core.compiling.vectors import VECTOR_WORDS, aligned_words
 from glem.core.configurations.configurations import ConfigurationSet
@@ -18,7 +18,6 @@ from glem.core.configurations.matching.blocks import (
     COUNTER_PLANES,
     WORD_STRIDE_PADDING,
     add_sums,
-    add_transposed_sums,
     count_rows,
     fill_relation_rows,
     fill_rows,
@@ -45,8 +44,6 @@ _SLAB = 4096
 
 _FEW = 96
 """Up to so many positions are matched one by one: a block costs as much, however few positions it has."""
-
-_FIXED_POINT_BITS = 62
 
 _MOST_PHASES = 256
 
@@ -112,24 +109,6 @@ class ConfigurationMatcher:
         """
         scratch = self._match_one(values, most_specific)
         return scratch.listed[: list_bits(scratch, BIT_PLACES)].copy()
-
-    def sum_one(self, values: NDArray[np.int16], weights: NDArray[np.float32], most_specific: bool = False) -> float:
-        """Sum the weights of one position's active configurations.
-
-        Parameters
-        ----------
-        values, most_specific
-            As for :meth:`active_one`.
-        weights
-            float32 [C].
-
-        Returns
-        -------
-        float
-            The sum, taken in float64.
-        """
-        row = self._weight_rows(weights)[0]
-        return float(sum_bits(self._match_one(values, most_specific), BIT_PLACES, row))
 
     def active(
         self,
@@ -239,68 +218,13 @@ class ConfigurationMatcher:
             self._each_block(add, len(values), most_specific, workers)
         return sums.astype(np.float32)
 
-    def transposed_sums(
-        self,
-        values: NDArray[np.int16],
-        numbers: ArrayLike,
-        most_specific: bool = False,
-        phase: NDArray[np.uint8] | None = None,
-        phases: int = 1,
-        jobs: int = 1,
-    ) -> NDArray[np.float64]:
-        """Sum a number per position over the positions where each configuration is active.
-
-        With residuals it gives the gradient of :meth:`sums` with respect to the weights; with ones, match counts. The
-        sums are taken in fixed point with at least 36 bits below the largest number, which makes them exact for whole
-        numbers below 2**36 and independent of the order of the positions.
-
-        Parameters
-        ----------
-        values, most_specific, jobs
-            As for :meth:`active`.
-        numbers
-            [N], finite.
-        phase
-            uint8 [N]: the row of the result that each position adds to; 0 where not given.
-        phases
-            Rows of the result, P.
-
-        Returns
-        -------
-        totals
-            float64 [P, C].
-
-        Raises
-        ------
-        BadInputError
-            As for :meth:`active`; or numbers or phases do not fit.
-        """
-        values = self._checked(values, dimensions=2)
-        given = np.asarray(numbers, np.float64)
-        if given.shape != (len(values),) or not np.isfinite(given).all():
-            raise BadInputError(f"numbers: expected {len(values)} finite ones, found shape {given.shape}")
-        rows = _checked_phases(phase, len(values), phases)
-        # |total| <= N max|number| stays below 2**62.
-        largest = float(np.abs(given).max(initial=0.0)) or 1.0
-        scale = _FIXED_POINT_BITS - int(np.ceil(np.log2(largest))) - max(len(values), 1).bit_length()
-        scaled = np.rint(np.ldexp(given, scale)).astype(np.int64)
-        workers = _worker_count(jobs, len(values))
-        totals = np.zeros((workers, len(self), phases), np.int64)
-
-        def add(block: _Block, start: int) -> None:
-            block.load(values, start).add_transposed_sums(scaled, rows, totals[block.worker])
-
-        self._each_block(add, len(values), most_specific, workers)
-        total: NDArray[np.float64] = np.ldexp(totals.sum(axis=0).T.astype(np.float64), -scale)
-        return total
-
     def _each_block(
         self, work: Callable[[_Block, int], None], positions: int, most_specific: bool, workers: int
     ) -> None:
         """Call ``work(block, start)`` for every block of positions, each worker with memory of its own."""
 
         def run(worker: int) -> None:
-            block = _Block(self._tables, most_specific, worker)
+            block = _Block(self._tables, most_specific)
             for start in range(worker * BLOCK, positions, BLOCK * workers):
                 work(block, start)
 
@@ -341,8 +265,7 @@ class ConfigurationMatcher:
 class _Block:
     """Working memory of one job: up to 512 positions against all configurations."""
 
-    def __init__(self, tables: MatchingTables, most_specific: bool, worker: int) -> None:
-        self.worker = worker
+    def __init__(self, tables: MatchingTables, most_specific: bool) -> None:
         self.tables = tables
         self.most_specific = most_specific
         self.configurations = len(tables.offsets) - 1
@@ -401,14 +324,6 @@ class _Block:
         own = slice(self.start, self.start + self.count)
         for first, groups in self._word_slabs():
             add_sums(self.words, self.stride, groups, first, BIT_PLACES, weights, phases[own], self.listed, sums[own])
-
-    def add_transposed_sums(
-        self, numbers: NDArray[np.int64], phases: NDArray[np.uint8], totals: NDArray[np.int64]
-    ) -> None:
-        """Add each position's number to the totals of its configurations."""
-        own = slice(self.start, self.start + self.count)
-        for first, last in self._row_slabs():
-            add_transposed_sums(self.rows, first, last, numbers[own], phases[own], totals)
 
 
 def _checked_phases(phase: NDArray[np.uint8] | None, positions: int, rows: int) -> NDArray[np.uint8]:

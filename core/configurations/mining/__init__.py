@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from glem.core.configurations.mining.generation import Method, MiningSettings, generate_configurations, mine
+from glem.core.configurations.mining.generation import Method, mine
 from glem.core.configurations.mining.mined import MinedConfigurations, Part
 from glem.core.configurations.mining.significance import Correction, Significance, label_significance
-from glem.core.configurations.mining.statistics import LabelStatistics, count_matches, label_statistics
+from glem.core.configurations.mining.statistics import LabelStatistics, label_statistics
 
 __all__ = [
     "Correction",
     "LabelStatistics",
     "Method",
     "MinedConfigurations",
-    "MiningSettings",
     "Part",
     "Significance",
-    "count_matches",
-    "generate_configurations",
     "label_significance",
     "label_statistics",
     "mine",

@@ -9,14 +9,13 @@ import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal
 
 import numpy as np
 from attrs import define, field, frozen
 from numpy.typing import NDArray
 
 from glem.core.compiling.vectors import VECTOR_WORDS, vectors_for
-from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.configurations.mining.mined import MinedConfigurations, Part
 from glem.core.configurations.mining.relations import RelationRows, checked_features, checked_values
 from glem.core.configurations.mining.search import EMITTED, SequentialTest, Workspace, begin_part, grow
@@ -27,7 +26,7 @@ from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import run_folder
 
-__all__ = ["Method", "generate_configurations", "mine"]
+__all__ = ["Method", "mine"]
 
 Method = Literal["exact", "sequential"]
 
@@ -38,22 +37,6 @@ _BUDGET = 1 << 26
 _NO_LIMIT = 1 << 62
 _COLUMNS = ("relation", "depth", "matches")
 _PART = ArchiveFormat("glem part of a search", version=1, required=_COLUMNS, largest=1 << 40, packed=False)
-
-
-class MiningSettings(TypedDict, total=False):
-    """Optional arguments of :func:`mine`, described there."""
-
-    maximum_size: int | None
-    features: Any
-    method: Method
-    chunk_size: int
-    confidence: float
-    seed: int
-    time_limit: float | None
-    limit: int | None
-    jobs: int
-    checkpoint: str | os.PathLike[str] | None
-    progress: Progress
 
 
 def mine(
@@ -72,7 +55,7 @@ def mine(
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress = SILENT,
 ) -> MinedConfigurations:
-    """Find every configuration that matches enough positions; seven bytes for each.
+    """Find every configuration that matches enough positions: GenConf. The result holds seven bytes for each.
 
     Parameters
     ----------
@@ -151,17 +134,6 @@ def mine(
             folder = stack.enter_context(run_folder(Path(checkpoint), settings, keep=True, content=content))
         parts = _run(search, jobs, folder, progress)
     return _assembled(search, parts, time_limit, limit)
-
-
-def generate_configurations(
-    values: Any, *, minimum_matches: int, **settings: Unpack[MiningSettings]
-) -> ConfigurationSet:
-    """Find every configuration that matches enough positions: GenConf.
-
-    :func:`mine` laid out as a flat :class:`~glem.core.configurations.configurations.ConfigurationSet`, with the same
-    arguments. Where tens of millions are expected, :func:`mine` alone needs a fraction of the memory.
-    """
-    return mine(values, minimum_matches=minimum_matches, **settings).flatten(release=True)
 
 
 @frozen(eq=False)

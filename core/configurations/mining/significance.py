@@ -13,7 +13,6 @@ from attrs import define
 from numpy.typing import NDArray
 from scipy import special
 
-from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.configurations.mining.statistics import LabelStatistics
 from glem.core.errors import BadInputError
 
@@ -34,35 +33,17 @@ class Significance:
         float64 array [P, C]: p-values after the correction, 1 where nothing can be tested.
     level
         Significant is what has an adjusted p-value of at most this.
-    test_count
-        Number of tests made.
     """
 
     correlations: NDArray[np.float64]
     adjusted: NDArray[np.float64]
     level: float
-    test_count: int
 
     @property
     def significant(self) -> NDArray[np.bool_]:
         """Which configurations are significant in at least one phase: bool array [C]."""
         found: NDArray[np.bool_] = np.logical_or.reduce(self.adjusted <= self.level, axis=0)
         return found
-
-    @property
-    def strength(self) -> NDArray[np.float64]:
-        """Largest absolute correlation over the phases where it is significant, 0 if none: float64 array [C]."""
-        tested = np.where(self.adjusted <= self.level, np.abs(self.correlations), 0.0)
-        strongest: NDArray[np.float64] = np.nan_to_num(tested).max(axis=0, initial=0.0)
-        return strongest
-
-    def select(self, configurations: ConfigurationSet, limit: int | None = None) -> ConfigurationSet:
-        """Keep the significant configurations in their order, at most the ``limit`` strongest of them."""
-        chosen = np.flatnonzero(self.significant)
-        if limit is not None and len(chosen) > limit:
-            strongest = np.argsort(-self.strength[chosen], kind="stable")[:limit]
-            chosen = np.sort(chosen[strongest])
-        return configurations.select(chosen)
 
 
 def label_significance(
@@ -116,7 +97,7 @@ def label_significance(
     tested = np.flatnonzero(~np.isnan(correlations.ravel()))
     adjusted = np.ones(correlations.size)
     adjusted[tested] = _corrected(probabilities.ravel()[tested], correction)
-    return Significance(correlations, adjusted.reshape(correlations.shape), level, len(tested))
+    return Significance(correlations, adjusted.reshape(correlations.shape), level)
 
 
 def _corrected(probabilities: NDArray[np.float64], correction: Correction) -> NDArray[np.float64]:

@@ -24,7 +24,7 @@ from glem.core.configurations.mining.relations import RelationRows, checked_valu
 from glem.core.errors import BadInputError
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["LabelStatistics", "count_matches", "label_statistics"]
+__all__ = ["LabelStatistics", "label_statistics"]
 
 _GRID_BITS = 16
 _CHUNK = 16384
@@ -79,40 +79,6 @@ class LabelStatistics:
         correlations = np.full(product.shape, np.nan)
         np.divide(covariance, np.sqrt(product), out=correlations, where=product > 0)
         return np.clip(correlations, -1.0, 1.0, out=correlations)
-
-
-def count_matches(
-    configurations: ConfigurationSet, values: Any, *, jobs: int = 1, progress: Progress = SILENT
-) -> ConfigurationSet:
-    """Count the matches of given configurations anew, over other positions for instance.
-
-    Parameters
-    ----------
-    configurations
-        Any set.
-    values
-        Integer array [N, F] of feature values.
-    jobs
-        Threads.
-    progress
-        Shows the share of configurations that are done.
-
-    Returns
-    -------
-    ConfigurationSet
-        The same configurations in the same order with the counts over these positions.
-    """
-    values = checked_values(values)
-    walk = _Walk.of(configurations, values)
-    counts, _ = _accumulated(configurations, walk, values, np.zeros(len(values), np.uint16), jobs, progress)
-    return ConfigurationSet(
-        configurations.table,
-        configurations.relations,
-        configurations.offsets,
-        counts,
-        len(values),
-        configurations.incomplete,
-    )
 
 
 def label_statistics(
@@ -299,7 +265,7 @@ def _accumulated(
         return len(chunk)
 
     with (
-        progress("label sums" if plane_count else "match counts", len(configurations)) as task,
+        progress("label sums", len(configurations)) as task,
         ThreadPoolExecutor(jobs) as pool,
     ):
         pending = [pool.submit(work, start) for start in range(0, len(configurations), _CHUNK)]

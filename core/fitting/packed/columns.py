@@ -75,8 +75,10 @@ class Columns:
     offsets: NDArray[np.int64] = field(factory=lambda: np.zeros(0, np.int64))
 
     @classmethod
-    def plan(cls, patterns: PatternSet) -> Columns:
-        """Join instances, smallest patterns first, each with the largest pattern that still fits."""
+    def plan(cls, patterns: PatternSet, *, joined: bool = True) -> Columns:
+        """Join instances, smallest patterns first, each with the largest pattern that still fits; or join none."""
+        if not joined:
+            return cls(tuple(Column((one,)) for one in range(len(patterns.instances))), (), patterns.column_offsets)
         sizes = [int(size) for size in patterns.weight_sizes]
         starts = [int(start) for start in patterns.weight_starts]
         waiting: list[list[int]] = [[] for _ in sizes]

@@ -1,7 +1,6 @@
 """Kernels of a likelihood fit: what each position says to the value and to the drawishness (Ban 2012, section 3).
 
-A row is a position. Its items, the terms that are active in it, stand in compressed rows with their values, so that a
-pass costs what is active and not what there is. All sums are float64.
+A pass costs what is active in a row and not what there is. All sums are float64.
 
 With the value x in units of b, u = ``|x|``, the log odds z of the drawishness alpha, and the result seen from the
 favoured side, the logarithm of the correctness and its derivatives are those of equations (1) and (9)-(14):
@@ -18,82 +17,15 @@ not. There the mean of the slopes on both sides is taken, which treats both play
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
 
-__all__ = ["Items", "add_slopes", "information_rows", "pack_items", "slopes_of"]
+__all__ = ["add_slopes", "information_rows", "slopes_of"]
 
 _LEAST_REST = 1e-300
-
-
-class Items(NamedTuple):
-    """Active terms of N rows, and their phases.
-
-    Parameters
-    ----------
-    starts
-        int64 [N + 1].
-    items
-        int32 [M]: number of the term.
-    values
-        int16 [M]: its value.
-    phase
-        uint8 [N].
-    """
-
-    starts: NDArray[np.int64]
-    items: NDArray[np.int32]
-    values: NDArray[np.int16]
-    phase: NDArray[np.uint8]
-
-
-@kernel
-def pack_items(
-    table: Any, table_start: Any, found: Any, found_offsets: Any, row_starts: Any, ids: Any, ids_start: Any, out: Any
-) -> Any:
-    """Write the active terms of rows: columns of a table that are not 0, pattern entries, active configurations.
-
-    Parameters
-    ----------
-    table, table_start
-        int16 [N, L] and the number of its first term.
-    found, found_offsets
-        uint16 [I, N] and int64 [I]: indices of pattern instances, and the first term of each.
-    row_starts, ids, ids_start
-        int64 [N + 1] or [1] where there are none, int32 [..]: active configurations, and the number of the first.
-    out
-        :class:`Items` with room for all; its phase is left alone.
-
-    Returns
-    -------
-    int
-        Number of active terms.
-    """
-    starts, items, values = out.starts, out.items, out.values
-    place = np.int64(0)
-    starts[0] = 0
-    for row in range(table.shape[0]):
-        for instance in range(found.shape[0]):
-            items[place] = np.int32(found_offsets[instance] + np.int64(found[instance, row]))
-            values[place] = 1
-            place += 1
-        if row_starts.shape[0] > 1:
-            for at in range(row_starts[row], row_starts[row + 1]):
-                items[place] = np.int32(ids_start + np.int64(ids[at]))
-                values[place] = 1
-                place += 1
-        for column in range(table.shape[1]):
-            value = table[row, column]
-            if value != 0:
-                items[place] = np.int32(table_start + column)
-                values[place] = value
-                place += 1
-        starts[row + 1] = place
-    return place
 
 
 @kernel(inline=True)
@@ -142,9 +74,24 @@ def slopes_of(units: Any, result: Any, odds: Any, log: Any, by_units: Any, by_od
 @kernel(inline=True)
 def _sum_of(rows: Any, row: Any, weights: Any) -> Any:
     total = weights[weights.shape[0] - 1]
-    for place in range(rows.starts[row], rows.starts[row + 1]):
-        total += weights[np.uint32(rows.items[place])] * np.float64(rows.values[place])
+    for column in range(rows.indices.shape[0]):
+        total += weights[np.uint32(rows.offsets[column] + np.int64(rows.indices[column, row]))]
+    if rows.row_starts.shape[0] > 1:
+        own = weights[rows.configuration_start :]
+        for place in range(rows.row_starts[row], rows.row_starts[row + 1]):
+            total += own[np.uint32(rows.ids[place])] * np.float64(rows.values[place])
     return total
+
+
+@kernel(inline=True)
+def _add_slope(rows: Any, row: Any, slope: Any, gradient: Any) -> None:
+    for column in range(rows.indices.shape[0]):
+        gradient[np.uint32(rows.offsets[column] + np.int64(rows.indices[column, row]))] += slope
+    if rows.row_starts.shape[0] > 1:
+        own = gradient[rows.configuration_start :]
+        for place in range(rows.row_starts[row], rows.row_starts[row + 1]):
+            own[np.uint32(rows.ids[place])] += slope * np.float64(rows.values[place])
+    gradient[gradient.shape[0] - 1] += slope
 
 
 @kernel
@@ -157,6 +104,7 @@ def add_slopes(
     value_weights: Any,
     draw_weights: Any,
     inverse_scale: Any,
+    least: Any,
     value_gradient: Any,
     draw_gradient: Any,
 ) -> Any:
@@ -165,7 +113,7 @@ def add_slopes(
     Parameters
     ----------
     value_rows, draw_rows
-        :class:`Items` of N rows.
+        :class:`~glem.core.fitting.packed.blocks.Rows` of N positions in their order.
     result
         int8 [N]: 1, 0 or -1 from the side to move.
     weight, held_weight
@@ -174,6 +122,8 @@ def add_slopes(
         float64 [K, terms + 1]; the last is the bias.
     inverse_scale
         1 / b.
+    least
+        A log correctness below it counts as it and has no slope.
     value_gradient, draw_gradient
         float64 of the same shapes: what the derivatives are added to.
 
@@ -188,22 +138,18 @@ def add_slopes(
         units = inverse_scale * _sum_of(value_rows, row, value_weights[phase])
         odds = _sum_of(draw_rows, row, draw_weights[phase])
         log, by_units, by_odds = _slopes(units, result[row], odds)
-        held += held_weight[row] * log
         own = weight[row]
+        if log < least:
+            held += held_weight[row] * least
+            total += own * least
+            continue
+        held += held_weight[row] * log
         if own == 0.0:
             continue
         total += own * log
         by_scale -= own * by_units * units
-        slope = own * by_units * inverse_scale
-        gradient = value_gradient[phase]
-        for place in range(value_rows.starts[row], value_rows.starts[row + 1]):
-            gradient[np.uint32(value_rows.items[place])] += slope * np.float64(value_rows.values[place])
-        gradient[gradient.shape[0] - 1] += slope
-        slope = own * by_odds
-        gradient = draw_gradient[phase]
-        for place in range(draw_rows.starts[row], draw_rows.starts[row + 1]):
-            gradient[np.uint32(draw_rows.items[place])] += slope * np.float64(draw_rows.values[place])
-        gradient[gradient.shape[0] - 1] += slope
+        _add_slope(value_rows, row, own * by_units * inverse_scale, value_gradient[phase])
+        _add_slope(draw_rows, row, own * by_odds, draw_gradient[phase])
     return total, held, by_scale
 
 

@@ -14,8 +14,8 @@ from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.solver import Solution
+from glem.games.othello.formats.score_conventions import CONVENTIONS, Convention
 from glem.games.othello.rules import Position, legal_moves
-from glem.games.othello.score_conventions import CONVENTIONS, Convention
 from glem.games.othello.solver.estimates import estimate
 from glem.games.othello.solver.no_evaluation import NO_EVALUATION
 from glem.games.othello.solver.search import begin, open_window

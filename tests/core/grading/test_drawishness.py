@@ -19,10 +19,9 @@ from glem.core.evaluation.result_distribution import log_correctness, result_dis
 from glem.core.grading.drawishness import (
     DrawishnessRows,
     DrawishnessSettings,
-    _Likelihood,
-    crossed_drawishness,
+    drawishness_problem,
+    featured_drawishness,
     fit_drawishness,
-    tuned_drawishness,
 )
 from glem.core.grading.scale import fit_scale
 from tests.oracles import grading as oracle
@@ -53,39 +52,34 @@ def odds(alpha: Floats) -> Floats:
     return found
 
 
-def test_what_is_maximized_is_that_of_the_oracle() -> None:
+@pytest.mark.parametrize("floor", [1e-12, 0.2])
+def test_what_is_maximized_is_that_of_the_oracle(floor: float) -> None:
     rows, _ = played(40, positions=2)
-    settings = DrawishnessSettings(l2=3.0)
-    likelihood = _Likelihood(rows, settings)
-    point = np.random.default_rng(5).normal(0, 0.3, 1 + len(likelihood.units))
-    scale, weights = math.exp(point[0]), point[1:] * likelihood.units
+    problem = drawishness_problem(rows, DrawishnessSettings(l2=3.0, floor=floor))
+    parameters = np.random.default_rng(5).normal(0, 0.3, problem.parameter_count)
+    weights = problem.weights_of(parameters)
+    begin = problem.draw.prior[0, -1]
+    level, slope = parameters[:-1].reshape(2, -1)
     total = 0.0
     for row in range(len(rows)):
         time = (-1.0, 0.0, 1.0)[rows.phase[row]]
-        features = rows.features[row].astype(float).tolist()
-        terms = [1.0, time, *features, *(time * feature for feature in features)]
-        alpha = 1 / (1 + math.exp(-sum(weight * term for weight, term in zip(weights, terms, strict=True))))
+        terms = [*rows.features[row].astype(float).tolist(), 1.0]
+        own = begin + sum((a + b * time) * term for a, b, term in zip(level, slope, terms, strict=True))
+        alpha = 1 / (1 + math.exp(-own))
         # Two positions of each game, of which each counts half.
-        total += 0.5 * oracle.mean_log_likelihood([rows.value[row]], [rows.result[row]], scale, alpha)
+        log = oracle.mean_log_likelihood([rows.value[row]], [rows.result[row]], weights.scale, alpha)
+        total += 0.5 * max(log, math.log(floor))
     nonzero = [column[column != 0].astype(float) for column in rows.features.T]
-    sizes = [math.sqrt(np.mean(column**2)) if len(column) else 0.0 for column in nonzero]
-    penalty = 1.5 * sum((size * weight) ** 2 for size, weight in zip(sizes * 2, weights[2:].tolist(), strict=True))
-    # Of a feature that never occurs the weight is 0 and the search is held at its start.
-    unused = sum(0.5 * step**2 for step, unit in zip(point[1:], likelihood.units, strict=True) if unit == 0)
-    loss, _ = likelihood.loss(point)
-    assert loss == pytest.approx((penalty - total) / 40 + unused, rel=1e-9)
-
-
-def test_slopes_are_the_derivatives() -> None:
-    rows, _ = played(60, positions=2)
-    likelihood = _Likelihood(rows, DrawishnessSettings())
-    point = np.random.default_rng(6).normal(0, 0.3, 1 + len(likelihood.units))
-    _, slopes = likelihood.loss(point)
-    for place in range(len(point)):
-        step = np.zeros(len(point))
+    # A feature that never occurs has size 1, so that its weight stays 0.
+    sizes = [*(math.sqrt(np.mean(column**2)) if len(column) else 1.0 for column in nonzero), 0.0]
+    penalty = 1.5 * sum((size * one) ** 2 for size, one in zip(sizes * 2, parameters[:-1].tolist(), strict=True))
+    found = problem.at(parameters)
+    assert found.value == pytest.approx((penalty - total) / 40, rel=1e-9)
+    for place in range(len(parameters)):
+        step = np.zeros(len(parameters))
         step[place] = 1e-6
-        rise = (likelihood.loss(point + step)[0] - likelihood.loss(point - step)[0]) / 2e-6
-        assert slopes[place] == pytest.approx(rise, abs=1e-6)
+        rise = (problem.at(parameters + step).value - problem.at(parameters - step).value) / 2e-6
+        assert found.gradient[place] == pytest.approx(rise, abs=1e-6)
 
 
 def test_the_truth_is_found() -> None:
@@ -95,7 +89,7 @@ def test_the_truth_is_found() -> None:
     assert fit.games == 10_000
     assert fit.scale == pytest.approx(1.2, rel=0.1)
     unseen, alpha = played(2_000, seed=1)
-    found = fit.log_odds(unseen)
+    found = unseen.log_odds(fit.weights)
     assert np.corrcoef(found, odds(alpha))[0, 1] > 0.97
     assert np.median(np.abs(found - odds(alpha))) < 0.3
 
@@ -104,10 +98,10 @@ def test_the_truth_is_found() -> None:
 def test_it_grades_higher_than_a_constant_where_it_matters(how: str) -> None:
     rows, _ = played(1_500)
     if how == "crossed":
-        found = crossed_drawishness("mine", NAMES, rows)
+        found = featured_drawishness("mine", NAMES, rows)
         assert "5 parts" in found.remark
     else:
-        found = tuned_drawishness("mine", NAMES, rows, played(1_500, seed=1)[0])
+        found = featured_drawishness("mine", NAMES, rows, played(1_500, seed=1)[0])
         assert "fitted to 1,500 tuning games" in found.remark
     constant = fit_scale(rows.value, rows.result)
     featured = fit_scale(rows.value, rows.result, drawishness=found.alpha)
@@ -120,7 +114,7 @@ def test_it_grades_higher_than_a_constant_where_it_matters(how: str) -> None:
 def test_values_in_another_unit_have_the_same_drawishness() -> None:
     rows, _ = played(400)
     found, other = (
-        crossed_drawishness("mine", NAMES, evolve(rows, value=rows.value * unit)).alpha for unit in (1.0, 100.0)
+        featured_drawishness("mine", NAMES, evolve(rows, value=rows.value * unit)).alpha for unit in (1.0, 100.0)
     )
     np.testing.assert_allclose(found, other, atol=2e-3)
 
@@ -128,7 +122,7 @@ def test_values_in_another_unit_have_the_same_drawishness() -> None:
 def test_games_without_features_that_matter_have_nearly_the_constant() -> None:
     rows, _ = played(2_000)
     shuffled = evolve(rows, features=np.random.default_rng(3).permutation(rows.features), phase=rows.phase * 0)
-    alpha = crossed_drawishness("mine", NAMES, shuffled).alpha
+    alpha = featured_drawishness("mine", NAMES, shuffled).alpha
     constant = fit_scale(rows.value, rows.result).drawishness
     assert constant is not None
     np.testing.assert_allclose(alpha, constant, atol=0.12)
@@ -137,11 +131,11 @@ def test_games_without_features_that_matter_have_nearly_the_constant() -> None:
 def test_no_game_decides_its_own_drawishness() -> None:
     """But for the level, which is that of all games."""
     rows, _ = played(300, positions=2)
-    before = odds(crossed_drawishness("mine", NAMES, rows).alpha)
+    before = odds(featured_drawishness("mine", NAMES, rows).alpha)
     mine = rows.game_key == rows.game_key[0]
     assert mine.sum() == 2
     changed = evolve(rows, result=np.where(mine, -1, rows.result).astype(np.int8))
-    after = odds(crossed_drawishness("mine", NAMES, changed).alpha)
+    after = odds(featured_drawishness("mine", NAMES, changed).alpha)
     difference = after - before
     own = difference[mine]
     np.testing.assert_allclose(own, own[0], atol=1e-5)
@@ -158,8 +152,8 @@ def test_tuning_games_that_are_graded_are_left_out() -> None:
 
     columns = {name: joined(name) for name in ("features", "phase", "value", "result", "game_key")}
     both = evolve(tuning, **columns)
-    found = tuned_drawishness("mine", NAMES, rows, both)
-    np.testing.assert_array_equal(found.alpha, tuned_drawishness("mine", NAMES, rows, tuning).alpha)
+    found = featured_drawishness("mine", NAMES, rows, both)
+    np.testing.assert_array_equal(found.alpha, featured_drawishness("mine", NAMES, rows, tuning).alpha)
     assert "500 that are graded too were left out" in found.remark
 
 
@@ -170,7 +164,7 @@ def test_values_that_are_missing_or_infinite_are_not_fitted() -> None:
     value[1::3] = np.inf
     fit = fit_drawishness(evolve(rows, value=value))
     assert fit.games == 200
-    assert np.isfinite(crossed_drawishness("mine", NAMES, evolve(rows, value=value)).alpha).all()
+    assert np.isfinite(featured_drawishness("mine", NAMES, evolve(rows, value=value)).alpha).all()
 
 
 def test_what_cannot_be_fitted_is_refused() -> None:
@@ -184,7 +178,7 @@ def test_what_cannot_be_fitted_is_refused() -> None:
     with pytest.raises(BadInputError, match="two parts"):
         DrawishnessSettings(parts=1)
     with pytest.raises(BadInputError, match="penalty"):
-        DrawishnessSettings(l2=-1.0)
+        fit_drawishness(rows, DrawishnessSettings(l2=-1.0))
 
 
 # ------------------------------------------------------------------------------------------------ the command

@@ -1,0 +1,337 @@
+"""Positions packed for a fit: which weights are active in which of them, in blocks of rows.
+
+A row is a position; its *items* are the table entries of its pattern instances, its active configurations, its linear
+terms and the bias. The bias is the empty configuration, the root of GLEM's DAG, active everywhere. Pattern indices are
+stored column by column in 16 bits, so that a row of Logistello's 46 instances takes 92 bytes.
+
+There are two ways to pack, since the passes differ. Least squares runs over columns of rows of one phase, in float32:
+rows are grouped by phase, small pattern tables share a column, and linear terms are columns, scaled into [-1, 1]. The
+likelihood runs over rows in their order, in float64, and often has hundreds of linear terms of which few are not 0:
+those stand behind the configurations of their row, with their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from attrs import define, evolve, field
+from numpy.typing import NDArray
+
+from glem.core.compiling.kernels import kernel
+from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.matching import ConfigurationMatcher
+from glem.core.errors import BadInputError
+from glem.core.features.features import AtomicFeatures
+from glem.core.fitting.packed.columns import Columns
+from glem.core.patterns.patterns import PatternSet
+
+__all__ = ["ActiveConfigurations", "Block", "Layout", "LinearTerms", "Packing", "Rows", "active_configurations"]
+
+ActiveConfigurations = Callable[[NDArray[np.int16]], tuple[NDArray[np.integer], NDArray[np.integer]]]
+"""From feature values int16 [n, F] to CSR rows: row starts [n + 1] and ids ascending inside a row; an id that stands
+more than once, since symmetric configurations may share a weight, counts as often."""
+
+
+def active_configurations(
+    configurations: ConfigurationSet, classes: NDArray[np.int32] | None = None, *, most_specific: bool = True
+) -> ActiveConfigurations:
+    """Make what finds active configurations, or their classes int32 [C] where some share a weight."""
+    matcher = ConfigurationMatcher(configurations)
+
+    def active(values: NDArray[np.int16]) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+        starts, found = matcher.active(values, most_specific=most_specific)
+        if classes is None:
+            return starts, found
+        # Ids must ascend inside a row: sort by (row, class) as one number.
+        count = int(classes.max(initial=-1)) + 1
+        rows = np.repeat(np.arange(len(values), dtype=np.int64), np.diff(starts))
+        keys = rows * count + classes[found]
+        keys.sort()
+        return starts, (keys - rows * count).astype(np.int32)
+
+    return active
+
+
+@define(frozen=True)
+class LinearTerms:
+    """Features that enter as ``w f(p)`` (GLEM, section 4.1, last paragraph).
+
+    Parameters
+    ----------
+    features
+        Feature indices.
+    scales
+        What each feature is divided by where terms are columns, to lie in [-1, 1].
+    """
+
+    features: tuple[int, ...] = ()
+    scales: tuple[float, ...] = ()
+
+    @classmethod
+    def from_names(cls, features: AtomicFeatures, names: Sequence[str]) -> LinearTerms:
+        """Terms for the named features, each scaled by the largest magnitude in its range."""
+        indices = tuple(features.index(name) for name in names)
+        bounds = [max(abs(features[index].low), abs(features[index].high), 1) for index in indices]
+        return cls(indices, tuple(float(bound) for bound in bounds))
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+
+@define(frozen=True)
+class Layout:
+    """Where the parts of a weight vector lie: pattern weights, configurations, linear terms, bias."""
+
+    patterns: int
+    configurations: int
+    linear: int
+
+    @property
+    def configuration_start(self) -> int:
+        """First configuration."""
+        return self.patterns
+
+    @property
+    def linear_start(self) -> int:
+        """First linear term; the items before it are configurations in GLEM's sense."""
+        return self.patterns + self.configurations
+
+    @property
+    def bias(self) -> int:
+        """Place of the bias, the last one."""
+        return self.linear_start + self.linear
+
+    @property
+    def item_count(self) -> int:
+        """Length of a weight vector."""
+        return self.bias + 1
+
+
+class Rows(NamedTuple):
+    """One block of rows as the kernels see it.
+
+    Parameters
+    ----------
+    indices, offsets
+        uint16 [C, n] and int64 [C]: column c stands in row k for entry ``offsets[c] + indices[c, k]`` of a spread
+        vector (:class:`~glem.core.fitting.packed.columns.Columns`).
+    row_starts, ids
+        int64 [n + 1] and int32 [nnz]: active configurations by row; ``row_starts`` has one entry where there are none.
+        In rows that are left in their order, linear terms that are not 0 follow, numbered on.
+    values
+        int16 [nnz]: 1, and what linear terms are multiplied by; empty in rows grouped by phase.
+    linear
+        float32 [L, n]: linear terms as columns; [0, n] in rows that are left in their order.
+    phase
+        uint8 [n]; empty in rows grouped by phase.
+    configuration_start, linear_start
+        Where these parts begin in a spread vector, whose last entry is the bias.
+    """
+
+    indices: NDArray[np.uint16]
+    offsets: NDArray[np.int64]
+    row_starts: NDArray[np.int64]
+    ids: NDArray[np.int32]
+    values: NDArray[np.int16]
+    linear: NDArray[np.float32]
+    phase: NDArray[np.uint8]
+    configuration_start: np.int64
+    linear_start: np.int64
+
+
+@define(frozen=True, eq=False)
+class Block:
+    """Some rows.
+
+    Parameters
+    ----------
+    rows
+        Their items.
+    order, phase_starts
+        int64 [n], number of each row's position in the order in which the blocks were built, and int64 [K + 1], first
+        row of each phase; both empty where rows are left in their order.
+    """
+
+    rows: Rows
+    order: NDArray[np.int64]
+    phase_starts: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return int(self.rows.indices.shape[1])
+
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Everything that sums of weights depend on."""
+        rows = self.rows
+        return rows.indices, rows.row_starts, rows.ids, rows.values, rows.linear, rows.phase, self.phase_starts
+
+    def kept(self, folder: Path, name: str) -> Block:
+        """Return the block with its large arrays in memory-mapped files ``NAME-*.npy`` of a folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        arrays = {}
+        for part in ("indices", "ids", "values"):
+            array = getattr(self.rows, part)
+            if array.size:
+                path = folder / f"{name}-{part}.npy"
+                np.save(path, array, allow_pickle=False)
+                # A plain view of the map: the kernels know one array type.
+                arrays[part] = np.load(path, mmap_mode="r+", allow_pickle=False).view(np.ndarray)
+        return evolve(self, rows=self.rows._replace(**arrays))
+
+
+@kernel
+def _fill_rows(
+    starts: Any, ids: Any, table: Any, first_linear: Any, order: Any, row_starts: Any, filled: Any, values: Any
+) -> Any:
+    """Copy CSR rows in another order, each followed by the columns of a table [n, L] that are not 0 in it.
+
+    ``starts`` is [1] and the table [n, 0] where there are none, ``values`` [0] where all are 1. Returns the largest id,
+    or -2 where ids descend in a row, or are negative.
+    """
+    place = np.int64(0)
+    largest = np.int64(-1)
+    for row in range(order.shape[0]):
+        row_starts[row] = place
+        if starts.shape[0] > 1:
+            previous = np.int64(0)
+            for source in range(starts[order[row]], starts[order[row] + 1]):
+                current = np.int64(ids[source])
+                if current < previous:
+                    return np.int64(-2)
+                previous = current
+                largest = max(largest, current)
+                filled[place] = np.int32(current)
+                if values.shape[0]:
+                    values[place] = 1
+                place += 1
+        for column in range(table.shape[1]):
+            value = table[order[row], column]
+            if value != 0:
+                filled[place] = np.int32(first_linear + column)
+                values[place] = value
+                place += 1
+    row_starts[order.shape[0]] = place
+    return largest
+
+
+@define(frozen=True, eq=False, slots=False)
+class Packing:
+    """What is linear in an evaluation, and how positions are packed for it.
+
+    Parameters
+    ----------
+    phase_count
+        Number of phases K.
+    patterns
+        Their table entries become items, one per instance and position.
+    configurations, configuration_count
+        Finds the active configurations of positions, and the number of weights that they have.
+    linear
+        Terms that enter with their value.
+    by_phase
+        Whether rows are grouped by phase, for least squares, or left in their order, for likelihood.
+
+    Raises
+    ------
+    BadInputError
+        Configurations are counted, and nothing finds the active ones.
+    """
+
+    phase_count: int
+    patterns: PatternSet | None = None
+    configurations: ActiveConfigurations | None = None
+    configuration_count: int = 0
+    linear: LinearTerms = field(factory=LinearTerms)
+    by_phase: bool = True
+
+    def __attrs_post_init__(self) -> None:
+        if self.configurations is None and self.configuration_count:
+            raise BadInputError(f"{self.configuration_count} configurations and nothing that finds the active ones")
+
+    @cached_property
+    def columns(self) -> Columns:
+        """What the index columns stand for."""
+        return Columns() if self.patterns is None else Columns.plan(self.patterns, joined=self.by_phase)
+
+    @cached_property
+    def _offsets(self) -> NDArray[np.int64]:
+        return self.columns.column_offsets
+
+    @property
+    def layout(self) -> Layout:
+        """Parts of a weight vector."""
+        patterns = 0 if self.patterns is None else self.patterns.weight_count
+        return Layout(patterns, self.configuration_count, len(self.linear))
+
+    def pack(self, values: NDArray[np.int16], phases: NDArray[np.integer], first: int = 0) -> Block:
+        """Pack positions.
+
+        Parameters
+        ----------
+        values
+            int16 [n, F], feature values.
+        phases
+            Phases [n].
+        first
+            Number of the first position.
+
+        Raises
+        ------
+        BadInputError
+            A phase or configuration out of range, ids that descend inside a row, or what
+            :meth:`PatternSet.indices` raises.
+        """
+        count = len(phases)
+        if count and not 0 <= int(phases.min()) <= int(phases.max()) < self.phase_count:
+            raise BadInputError(f"phases {phases.min()}..{phases.max()} are not all in 0..{self.phase_count - 1}")
+        order = np.argsort(phases, kind="stable").astype(np.int64) if self.by_phase else np.arange(count)
+        targets = np.empty(count, np.int64)
+        targets[order] = np.arange(count)
+        indices = np.empty((0, count), np.uint16)
+        if self.patterns is not None:
+            indices = self.columns.join(self.patterns.indices(values, targets=targets))
+        linear = np.empty((len(self.linear) if self.by_phase else 0, count), np.float32)
+        if self.by_phase:
+            for place, (feature, scale) in enumerate(zip(self.linear.features, self.linear.scales, strict=True)):
+                linear[place, targets] = values[:, feature] / np.float32(scale)
+        layout, before = self.layout, self.columns.joint_size
+        rows = Rows(
+            indices,
+            self._offsets,
+            *self._sparse(values, order),
+            linear,
+            np.zeros(0, np.uint8) if self.by_phase else np.ascontiguousarray(phases, np.uint8),
+            np.int64(before + layout.configuration_start),
+            np.int64(before + layout.linear_start),
+        )
+        if not self.by_phase:
+            return Block(rows, np.zeros(0, np.int64), np.zeros(0, np.int64))
+        starts = np.concatenate([[0], np.cumsum(np.bincount(phases, minlength=self.phase_count))])
+        return Block(rows, order + first, starts.astype(np.int64))
+
+    def _sparse(
+        self, values: NDArray[np.int16], order: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int16]]:
+        """Row starts, ids and values of configurations and of sparse linear terms."""
+        listed = [] if self.by_phase else list(self.linear.features)
+        starts: Any = np.zeros(1, np.int64)
+        found: Any = np.zeros(0, np.int32)
+        if self.configurations is not None:
+            starts, found = self.configurations(values)
+        elif not listed:
+            return starts, found, np.zeros(0, np.int16)
+        table = np.ascontiguousarray(values[:, listed], np.int16)
+        room = len(found) + int(np.count_nonzero(table))
+        row_starts, ids = np.empty(len(order) + 1, np.int64), np.empty(room, np.int32)
+        multiples = np.empty(0 if self.by_phase else room, np.int16)
+        first_linear = np.int64(self.configuration_count)
+        starts, found = np.ascontiguousarray(starts, np.int64), np.ascontiguousarray(found, np.int32)
+        largest = _fill_rows(starts, found, table, first_linear, order, row_starts, ids, multiples)
+        if largest == -2:
+            raise BadInputError("active configurations: ids are negative or descend inside a row")
+        if largest >= self.configuration_count:
+            raise BadInputError(f"active configurations: id {largest} among {self.configuration_count} weights")
+        return row_starts, ids, multiples

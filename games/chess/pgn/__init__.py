@@ -1,0 +1,1 @@
+"""Portable Game Notation, read and written."""

@@ -1,0 +1,473 @@
+"""Games out of the bytes of a PGN file: tags, moves played on a board, comments, results, in one pass.
+
+How the text is understood, where the standard leaves room and files differ:
+
+- A game ends with its result, or where the next tags begin. Blank lines mean nothing, so that doubled ones do no harm.
+- After the result nothing but comments may follow on the line.
+- Variations are passed over unread; so are NAGs, move numbers, marks like ``!?`` and words that hold no move.
+- A move with a foreign letter right before it (``Sf3``, ``nf3``) is none: reading ``f3`` there would be a guess.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.compiling.kernels import trailing_zeros
+from glem.core.compiling.operations import position_at
+from glem.games.chess.pgn.comments import NO_SCORE, read_comment
+from glem.games.chess.pgn.moves import ILLEGAL_MOVE, castling_move, leaves_king_in_check, pieces_meant
+from glem.games.chess.pgn.results import UNKNOWN_RESULT, result_text
+from glem.games.chess.pgn.tags import FEN, NO_VALUE, RESULT, TAG_VALUES, is_tag, read_tag
+from glem.games.chess.rules.generation import MOST_CLOCK
+from glem.games.chess.rules.playing import play
+
+__all__ = [
+    "AFTER_THE_END",
+    "AFTER_THE_RESULT",
+    "AMBIGUOUS",
+    "AT",
+    "COLUMNS",
+    "GOOD",
+    "ILLEGAL",
+    "LAST_MOVE",
+    "MARKER",
+    "NOT_A_MOVE",
+    "NO_GAME",
+    "NO_MARKER",
+    "NO_RESULT",
+    "OPEN_COMMENT",
+    "OPEN_VARIATION",
+    "OTHER_GAME",
+    "PLY",
+    "ROOM_BEHIND",
+    "START",
+    "STATUS",
+    "UNREADABLE_START",
+    "read_games",
+]
+
+ROOM_BEHIND = 16
+"""Bytes that must follow the text, the first of them a closing brace, the others zero."""
+
+LAST_MOVE = TAG_VALUES
+"""Place in a row of facts: index behind the game's last move, and so on."""
+STATUS, AT, PLY, START, MARKER = LAST_MOVE + 1, LAST_MOVE + 2, LAST_MOVE + 3, LAST_MOVE + 4, LAST_MOVE + 5
+COLUMNS = LAST_MOVE + 6
+"""Values in a row of facts."""
+
+GOOD = 0
+"""What became of a game: this, or one of the faults that follow."""
+UNREADABLE_START, NO_GAME, ILLEGAL, AMBIGUOUS, NOT_A_MOVE, OTHER_GAME = 1, 2, 3, 4, 5, 6
+AFTER_THE_END, AFTER_THE_RESULT, OPEN_COMMENT, OPEN_VARIATION, NO_RESULT = 7, 8, 9, 10, 11
+
+NO_MARKER = 3
+"""What stands for White's score where the file ends with the moves."""
+
+_OTHER, _BLANK, _LINE_END, _DIGIT, _PIECE, _FILE, _CASTLING, _OPEN, _CLOSE, _BRACE, _REST, _NAG, _STAR = range(13)
+_LETTER, _DASH, _AT_SIGN, _BRACKET = 13, 14, 15, 16
+
+
+def _classes() -> NDArray[np.uint8]:
+    table = np.zeros(256, np.uint8)
+    table[128:] = _LETTER
+    for first, last in (("A", "Z"), ("a", "z")):
+        table[ord(first) : ord(last) + 1] = _LETTER
+    for text, kind in (
+        (" \t\v\f", _BLANK),
+        ("\n\r", _LINE_END),
+        ("0123456789", _DIGIT),
+        ("NBRQK", _PIECE),
+        ("abcdefgh", _FILE),
+        ("O", _CASTLING),
+        ("(", _OPEN),
+        (")", _CLOSE),
+        ("{", _BRACE),
+        (";", _REST),
+        ("$", _NAG),
+        ("*", _STAR),
+        ("-", _DASH),
+        ("@", _AT_SIGN),
+        ("[", _BRACKET),
+    ):
+        for letter in text:
+            table[ord(letter)] = kind
+    return table
+
+
+def _values(*letters: str) -> NDArray[np.int8]:
+    """Place of a byte among some letters, from 0; -1 for all others."""
+    table = np.full(256, -1, np.int8)
+    for text in letters:
+        for value, letter in enumerate(text):
+            table[ord(letter)] = value
+    return table
+
+
+_CLASSES = _classes()
+_FILES = _values("abcdefgh")
+_RANKS = _values("12345678")
+_KINDS = _values("PNBRQK", "pnbrqk")
+
+
+def _move_text(data: Any, at: int) -> tuple[int, Any, Any, Any, Any, Any]:
+    """Index behind a move (the given one where there is none), kind, file, rank, target and promotion."""
+    place = at
+    kind = np.int64(0)
+    if _CLASSES[data[at]] == _PIECE:
+        kind = np.int64(_KINDS[data[at]])
+        place += 1
+    # Up to three coordinates may stand before the target; which they are shows only behind them.
+    file, rank = np.int64(_FILES[data[place]]), np.int64(-1)
+    behind = place
+    if file >= 0:
+        behind += 1
+        rank = np.int64(_RANKS[data[behind]])
+        if rank >= 0:
+            behind += 1
+    elif kind != 0:
+        rank = np.int64(_RANKS[data[behind]])
+        if rank >= 0:
+            behind += 1
+    if data[behind] == 120 or data[behind] == 45:  # compiled code compares numbers faster than a tuple
+        behind += 1
+    if _FILES[data[behind]] >= 0 and _RANKS[data[behind + 1]] >= 0 and (behind > place or kind != 0):
+        place = behind
+    elif file >= 0 and rank >= 0:
+        file, rank = np.int64(-1), np.int64(-1)
+    else:
+        return at, kind, file, rank, np.int64(0), np.int64(0)
+    target = np.int64(_FILES[data[place]]) + 8 * np.int64(_RANKS[data[place + 1]])
+    place += 2
+    promotion = np.int64(0)
+    if data[place] == 61 and _KINDS[data[place + 1]] > 0:
+        promotion = np.int64(_KINDS[data[place + 1]])
+        place += 2
+    elif kind == 0 and (target < 8 or target >= 56) and _KINDS[data[place]] > 0:
+        promotion = np.int64(_KINDS[data[place]])
+        place += 1
+    return place, kind, file, rank, target, promotion
+
+
+def _tells_result(data: Any, facts: Any) -> bool:
+    """Whether the tag of the result tells it."""
+    begin = facts[RESULT]
+    if begin < 0:
+        return False
+    length, result = result_text(data, begin)
+    return bool(length > 0 and begin + length == facts[RESULT + 1] and result != UNKNOWN_RESULT)
+
+
+def _skip_space(data: Any, at: int, end: int) -> int:
+    """Index of the next byte behind blanks, line ends, and lines that are escaped (``%``) or comments (``;``)."""
+    while at < end:
+        byte = data[at]
+        if byte == 37 or byte == 59:
+            while at < end and _CLASSES[data[at]] != _LINE_END:
+                at += 1
+        elif byte <= 32 or byte == 0xEF or byte == 0xBB or byte == 0xBF:
+            # Byte order marks stand in the middle of a file that was put together of several.
+            at += 1
+        else:
+            break
+    return at
+
+
+def _movetext(
+    data: Any, at: int, end: int, position: Any, facts: Any, moves: Any, scores: Any, mates: Any, kinds: Any, books: Any
+) -> tuple[int, bool]:
+    """Read moves up to the end of a game.
+
+    Returns
+    -------
+    after
+        Index behind the game.
+    ended
+        Whether it ended: with its result and line, or at another game's tags, not merely at the end of the text.
+    """
+    first = facts[LAST_MOVE]
+    count = first
+    status = facts[STATUS]
+    depth = 0
+    letter_end: Any = np.int64(-1)
+    has_result = False
+    ended = False
+    comment_is_open = False
+    while at < end:
+        byte = data[at]
+        kind = _CLASSES[byte]
+        if kind == _BLANK:
+            at += 1
+            continue
+        if kind == _LINE_END:
+            lines = 0
+            while at < end and (_CLASSES[data[at]] == _LINE_END or _CLASSES[data[at]] == _BLANK):
+                lines += data[at] == 10
+                at += 1
+            at = _skip_space(data, at, end)
+            if at < end:
+                is_first = data[at] == 49 and data[at + 1] == 46
+                ended = data[at] == 91 and is_tag(data, at)
+                ended = ended or (has_result and (lines > 1 or data[at] == 123 or is_first))
+                if ended:
+                    break
+            continue
+        if kind == _BRACE:
+            after, given, score, mate, book = read_comment(data, at + 1, end)
+            if after < 0 or after > end:
+                comment_is_open = True
+                if status == GOOD:
+                    status = OPEN_COMMENT
+                    facts[AT] = at
+                ended = after < 0
+                at = -after if ended else end
+                break
+            if depth == 0 and count > first and status == GOOD and not has_result:
+                place = count - 1
+                if given != NO_SCORE and kinds[place] == NO_SCORE:
+                    kinds[place] = given
+                    scores[place] = score
+                    mates[place] = mate
+                if book:
+                    books[place] = True
+            at = after
+            continue
+        if kind == _REST:
+            while at < end and _CLASSES[data[at]] != _LINE_END:
+                at += 1
+            continue
+        if kind == _OPEN:
+            depth += 1
+            at += 1
+            continue
+        if depth > 0:
+            if kind == _CLOSE:
+                depth -= 1
+            at += 1
+            continue
+        if kind == _NAG:
+            at += 1
+            while _CLASSES[data[at]] == _DIGIT:
+                at += 1
+            continue
+        if has_result and kind == _BRACKET and is_tag(data, at):
+            ended = True
+            break
+        # Move numbers are many, so the first look is a short one. A half of one sign may be the end of a letter.
+        may_be_result = byte == 42 or byte == 79
+        if kind == _DIGIT:
+            may_be_result = data[at + 1] != 46 and _CLASSES[data[at + 1]] != _DIGIT
+        elif byte == 0xC2 or byte == 0xBD:
+            may_be_result = letter_end != at
+        if may_be_result:
+            length, result = result_text(data, at)
+            if length > 0:
+                if not has_result:
+                    facts[MARKER] = result
+                has_result = True
+                at += length
+                continue
+        if kind == _DIGIT and (byte != 48 or data[at + 1] != 45 or data[at + 2] != 48):
+            # 0000 is a move that is none, as UCI has it.
+            is_null = byte == 48 and data[at + 1] == 48 and data[at + 2] == 48 and data[at + 3] == 48
+            if is_null and status == GOOD:
+                status = OTHER_GAME
+                facts[AT] = at
+            while _CLASSES[data[at]] == _DIGIT:
+                at += 1
+            continue
+
+        # What is left may be a move.
+        wrong = GOOD
+        after = at
+        is_castling = False
+        piece, file, rank = np.int64(0), np.int64(-1), np.int64(-1)
+        target, promotion = np.int64(0), np.int64(0)
+        if kind == _PIECE or kind == _FILE:  # noqa: SIM109
+            after, piece, file, rank, target, promotion = _move_text(data, at)
+        elif kind == _CASTLING or kind == _DIGIT:  # noqa: SIM109
+            if data[at + 1] == 45 and data[at + 2] == byte:
+                is_castling = True
+                after = at + 5 if data[at + 3] == 45 and data[at + 4] == byte else at + 3
+        elif (
+            (kind == _DASH and data[at + 1] == 45 and data[at + 2] != 45)
+            or (byte == 90 and data[at + 1] == 48)
+            or (kind == _AT_SIGN and (data[at + 1] == 64 or (_FILES[data[at + 1]] >= 0 and _RANKS[data[at + 2]] >= 0)))
+        ):
+            wrong = OTHER_GAME
+        if after == at and wrong == GOOD:
+            at += 1
+            if kind == _LETTER or kind == _PIECE or kind == _FILE or kind == _CASTLING:  # noqa: SIM109
+                letter_end = at
+            continue
+        if status == GOOD:
+            if has_result:
+                wrong = AFTER_THE_RESULT
+            elif letter_end == at:
+                wrong = NOT_A_MOVE
+            elif position.clock >= MOST_CLOCK:
+                wrong = AFTER_THE_END
+            if wrong == GOOD:
+                candidates = np.uint64(0)
+                castling: Any = np.int64(ILLEGAL_MOVE)
+                if is_castling:
+                    castling = castling_move(position, after - at == 3)
+                else:
+                    candidates = pieces_meant(position, piece, file, rank, target, promotion)
+                following = position
+                chosen: Any = np.int64(ILLEGAL_MOVE)
+                while candidates != np.uint64(0) or castling >= 0:
+                    move: Any = castling
+                    if castling < 0:
+                        move = np.int64(trailing_zeros(candidates)) | (target << 6) | (promotion << 12)
+                        candidates &= candidates - np.uint64(1)
+                    castling = np.int64(ILLEGAL_MOVE)
+                    made = play(position, move)
+                    if not leaves_king_in_check(made):
+                        if chosen >= 0:
+                            wrong = AMBIGUOUS
+                        chosen = move
+                        following = made
+                if chosen < 0:
+                    wrong = ILLEGAL
+                elif wrong == GOOD:
+                    moves[count] = chosen
+                    count += 1
+                    position = following
+            if wrong != GOOD:
+                status = wrong
+                facts[AT] = at
+        at = max(after, at + 1)
+    facts[PLY] = count - first
+    if status == GOOD and not comment_is_open:
+        if depth > 0:
+            status = OPEN_VARIATION
+        elif not has_result and not ended:
+            # Whole but for its result, or cut off: the tag tells who won, and people are told of it.
+            facts[MARKER] = NO_MARKER
+            if count == first or not _tells_result(data, facts):
+                status = NO_RESULT
+        elif count == first and (facts[START] == NO_VALUE or not has_result):
+            status = NO_GAME
+        if status == OPEN_VARIATION or status == NO_RESULT:  # noqa: SIM109
+            facts[AT] = at
+    facts[STATUS] = status
+    if status == GOOD:
+        facts[LAST_MOVE] = count
+    else:
+        for place in range(first, count):
+            kinds[place] = NO_SCORE
+            books[place] = False
+    return at, ended
+
+
+def read_games(
+    data: Any,
+    begin: Any,
+    end: Any,
+    final: Any,
+    starts: Any,
+    fens: Any,
+    fen_starts: Any,
+    facts: Any,
+    moves: Any,
+    scores: Any,
+    mates: Any,
+    kinds: Any,
+    books: Any,
+) -> tuple[int, int]:
+    """Read the games of a text one after the other, up to the last that is whole.
+
+    Parameters
+    ----------
+    data
+        uint8 [end + ROOM_BEHIND]: the text, a closing brace and zeros.
+    begin, end
+        Where the text begins, between games, and ends.
+    final
+        Whether the file ends there, so that the last game is whole.
+    starts
+        Position of columns [S]: the initial position, then what the tags ``FEN`` name.
+    fens, fen_starts
+        int64 [F]: where the values of those tags begin in the text, rising, and which of the starts they name; -1 for
+        one that is no position.
+    facts
+        int64 [G, COLUMNS]: room for a row a game.
+    moves, scores, mates, kinds, books
+        Room for the moves, half a move a byte, and for what their comments say; the last two all zero.
+
+    Returns
+    -------
+    after
+        Index behind the last game that was read.
+    games
+        Their number, bad ones included; these have no moves.
+    """
+    at = begin
+    count = 0
+    made = np.int64(0)
+    next_fen = 0
+    while count < facts.shape[0]:
+        place = at
+        broken = False
+        while not broken:
+            place = _skip_space(data, place, end)
+            if place >= end or data[place] != 123:
+                break
+            # A comment between games.
+            after = read_comment(data, place + 1, end)[0]
+            broken = after > end
+            place = -after if after < 0 else min(after, end)
+        if broken and not final:
+            break
+        if place >= end:
+            at = end
+            break
+        game = facts[count]
+        for value in range(TAG_VALUES):
+            game[value] = NO_VALUE
+        game[LAST_MOVE] = made
+        game[STATUS] = GOOD
+        game[AT] = place
+        game[START] = NO_VALUE
+        game[MARKER] = UNKNOWN_RESULT
+        game[PLY] = 0
+        is_other = False
+        ended = False
+        is_torn = True
+        # A line among the tags that is none tears them apart: what follows such a line still belongs to the game.
+        while is_torn:
+            while data[place] == 91 and place < end and not is_other:
+                # As long as there is no tag, NO_VALUE says so.
+                game[START] = 0
+                after = read_tag(data, place, end, game)
+                is_other = after < 0
+                if not is_other:
+                    place = _skip_space(data, after, end)
+            ended = is_other
+            if is_other:
+                game[STATUS] = NO_GAME
+                break
+            if game[FEN] >= 0:
+                while next_fen < fens.shape[0] and fens[next_fen] < game[FEN]:
+                    next_fen += 1
+                game[START] = NO_VALUE
+                if next_fen < fens.shape[0] and fens[next_fen] == game[FEN]:
+                    game[START] = fen_starts[next_fen]
+                if game[START] < 0:
+                    game[STATUS] = UNREADABLE_START
+                    game[AT] = game[FEN]
+            position = position_at(starts, max(game[START], 0))
+            place, ended = _movetext(data, place, end, position, game, moves, scores, mates, kinds, books)
+            is_torn = ended and game[STATUS] == NO_GAME and game[START] >= 0 and data[place] == 91
+            if is_torn:
+                game[STATUS] = GOOD
+        if not ended and not final and place >= end:
+            break
+        game[START] = max(game[START], 0)
+        made = game[LAST_MOVE]
+        at = place
+        count += 1
+    return at, count

@@ -1,0 +1,156 @@
+"""Which legal move a text in standard algebraic notation means, without generating all moves.
+
+The pieces that could arrive at the target come from the attack tables, seen from the target; the caller plays the move
+of each of them and keeps the one that leaves its own king safe. What a text may leave out and what it may say too much
+is as in python-chess: marks of capture and check are not looked at, and a pawn's capture names its file.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from glem.core.compiling.kernels import inlined, leading_zeros, trailing_zeros
+from glem.games.chess.rules.attacks import (
+    between,
+    bishop_attacks,
+    king_attacks,
+    knight_attacks,
+    pawn_attacks,
+    rook_attacks,
+)
+from glem.games.chess.rules.position import Position, occupied_squares, own_squares
+
+__all__ = ["ILLEGAL_MOVE", "castling_move", "leaves_king_in_check", "pieces_meant"]
+
+ILLEGAL_MOVE = -1
+"""What stands for a move where there is none."""
+
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_A_FILE = np.uint64(0x0101010101010101)
+_FIRST_RANK = np.uint64(0xFF)
+_LAST_RANKS = np.uint64(0xFF000000000000FF)
+_PAWN, _KNIGHT, _BISHOP, _ROOK, _QUEEN, _KING = 0, 1, 2, 3, 4, 5
+
+
+@inlined
+def _attackers(position: Position, square: np.uint64, occupied: np.uint64, black: bool) -> np.uint64:
+    """Pieces of both colours that attack a square; ``black``: pawns that attack it do so as White's."""
+    pieces = knight_attacks(square) & position.knights
+    pieces |= king_attacks(square) & position.kings
+    pieces |= pawn_attacks(_ONE << square, black) & position.pawns
+    pieces |= rook_attacks(square, occupied) & (position.rooks | position.queens)
+    pieces |= bishop_attacks(square, occupied) & (position.bishops | position.queens)
+    return pieces
+
+
+@inlined
+def leaves_king_in_check(position: Position) -> bool:
+    """Whether the side that has just moved has its king attacked, so that its move was illegal."""
+    opponent = own_squares(position)
+    occupied = occupied_squares(position)
+    king = np.uint64(trailing_zeros(position.kings & ~opponent))
+    return bool(_attackers(position, king, occupied, position.turn == np.uint8(0)) & opponent != _ZERO)
+
+
+def castling_move(position: Position, kingside: bool) -> Any:
+    """Castling as a move, or :data:`ILLEGAL_MOVE`."""
+    own = own_squares(position)
+    occupied = occupied_squares(position)
+    black = position.turn != np.uint8(0)
+    king_bit = position.kings & own
+    king = np.uint64(trailing_zeros(king_bit))
+    rooks = position.castling & own
+    if rooks == _ZERO:
+        return ILLEGAL_MOVE
+    rook = np.uint64(63 - leading_zeros(rooks)) if kingside else np.uint64(trailing_zeros(rooks))
+    if (rook > king) != kingside:
+        return ILLEGAL_MOVE
+    rook_bit = _ONE << rook
+    rank = king & np.uint64(56)
+    king_target = rank | (np.uint64(6) if kingside else np.uint64(2))
+    rook_target = rank | (np.uint64(5) if kingside else np.uint64(3))
+    king_way = between(king, king_target) | (_ONE << king_target)
+    rook_way = between(rook, rook_target) | (_ONE << rook_target)
+    if (king_way | rook_way) & occupied & ~(king_bit | rook_bit) != _ZERO:
+        return ILLEGAL_MOVE
+    opponent = occupied & ~own
+    after = (occupied & ~king_bit & ~rook_bit) | (_ONE << rook_target)
+    way = king_way | king_bit
+    while way != _ZERO:
+        square = np.uint64(trailing_zeros(way))
+        around = after if square == king_target else occupied ^ king_bit
+        if _attackers(position, square, around, black) & opponent != _ZERO:
+            return ILLEGAL_MOVE
+        way &= way - _ONE
+    return np.int64(king | (rook << np.uint64(6)))
+
+
+@inlined
+def _pawns_to(position: Position, target: np.uint64, own: np.uint64, occupied: np.uint64, file: int) -> np.uint64:
+    """Pawns that may go to a square, by a step or, where a file is named that is not the target's, by a capture."""
+    black = position.turn != np.uint8(0)
+    pawns = position.pawns & own
+    target_bit = _ONE << target
+    target_file = np.int64(target & np.uint64(7))
+    if file >= 0 and file != target_file:
+        if position.en_passant != np.uint8(0) and np.uint64(position.en_passant) == target:
+            occupied |= target_bit
+        if occupied & ~own & target_bit == _ZERO:
+            return _ZERO
+        return pawn_attacks(target_bit, not black) & pawns
+    if occupied & target_bit != _ZERO:
+        return _ZERO
+    behind = target_bit << np.uint64(8) if black else target_bit >> np.uint64(8)
+    if behind & pawns != _ZERO:
+        return behind
+    fourth = np.uint64(0x000000FF00000000) if black else np.uint64(0x00000000FF000000)
+    if behind & occupied != _ZERO or target_bit & fourth == _ZERO:
+        return _ZERO
+    return (behind << np.uint64(8) if black else behind >> np.uint64(8)) & pawns
+
+
+def pieces_meant(position: Position, kind: Any, file: Any, rank: Any, target: Any, promotion: Any) -> np.uint64:
+    """Pieces that a text may mean: they could go to the square if their king's safety did not count.
+
+    Parameters
+    ----------
+    position
+        Where the move is made.
+    kind
+        0 for a pawn to 5 for a king.
+    file, rank
+        Those of the origin that the text names, from 0; -1 where it names none.
+    target
+        Square of arrival.
+    promotion
+        0 for none, 1 to 5 for a knight to a king.
+    """
+    own = own_squares(position)
+    occupied = occupied_squares(position)
+    square = np.uint64(target)
+    pieces = _ZERO
+    if kind == _PAWN:
+        promotes = (_ONE << square) & _LAST_RANKS != _ZERO
+        if promotes == (promotion != 0) and promotion <= _QUEEN:
+            pieces = _pawns_to(position, square, own, occupied, file)
+    elif promotion != 0 or (_ONE << square) & own != _ZERO:
+        return _ZERO
+    elif kind == _KNIGHT:
+        pieces = knight_attacks(square) & position.knights
+    elif kind == _KING:
+        pieces = king_attacks(square) & position.kings
+    else:
+        if kind != _BISHOP:
+            pieces = rook_attacks(square, occupied)
+        if kind != _ROOK:
+            pieces |= bishop_attacks(square, occupied)
+        pieces &= position.queens if kind == _QUEEN else (position.rooks if kind == _ROOK else position.bishops)
+    pieces &= own
+    if file >= 0:
+        pieces &= _A_FILE << np.uint64(file)
+    if rank >= 0:
+        pieces &= _FIRST_RANK << np.uint64(8 * rank)
+    return pieces

@@ -1,0 +1,1 @@
+"""The rules of chess on bitboards, and what the search asks of them."""

@@ -1,0 +1,244 @@
+"""What a move of chess does to a position, and how games end."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
+from glem.games.chess.rules.attacks import pawn_attacks
+from glem.games.chess.rules.generation import MOST_CLOCK, count_moves, count_moves_on_board, en_passant_pawns, in_check
+from glem.games.chess.rules.position import (
+    Position,
+    byte_swap,
+    occupied_squares,
+    own_squares,
+    piece_key,
+    position_key,
+)
+from glem.games.chess.rules.tables import CASTLING_KEYS, EN_PASSANT_KEYS, TURN_KEY, table_word
+
+__all__ = ["final_score", "hash_key", "insufficient_material", "is_over", "play", "transform", "transform_move"]
+
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_DARK = np.uint64(0xAA55AA55AA55AA55)
+
+
+@inlined
+def _kind(position: Position, square: np.uint64) -> np.uint64:
+    """Kind of the piece on a square, 0 for a pawn to 5 for a king; 0 for an empty one too."""
+    return (
+        ((position.knights >> square) & _ONE)
+        + (((position.bishops >> square) & _ONE) << _ONE)
+        + ((position.rooks >> square) & _ONE) * np.uint64(3)
+        + (((position.queens >> square) & _ONE) << np.uint64(2))
+        + ((position.kings >> square) & _ONE) * np.uint64(5)
+    )
+
+
+@inlined
+def _castling_key(rooks: np.uint64) -> np.uint64:
+    key = _ZERO
+    while rooks != _ZERO:
+        key ^= table_word(CASTLING_KEYS + np.uint64(trailing_zeros(rooks)))
+        rooks &= rooks - _ONE
+    return key
+
+
+@inlined
+def _moved(board: np.uint64, stay: np.uint64, origin: np.uint64, target: np.uint64) -> np.uint64:
+    return (board & stay) | (((board >> origin) & _ONE) << target)
+
+
+def _castle(position: Position, king: np.uint64, rook: np.uint64, own: np.uint64) -> Position:
+    rank = king & np.uint64(56)
+    king_target = rank | (np.uint64(6) if rook > king else np.uint64(2))
+    rook_target = rank | (np.uint64(5) if rook > king else np.uint64(3))
+    leave = (_ONE << king) | (_ONE << rook)
+    arrive = (_ONE << king_target) | (_ONE << rook_target)
+    black = np.uint64(position.turn)
+    key = position.key ^ TURN_KEY ^ _castling_key(position.castling & own)
+    key ^= piece_key(np.uint64(5), black, king) ^ piece_key(np.uint64(5), black, king_target)
+    key ^= piece_key(np.uint64(3), black, rook) ^ piece_key(np.uint64(3), black, rook_target)
+    if position.en_passant != np.uint8(0):
+        key ^= table_word(EN_PASSANT_KEYS + np.uint64(position.en_passant))
+    return Position(
+        position.pawns,
+        position.knights,
+        position.bishops,
+        (position.rooks & ~leave) | (_ONE << rook_target),
+        position.queens,
+        (position.kings & ~leave) | (_ONE << king_target),
+        (position.white & ~leave) | (arrive if black == _ZERO else _ZERO),
+        position.castling & ~own,
+        key,
+        np.uint8(0),
+        np.uint8(_ONE - black),
+        np.uint8(position.clock + np.uint8(1)),
+    )
+
+
+@inlined
+def _new_en_passant(
+    pawns: np.uint64,
+    rooks: np.uint64,
+    bishops: np.uint64,
+    kings: np.uint64,
+    side: np.uint64,
+    other: np.uint64,
+    target: np.uint64,
+    square: np.uint64,
+    black: bool,
+) -> np.uint64:
+    """Return ``square``, over which a pawn of ``side`` has moved to ``target``, if it can be captured there, else 0."""
+    capturing = pawn_attacks(_ONE << square, black) & pawns & other
+    if capturing == _ZERO:
+        return _ZERO
+    king = np.uint64(trailing_zeros(kings & other))
+    legal = en_passant_pawns(capturing, square, king, rooks & side, bishops & side, side | other)
+    return square if legal != _ZERO else _ZERO
+
+
+def play(position: Position, move: int) -> Position:
+    """Position after a legal move."""
+    word = np.uint64(move)
+    origin = word & np.uint64(63)
+    target = (word >> np.uint64(6)) & np.uint64(63)
+    promotion = word >> np.uint64(12)
+    origin_bit = _ONE << origin
+    target_bit = _ONE << target
+    own = own_squares(position)
+    black = np.uint64(position.turn)
+    moves_king = position.kings & origin_bit != _ZERO
+    if moves_king and own & target_bit != _ZERO:
+        return _castle(position, origin, target, own)
+
+    moves_pawn = position.pawns & origin_bit != _ZERO
+    key = position.key ^ TURN_KEY
+    captured = target_bit
+    if position.en_passant != np.uint8(0):
+        square = np.uint64(position.en_passant)
+        key ^= table_word(EN_PASSANT_KEYS + square)
+        if moves_pawn and target == square:
+            captured = target_bit | (_ONE << (target ^ np.uint64(8)))
+            key ^= piece_key(_ZERO, _ONE - black, target ^ np.uint64(8))
+    stay = ~(origin_bit | captured)
+    captures = occupied_squares(position) & target_bit != _ZERO
+
+    kind = _kind(position, origin)
+    pawns = _moved(position.pawns, stay, origin, target)
+    knights = _moved(position.knights, stay, origin, target)
+    bishops = _moved(position.bishops, stay, origin, target)
+    rooks = _moved(position.rooks, stay, origin, target)
+    queens = _moved(position.queens, stay, origin, target)
+    kings = _moved(position.kings, stay, origin, target)
+    arrived = kind
+    if promotion != _ZERO:
+        arrived = promotion
+        pawns ^= target_bit
+        if promotion == np.uint64(4):
+            queens |= target_bit
+        elif promotion == np.uint64(3):
+            rooks |= target_bit
+        elif promotion == np.uint64(2):
+            bishops |= target_bit
+        else:
+            knights |= target_bit
+    white = (position.white & stay) | (target_bit if black == _ZERO else _ZERO)
+    key ^= piece_key(kind, black, origin) ^ piece_key(arrived, black, target)
+    if captures:
+        key ^= piece_key(_kind(position, target), _ONE - black, target)
+
+    castling = position.castling & stay
+    if moves_king:
+        castling &= ~own
+    if castling != position.castling:
+        key ^= _castling_key(position.castling ^ castling)
+
+    en_passant = _ZERO
+    if moves_pawn and ((origin ^ target) == np.uint64(16)):
+        side = (own ^ origin_bit) | target_bit
+        other = (pawns | knights | bishops | rooks | queens | kings) & ~side
+        middle = (origin + target) >> _ONE
+        en_passant = _new_en_passant(
+            pawns, rooks | queens, bishops | queens, kings, side, other, target, middle, black != _ZERO
+        )
+        if en_passant != _ZERO:
+            key ^= table_word(EN_PASSANT_KEYS + en_passant)
+    return Position(
+        pawns,
+        knights,
+        bishops,
+        rooks,
+        queens,
+        kings,
+        white,
+        castling,
+        key,
+        np.uint8(en_passant),
+        np.uint8(_ONE - black),
+        np.uint8(0) if moves_pawn or captures else np.uint8(position.clock + np.uint8(1)),
+    )
+
+
+def is_over(position: Position) -> bool:
+    """Whether the side to move is mated or stalemated, or 75 moves have passed without a capture or a pawn move."""
+    return bool(position.clock >= MOST_CLOCK) or count_moves(position) == 0
+
+
+def final_score(position: Position) -> int:
+    """-1 where the side to move is mated, else 0; mate goes before the 75-move rule (FIDE 9.6.2)."""
+    return -1 if in_check(position) and count_moves_on_board(position) == 0 else 0
+
+
+def hash_key(position: Position) -> np.uint64:
+    """64-bit key of everything but the clock (Zobrist 1970), kept up to date by :func:`play`."""
+    return position.key
+
+
+def insufficient_material(position: Position) -> bool:
+    """Whether neither side has the material for any mate: bare kings, one knight, or bishops of one square colour."""
+    if position.pawns | position.rooks | position.queens != _ZERO:
+        return False
+    if position.knights != _ZERO:
+        return popcount(position.knights | position.bishops) == 1
+    return bool(position.bishops & _DARK == _ZERO) or bool(position.bishops & ~_DARK == _ZERO)
+
+
+def transform(position: Position, symmetry: int) -> Position:
+    """Return the position itself under symmetry 0; under 1 that with ranks mirrored and colours exchanged."""
+    if symmetry == 0:
+        return position
+    mirrored = Position(
+        byte_swap(position.pawns),
+        byte_swap(position.knights),
+        byte_swap(position.bishops),
+        byte_swap(position.rooks),
+        byte_swap(position.queens),
+        byte_swap(position.kings),
+        byte_swap(occupied_squares(position) & ~position.white),
+        byte_swap(position.castling),
+        _ZERO,
+        np.uint8(position.en_passant ^ np.uint8(56)) if position.en_passant != np.uint8(0) else np.uint8(0),
+        np.uint8(np.uint8(1) - position.turn),
+        position.clock,
+    )
+    return Position(
+        mirrored.pawns,
+        mirrored.knights,
+        mirrored.bishops,
+        mirrored.rooks,
+        mirrored.queens,
+        mirrored.kings,
+        mirrored.white,
+        mirrored.castling,
+        position_key(mirrored),
+        mirrored.en_passant,
+        mirrored.turn,
+        mirrored.clock,
+    )
+
+
+def transform_move(move: int, symmetry: int) -> int:
+    """Where :func:`transform` takes a move: both its squares change ranks."""
+    return move ^ (56 | 56 << 6) if symmetry else move

@@ -1,0 +1,140 @@
+"""What chess gives to the search: quiet ends, extensions, an order of moves, draws that the moves do not show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from glem.core.compiling.kernels import inlined, mix
+from glem.games.chess.rules.exchanges import keeps_material, value_on
+from glem.games.chess.rules.generation import MOST_CLOCK, TACTICAL, count_moves_on_board, in_check, write_moves
+from glem.games.chess.rules.playing import final_score, insufficient_material
+from glem.games.chess.rules.position import Position
+
+__all__ = [
+    "SEARCH_FUNCTIONS",
+    "extension",
+    "is_drawn",
+    "move_hint",
+    "must_move",
+    "no_moves_score",
+    "reversible_plies",
+    "table_key",
+    "tactical_moves",
+]
+
+_SQUARE = np.uint64(63)
+_SIX = np.uint64(6)
+_TWELVE = np.uint64(12)
+_NO_PROMOTION = np.uint64(0)
+_QUEEN = np.uint64(4)
+_FIFTY_MOVES = np.uint8(100)
+_CLOCK_MATTERS = np.uint8(80)
+"""Plies of the clock from which on the table tells positions apart by it."""
+
+
+@inlined
+def _is_en_passant(position: Position, origin: np.uint64, target: np.uint64) -> bool:
+    return bool(
+        position.en_passant != np.uint8(0)
+        and target == np.uint64(position.en_passant)
+        and (position.pawns >> origin) & np.uint64(1) != np.uint64(0)
+    )
+
+
+def tactical_moves(position: Position, moves: Any, start: int) -> int:
+    """Write captures that do not lose material and promotions to a queen; in check all moves, and the complement.
+
+    They come to an end: captures and promotions are at most 46 in a game, evasions stand between two of them, and the
+    clock ends what checks against checks might leave over.
+    """
+    if position.clock >= MOST_CLOCK:
+        return 0
+    first = np.int64(start)
+    count = write_moves(position, moves, first, TACTICAL)
+    if count < np.int64(0):
+        return int(count)
+    kept = first
+    for place in range(first, first + count):
+        word = np.uint64(moves[place])
+        origin = word & _SQUARE
+        target = (word >> _SIX) & _SQUARE
+        if (
+            word >> _TWELVE != _NO_PROMOTION
+            or _is_en_passant(position, origin, target)
+            or keeps_material(position, origin, target)
+        ):
+            moves[kept] = moves[place]
+            kept += np.int64(1)
+    return int(kept - first)
+
+
+def extension(before: Position, move: int, after: Position) -> int:
+    """One ply for a check."""
+    return 1 if in_check(after) else 0
+
+
+def must_move(position: Position) -> bool:
+    """In check; a finished game has nothing to move."""
+    return bool(position.clock < MOST_CLOCK) and in_check(position)
+
+
+def move_hint(position: Position, move: int) -> int:
+    """Hint for the search: promotions, captures by victim and attacker, quiet moves, captures that lose material."""
+    word = np.uint64(move)
+    origin = word & _SQUARE
+    target = (word >> _SIX) & _SQUARE
+    promotion = word >> _TWELVE
+    if promotion != _NO_PROMOTION:
+        return 900 if promotion == _QUEEN else -500
+    if _is_en_passant(position, origin, target):
+        return 486
+    victim = value_on(position, target)
+    castles = ((position.white >> origin) & np.uint64(1)) == ((position.white >> target) & np.uint64(1))
+    if victim == np.int64(0) or castles:
+        return 0
+    attacker = value_on(position, origin)
+    if keeps_material(position, origin, target):
+        return int(np.int64(450) + np.int64(40) * victim - np.int64(4) * attacker)
+    return int(np.int64(10) * victim - np.int64(200))
+
+
+def no_moves_score(position: Position) -> int:
+    """-1 for a mate, 0 for a stalemate or the end by the 75-move rule."""
+    if position.clock >= MOST_CLOCK:
+        return final_score(position)
+    return -1 if in_check(position) else 0
+
+
+def reversible_plies(position: Position) -> int:
+    """Plies since the last capture or pawn move: no position from before comes back."""
+    return int(position.clock)
+
+
+def is_drawn(position: Position) -> bool:
+    """Whether a draw may be claimed by 50 moves without progress, unless it is mate, or neither side can mate."""
+    if position.clock >= _FIFTY_MOVES:
+        return not in_check(position) or count_moves_on_board(position) != 0
+    return insufficient_material(position)
+
+
+def table_key(position: Position) -> np.uint64:
+    """Hash key, from 80 plies without progress on another one for every count of them."""
+    if position.clock < _CLOCK_MATTERS:
+        return position.key
+    return position.key ^ mix(np.uint64(position.clock))
+
+
+SEARCH_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "tactical_moves": tactical_moves,
+    "extension": extension,
+    "must_move": must_move,
+    "move_hint": move_hint,
+    "no_moves_score": no_moves_score,
+    "reversible_plies": reversible_plies,
+    "is_drawn": is_drawn,
+    "table_key": table_key,
+}
+"""By operation name (``Game.search_functions``)."""

@@ -1,0 +1,1 @@
+"""The Universal Chess Interface, from both ends: engines of glem, and external engines."""

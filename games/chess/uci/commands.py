@@ -1,0 +1,305 @@
+"""What commands of the UCI protocol say, and how a search is told in its words."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import chess
+from attrs import define
+
+from glem.core.errors import BadInputError
+from glem.core.game.perft import perft
+from glem.core.game.whole_numbers import whole_number
+from glem.core.search.results import Bound, Clock, Limits
+from glem.games.chess.board_moves import numbered_move
+from glem.games.chess.boards import from_board
+from glem.games.chess.notation import parse_position
+from glem.games.chess.rules.position import Position
+
+if TYPE_CHECKING:
+    from glem.core.game.game import Game
+    from glem.core.search.results import Line, SearchResult
+
+__all__ = ["GameLine", "Go", "centipawns", "info_lines", "limits_of", "parse_go", "perft_lines"]
+
+_CENTIPAWNS_PER_LOG_ODDS = 110.0
+"""A pawn is worth 1 / 1.1 in the log odds of an evaluation."""
+_MOST_CENTIPAWNS = 10_000
+_LEAST_SECONDS = 1e-3
+_MOST_OF_CLOCK = 0.8
+_MOST_NUMBER = 10**15
+_UNSTOPPABLE_DEPTH = 4
+
+_NUMBERS = ("depth", "nodes", "movetime", "wtime", "btime", "winc", "binc", "movestogo", "mate", "perft")
+_FLAGS = ("infinite", "ponder")
+_MOVES = "searchmoves"
+
+
+@define(frozen=True)
+class Go:
+    """The words after ``go``, also Stockfish's ``perft``; times in milliseconds, None where nothing was said."""
+
+    depth: int | None = None
+    nodes: int | None = None
+    movetime: int | None = None
+    wtime: int | None = None
+    btime: int | None = None
+    winc: int | None = None
+    binc: int | None = None
+    movestogo: int | None = None
+    mate: int | None = None
+    perft: int | None = None
+    infinite: bool = False
+    ponder: bool = False
+    searchmoves: tuple[str, ...] | None = None
+
+
+def parse_go(words: Sequence[str]) -> Go:
+    """Read the words after ``go``; unknown ones are passed over, as the protocol asks.
+
+    Raises
+    ------
+    BadInputError
+        A number is missing or is none.
+    """
+    found: dict[str, Any] = {}
+    place = 0
+    while place < len(words):
+        word = words[place]
+        place += 1
+        if word in _FLAGS:
+            found[word] = True
+        elif word in _NUMBERS:
+            text = words[place] if place < len(words) else ""
+            place += 1
+            number = whole_number(text, -(10**18))
+            if number is None:
+                raise BadInputError(f"go {word} needs a whole number, got {text!r}")
+            found[word] = min(number, _MOST_NUMBER)
+        elif word == _MOVES:
+            begin = place
+            while place < len(words) and words[place] not in (*_NUMBERS, *_FLAGS):
+                place += 1
+            found[_MOVES] = tuple(words[begin:place])
+    return Go(**found)
+
+
+def limits_of(go: Go, *, white_to_move: bool, own: Limits, overhead: float) -> Limits:
+    """Limits of a search.
+
+    Parameters
+    ----------
+    go
+        What the other side asks for.
+    white_to_move
+        Whose clock counts.
+    own
+        The player's own limits, which hold besides. Its clock does not: the other side keeps the clock.
+    overhead
+        Seconds that pass between the engine and the clock.
+    """
+    mate_depth = None if go.mate is None else 2 * max(go.mate, 1)
+    depths = [depth for depth in (go.depth, mate_depth, own.depth) if depth is not None]
+    nodes = [number for number in (go.nodes, own.nodes) if number is not None]
+    limits = Limits(
+        depth=max(min(depths), 1) if depths else None,
+        nodes=max(min(nodes), 1) if nodes else None,
+        seconds=own.seconds,
+    )
+    if go.infinite:
+        return limits
+    seconds = own.seconds
+    if go.movetime is not None:
+        asked = max(go.movetime / 1000 - overhead, _LEAST_SECONDS)
+        seconds = asked if seconds is None else min(seconds, asked)
+    milliseconds, increment = (go.wtime, go.winc) if white_to_move else (go.btime, go.binc)
+    if milliseconds is None:
+        return attrs.evolve(limits, seconds=_bounded(seconds))
+    left = min(max(milliseconds / 1000 - overhead, _LEAST_SECONDS), 1e9)
+    # The overhead comes with each move, and so it is the increment that must bear it.
+    clock = Clock(left, min(max((increment or 0) / 1000 - overhead, 0.0), 1e9))
+    if go.movestogo is not None and go.movestogo > 0:
+        clock = _for_moves(clock, go.movestogo)
+        most = _MOST_OF_CLOCK * left
+        seconds = most if seconds is None else min(seconds, most)
+    return attrs.evolve(limits, seconds=_bounded(seconds), clock=clock)
+
+
+def _bounded(seconds: float | None) -> float | None:
+    return None if seconds is None else min(max(seconds, _LEAST_SECONDS), 1e9)
+
+
+def _for_moves(clock: Clock, moves: int) -> Clock:
+    """Clock of which a search takes the same share as of another that must last for so many moves."""
+    # Imported late: this is the search's own rule, of which nothing else is needed here.
+    from glem.core.search.results import usual_seconds
+
+    usual_moves = 1.0 / usual_seconds(Clock(1.0), None)
+    return Clock(clock.remaining * max(usual_moves / (moves + 1), 1.0), clock.increment)
+
+
+# ------------------------------------------------------------------------------------------------ positions
+
+
+class GameLine:
+    """A game as ``position`` commands tell it: a first position and moves, most of them known from the last command."""
+
+    def __init__(self) -> None:
+        self._start: tuple[str, bool] = ("", False)
+        self._texts: list[str] = []
+        self._positions: list[Position] = []
+        self.board = chess.Board()
+        """The board, with its moves."""
+        self._begin("", chess960=False)
+
+    @property
+    def position(self) -> Position:
+        """The position."""
+        return self._positions[-1]
+
+    @property
+    def previous(self) -> list[Position]:
+        """Earlier positions that may occur again, oldest first."""
+        return self._positions[-1 - min(self.board.halfmove_clock, len(self._positions) - 1) : -1]
+
+    def set(self, words: Sequence[str], *, chess960: bool) -> None:
+        """Obey a ``position`` command of these words.
+
+        Raises
+        ------
+        BadInputError
+            The position is none, or a move is not legal; the line is then that of the initial position.
+        """
+        kind, *rest = words or [""]
+        place = rest.index("moves") if "moves" in rest else len(rest)
+        if kind not in {"startpos", "fen"}:
+            raise BadInputError(f"position is followed by startpos or fen, got {kind[:20]!r}")
+        fen = " ".join(rest[:place]) if kind == "fen" else ""
+        try:
+            self._go_to(fen, rest[place + 1 :], chess960)
+        except BadInputError:
+            self._begin("", chess960=chess960)
+            raise
+
+    def _begin(self, fen: str, *, chess960: bool) -> None:
+        if fen:
+            parse_position(fen)
+        self.board = chess.Board(fen or chess.STARTING_FEN, chess960=chess960)
+        self._start, self._texts, self._positions = (fen, chess960), [], [from_board(self.board)]
+
+    def _go_to(self, fen: str, texts: Sequence[str], chess960: bool) -> None:
+        if self._start != (fen, chess960):
+            self._begin(fen, chess960=chess960)
+        common = 0
+        while common < min(len(texts), len(self._texts)) and texts[common] == self._texts[common]:
+            common += 1
+        while len(self._texts) > common:
+            self._texts.pop()
+            self._positions.pop()
+            self.board.pop()
+        for text in texts[common:]:
+            try:
+                move = self.board.parse_uci(text.lower())
+            except ValueError:
+                move = chess.Move.null()
+            if not move:
+                raise BadInputError(f"{text[:20]!r} is no legal move in {self.board.fen()}")
+            self.board.push(move)
+            self._texts.append(text)
+            self._positions.append(from_board(self.board))
+
+
+# --------------------------------------------------------------------------------------------------- answers
+
+
+def centipawns(value: float, *, log_odds: bool) -> int:
+    """Centipawns of an evaluation's value.
+
+    Parameters
+    ----------
+    value
+        Before the link.
+    log_odds
+        Whether it is log odds; else it is the expected result, from -1 to 1.
+    """
+    if not log_odds:
+        bounded = min(max(value, -1.0 + 1e-9), 1.0 - 1e-9)
+        value = 2.0 * math.atanh(bounded)
+    return round(min(max(_CENTIPAWNS_PER_LOG_ODDS * value, -_MOST_CENTIPAWNS), _MOST_CENTIPAWNS))
+
+
+def _score_text(line: Line, log_odds: bool) -> str:
+    if line.plies_to_end is not None:
+        moves = (line.plies_to_end + 1) // 2
+        return f"mate {moves if line.value > 0 else -moves}"
+    bound = {Bound.LOWER: " lowerbound", Bound.UPPER: " upperbound"}.get(line.bound, "")
+    return f"cp {centipawns(line.value, log_odds=log_odds)}{bound}"
+
+
+def info_lines(
+    analysis: SearchResult, board: chess.Board, *, log_odds: bool, wdl: Sequence[tuple[int, int, int]] | None = None
+) -> list[str]:
+    """Tell what a search found: one line for each of its best lines.
+
+    Parameters
+    ----------
+    analysis
+        What it found.
+    board
+        Where.
+    log_odds
+        See :func:`centipawns`.
+    wdl
+        Win, draw and loss of each line in thousandths, if they are to be told.
+    """
+    milliseconds = round(1000 * analysis.seconds)
+    speed = round(analysis.nodes / analysis.seconds) if analysis.seconds > 0 else 0
+    told = []
+    for place, line in enumerate(analysis.lines):
+        results = "" if wdl is None else f" wdl {' '.join(map(str, wdl[place]))}"
+        told.append(
+            f"info depth {max(line.depth, 1)} seldepth {max(analysis.selective_depth, line.depth, 1)}"
+            f" multipv {place + 1} score {_score_text(line, log_odds)}{results} nodes {analysis.nodes} nps {speed}"
+            f" time {milliseconds} pv {' '.join(variation_texts(board, line.moves))}"
+        )
+    return told
+
+
+def perft_lines(game: Game, line: GameLine, depth: int, stop: threading.Event) -> Iterator[str]:
+    """Count the sequences of so many moves as Stockfish tells it: behind each move, then of all unless stopped."""
+    total = 0
+    for move in game.list_legal_moves(line.position):
+        leaves = _leaves(game, game.play(line.position, move), depth - 1, stop)
+        if stop.is_set():
+            return
+        total += leaves
+        yield f"{line.board.uci(numbered_move(move))}: {leaves}"
+    yield from ("", f"Nodes searched: {total}", "")
+
+
+def _leaves(game: Game, position: Any, depth: int, stop: threading.Event) -> int:
+    """Count in pieces of which each takes a fraction of a second, zero for those behind a stop."""
+    if stop.is_set():
+        return 0
+    if depth <= _UNSTOPPABLE_DEPTH:
+        return perft(game, depth, position)
+    moves = game.list_legal_moves(position)
+    return sum(_leaves(game, game.play(position, move), depth - 1, stop) for move in moves)
+
+
+def variation_texts(board: chess.Board, moves: Sequence[int]) -> list[str]:
+    """Texts of moves that follow each other, in the board's own way of writing castling."""
+    board = board.copy(stack=False)
+    texts = []
+    for number in moves:
+        move = numbered_move(number)
+        text = board.uci(move)
+        if not board.is_legal(chess.Move.from_uci(text)):
+            break
+        texts.append(text)
+        board.push(move)
+    return texts

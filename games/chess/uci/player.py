@@ -1,0 +1,293 @@
+"""A UCI engine as a player, and as what gives scores that are graded."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import chess
+import chess.engine
+from attrs import define
+
+from glem.core.errors import BadInputError
+from glem.core.game.protocols import ExternalScore, PlayerFailureError
+from glem.core.players.player import MoveChoice
+from glem.core.players.spec import split_program
+from glem.games.chess.board_moves import move_number
+from glem.games.chess.rules.position import Position
+from glem.games.chess.uci.external_engine import (
+    EngineAnswer,
+    EngineFailureError,
+    EngineStartError,
+    UciEngine,
+    engine_command,
+)
+from glem.games.chess.uci.position_history import PositionHistory, board_of
+
+if TYPE_CHECKING:
+    from glem.core.players.spec import PlayerSpec
+    from glem.core.search.results import Clock, Limits
+
+__all__ = ["EngineSettings", "UciPlayer", "UciScoring", "engine_settings"]
+
+_PREFIX = "option."
+_TIMEOUT = "timeout"
+_USUAL_TIMEOUT = 60.0
+_TIMED_TIMEOUT = 10.0
+"""Beyond its time limit, for an engine that has one."""
+_LONGEST_TIMEOUT = 86_400.0
+
+_CENTIPAWNS = 100.0
+_MOST_PAWNS = 30.0
+"""Greatest value; mates count as much. Scores beyond it tell nothing more of who will win."""
+
+_LEAST_PART = 2.5e-4
+"""Probability that a result has of which an engine says 0: it counts in thousandths."""
+
+_NO_CHESS960 = "the engine does not play Chess960"
+
+_MOST_STARTS = 3
+"""Starts in a row that may fail before an engine is given up."""
+
+
+@define(frozen=True)
+class EngineSettings:
+    """What a player's description says of an engine, but for its limits.
+
+    Parameters
+    ----------
+    command
+        Program and arguments.
+    options
+        Names and values of UCI options.
+    timeout
+        Seconds after which it counts as hung; None for the usual ones.
+    """
+
+    command: tuple[str, ...]
+    options: tuple[tuple[str, str], ...]
+    timeout: float | None
+
+    def engine(self, *, show_results: bool = False) -> UciEngine:
+        """Make the engine; it is not started yet."""
+        timeout = _USUAL_TIMEOUT if self.timeout is None else self.timeout
+        return UciEngine(list(self.command), dict(self.options), timeout=timeout, show_results=show_results)
+
+    def patience(self, limits: Limits, clock: Clock | None) -> float:
+        """Seconds after which a move is given up."""
+        beyond = _TIMED_TIMEOUT if self.timeout is None else self.timeout
+        if clock is not None:
+            return clock.remaining + clock.increment + beyond
+        if limits.seconds is not None:
+            return limits.seconds + beyond
+        return _USUAL_TIMEOUT if self.timeout is None else self.timeout
+
+
+def engine_settings(spec: PlayerSpec) -> EngineSettings:
+    """Read the description of an external player.
+
+    Raises
+    ------
+    BadInputError
+        There is no such program, or an option has no sense.
+    """
+    parts = split_program(spec.evaluation)
+    assert parts is not None
+    timeout = None
+    options = []
+    for name, value in spec.options:
+        if name == _TIMEOUT:
+            timeout = _seconds(spec.name, value)
+        elif name == "table":
+            raise BadInputError(
+                f"player {spec.name!r}: the table of a UCI engine is its option Hash, in MiB: Hash={value}"
+            )
+        else:
+            options.append((name.removeprefix(_PREFIX), value))
+    return EngineSettings(tuple(engine_command(parts[1])), tuple(options), timeout)
+
+
+def _seconds(player: str, text: str) -> float:
+    try:
+        seconds = float(text)
+        if 0 < seconds <= _LONGEST_TIMEOUT:
+            return seconds
+    except ValueError:
+        pass
+    raise BadInputError(f"player {player!r}: timeout must be seconds, up to a day, got {text!r}")
+
+
+def _engine_limit(limits: Limits, clock: Clock | None, turn: chess.Color) -> chess.engine.Limit:
+    limit = chess.engine.Limit(time=limits.seconds, depth=limits.depth, nodes=limits.nodes)
+    if clock is not None:
+        # The other side's clock is not known here; engines that look at it see their own.
+        limit.white_clock = limit.black_clock = clock.remaining
+        limit.white_inc = limit.black_inc = clock.increment
+    return limit
+
+
+class UciPlayer:
+    """Lets a UCI engine choose the moves.
+
+    Parameters
+    ----------
+    spec
+        The engine, its limits and options.
+
+    Raises
+    ------
+    BadInputError
+        There is no such program or option.
+    GlemError
+        The program does not speak UCI.
+    """
+
+    def __init__(self, spec: PlayerSpec) -> None:
+        self.name = spec.name
+        self._limits = spec.limits
+        self._settings = engine_settings(spec)
+        self._engine = self._settings.engine()
+        self._game = object()
+        self._history = PositionHistory()
+        self._engine.start()
+
+    def new_game(self, number: int = 0) -> None:
+        """Have the engine forget the last game."""
+        self._game = object()
+
+    def choose(
+        self,
+        position: Position,
+        previous: Sequence[Position],
+        clock: Clock | None,
+        *,
+        stop: threading.Event | None = None,
+    ) -> MoveChoice:
+        """Let the engine choose a move, starting it anew where it fails."""
+        begin = time.perf_counter()
+        board = self._history.board(position, previous)
+        if board.chess960 and not self._engine.plays_chess960:
+            raise PlayerFailureError(f"{self.name}: {_NO_CHESS960}", 1)
+        failures = 0
+        while True:
+            try:
+                answer = self._ask(board, _left(clock or self._limits.clock, time.perf_counter() - begin), stop)
+                break
+            except EngineFailureError as error:
+                failures += 1
+                if failures > 1 or error.timed_out:
+                    raise PlayerFailureError(f"{self.name}: {error}", failures) from error
+        assert answer.move is not None
+        score = None if answer.centipawns is None else answer.centipawns / _CENTIPAWNS
+        result = None if answer.mate is None else (1 if answer.mate > 0 else -1)
+        return MoveChoice(
+            move_number(board, answer.move),
+            score=score,
+            depth=answer.depth,
+            nodes=answer.nodes,
+            seconds=time.perf_counter() - begin,
+            result=result,
+            failures=failures,
+        )
+
+    def _ask(self, board: chess.Board, clock: Clock | None, stop: threading.Event | None) -> EngineAnswer:
+        limit = _engine_limit(self._limits, clock, board.turn)
+        patience = self._settings.patience(self._limits, clock)
+        answer = self._engine.ask(board, limit, game=self._game, seconds=patience, stop=stop)
+        if answer.move is None or not board.is_legal(answer.move):
+            self._engine.kill()
+            said = "no move" if answer.move is None else f"the move {answer.move.uci()}"
+            raise EngineFailureError(f"engine {self._engine.name} chose {said}, which is illegal in {board.fen()}")
+        return answer
+
+    def close(self) -> None:
+        """End the engine."""
+        self._engine.close()
+
+
+def _left(clock: Clock | None, seconds: float) -> Clock | None:
+    """Clock of an engine after a failure took a part of its time."""
+    if clock is None:
+        return None
+    return type(clock)(max(clock.remaining - seconds, 0.0), clock.increment)
+
+
+class UciScoring:
+    """Scores positions by a UCI engine, each as if there had been no other.
+
+    Parameters
+    ----------
+    spec
+        The engine, its limits and options.
+
+    Raises
+    ------
+    BadInputError
+        There is no such program or option, or the limit is a clock.
+    GlemError
+        The program does not speak UCI.
+    """
+
+    unit = "pawns"
+
+    def __init__(self, spec: PlayerSpec) -> None:
+        if spec.limits.clock is not None:
+            raise BadInputError(f"{spec.name!r}: a clock is for games; limit the engine by depth=, nodes= or seconds=")
+        self._limits = spec.limits
+        self._settings = engine_settings(spec)
+        self._engine = self._settings.engine(show_results=True)
+        self._failed_starts = 0
+        self._engine.start()
+
+    def score(self, position: Any) -> ExternalScore:
+        """Score a position; it has no score if the engine fails twice, or twice tells none."""
+        board = board_of(position)
+        failures, problem = 0, "it told no score"
+        self._engine.start()
+        if board.chess960 and not self._engine.plays_chess960:
+            return ExternalScore(None, problem=_NO_CHESS960)
+        for _ in range(2):
+            try:
+                answer = self._engine.ask(
+                    board,
+                    _engine_limit(self._limits, None, board.turn),
+                    game=object(),
+                    seconds=self._settings.patience(self._limits, None),
+                )
+            except EngineFailureError as error:
+                failures += 1
+                problem = str(error)
+                self._failed_starts = self._failed_starts + 1 if isinstance(error, EngineStartError) else 0
+                if self._failed_starts >= _MOST_STARTS:
+                    raise
+                continue
+            self._failed_starts = 0
+            value = _value(answer)
+            if value is not None:
+                return ExternalScore(value, _results(answer), failures, problem if failures else "")
+        return ExternalScore(None, None, failures, problem)
+
+    def close(self) -> None:
+        """End the engine."""
+        self._engine.close()
+
+
+def _value(answer: EngineAnswer) -> float | None:
+    """Score in pawns from the side to move, mates as the greatest; None where there is none."""
+    if answer.mate is not None:
+        return _MOST_PAWNS if answer.mate > 0 else -_MOST_PAWNS
+    if answer.centipawns is None:
+        return None
+    return min(max(answer.centipawns / _CENTIPAWNS, -_MOST_PAWNS), _MOST_PAWNS)
+
+
+def _results(answer: EngineAnswer) -> tuple[float, float, float] | None:
+    """Probabilities of the results; None where the engine gave none."""
+    if answer.results is None or sum(answer.results) == 0:
+        return None
+    whole = sum(answer.results)
+    win, draw, loss = (max(part, _LEAST_PART * whole) for part in answer.results)
+    total = win + draw + loss
+    return win / total, draw / total, loss / total

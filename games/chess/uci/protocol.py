@@ -1,0 +1,497 @@
+"""The Universal Chess Interface, by which programs that show or play chess speak to engines.
+
+R. Huber, S. Meyer-Kahlen, "Description of the universal chess interface (UCI)", April 2006. Scores are centipawns, the
+moves to a mate, and on demand win, draw and loss in thousandths, where the evaluation has a drawishness of its own.
+The option ``EvalFile`` names the evaluation as in a player's text. Besides the limits of ``go`` those of the player
+hold. What makes no sense is answered by ``info string``.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import chess
+import numpy as np
+
+from glem.core.errors import BadInputError, GlemError, __version__
+from glem.core.game.protocols import Protocol
+from glem.core.game.whole_numbers import whole_number
+from glem.core.players.protocols.conversation import Conversation, Interruption
+from glem.core.search.results import Limits
+from glem.games.chess.board_moves import move_number, numbered_move
+from glem.games.chess.uci.commands import GameLine, Go, info_lines, limits_of, parse_go, perft_lines, variation_texts
+
+if TYPE_CHECKING:
+    from glem.core.evaluation.with_drawishness import ResultEvaluation
+    from glem.core.players.engine import Engine
+    from glem.core.players.spec import PlayerSpec
+    from glem.core.search.results import Line, SearchResult
+
+__all__ = ["UCI", "serve_uci"]
+
+_MOST_TABLE_MB = 1 << 16
+_MOST_LINES = 218
+_MOST_OVERHEAD = 5000
+_USUAL_OVERHEAD = 10
+_SHOWN = 80
+_LOOK_SECONDS = 0.005
+_MOST_PERFT = 20
+_THOUSAND = 1000
+
+
+def serve_uci(engine: Engine, lines: Iterable[str], write: Callable[[str], None]) -> None:
+    """Obey the commands of a session until it ends or says ``quit``."""
+    _Session(engine, lines, write).run()
+
+
+UCI = Protocol(
+    name="uci",
+    description="Universal Chess Interface, which programs that show or play chess speak.",
+    serve=serve_uci,
+    opening=("uci",),
+    prepares=True,
+)
+
+
+class _Session:
+    def __init__(self, engine: Engine, lines: Iterable[str], write: Callable[[str], None]) -> None:
+        self._engine = engine
+        self._write_line = write
+        self._writing = threading.Lock()
+        self._line = GameLine()
+        self._problem = ""
+        """Why the position of the last command cannot be played."""
+        self._is_new_game = True
+        self._chess960 = False
+        self._shows_wdl = False
+        self._lines = 1
+        self._overhead = _USUAL_OVERHEAD / _THOUSAND
+        self._spec: PlayerSpec = engine.spec
+        self._log_odds = True
+        self._drawishness: ResultEvaluation | None = None
+        self._preparation = _Preparation(engine, self._spec)
+        self._owes_ready = False
+
+        # What the reading thread and this one share.
+        self._hearing = threading.Lock()
+        self._searches = 0
+        """Searches that were asked for and not answered."""
+        self._hits: deque[threading.Event] = deque()
+        """Of the searches that ponder and have not begun or ended: set when the other side has moved as expected."""
+        self._told_ready: deque[bool] = deque()
+        """Whether ``isready`` was answered while it came, since an engine that thinks answers it too."""
+
+        self._commands: dict[str, Callable[[list[str]], None]] = {
+            "uci": self._uci,
+            "debug": lambda _: None,
+            "isready": self._isready,
+            "setoption": self._setoption,
+            "register": lambda _: None,
+            "ucinewgame": self._ucinewgame,
+            "position": self._position,
+            "go": self._go,
+            "stop": lambda _: None,
+            "ponderhit": lambda _: None,
+        }
+        self._conversation = Conversation(lines, self._heard)
+
+    def run(self) -> None:
+        self._preparation.start()
+        for line in self._conversation:
+            words = self._known_words(line)
+            if not words:
+                if line.strip():
+                    self._say(f"unknown command {line.strip()[:_SHOWN]!r}")
+                continue
+            if words[0] == "quit":
+                return
+            try:
+                self._commands[words[0]](words[1:])
+            except GlemError as error:
+                self._say(str(error))
+            if self._owes_ready:
+                self._answer_ready()
+
+    def _known_words(self, line: str) -> list[str]:
+        """Words from the first known one on: the protocol asks to pass over what comes before."""
+        words = line.split()
+        while words and words[0] not in self._commands and words[0] != "quit":
+            words.pop(0)
+        return words
+
+    def _heard(self, line: str) -> Interruption:
+        """Take note of a command in the thread that reads it, while another may be obeyed."""
+        words = self._known_words(line)
+        name = words[0] if words else ""
+        with self._hearing:
+            if name == "go":
+                self._searches += 1
+                if "ponder" in words:
+                    self._hits.append(threading.Event())
+            elif name == "ponderhit" and self._hits:
+                self._hits[-1].set()
+            elif name == "isready":
+                is_thinking = self._searches > 0
+                self._told_ready.append(is_thinking)
+                if is_thinking:
+                    self._write("readyok")
+        return Interruption.ALL if name in {"stop", "quit"} else Interruption.NO
+
+    def _write(self, *lines: str) -> None:
+        with self._writing:
+            for line in lines:
+                self._write_line(line)
+
+    def _say(self, text: str) -> None:
+        self._write(f"info string {' '.join(text.split())}")
+
+    # ------------------------------------------------------------------------------------------ settings
+
+    def _uci(self, _words: list[str]) -> None:
+        spec = self._spec
+        self._write(
+            f"id name glem {__version__}",
+            "id author the authors of glem",
+            f"option name Hash type spin default {spec.table_mb} min 1 max {_MOST_TABLE_MB}",
+            "option name Clear Hash type button",
+            "option name Threads type spin default 1 min 1 max 1",
+            "option name Ponder type check default false",
+            f"option name MultiPV type spin default 1 min 1 max {_MOST_LINES}",
+            f"option name Move Overhead type spin default {_USUAL_OVERHEAD} min 0 max {_MOST_OVERHEAD}",
+            f"option name EvalFile type string default {spec.evaluation}",
+            "option name UCI_Chess960 type check default false",
+            "option name UCI_ShowWDL type check default false",
+            "uciok",
+        )
+
+    def _setoption(self, words: list[str]) -> None:
+        if not words or words[0] != "name":
+            raise BadInputError("setoption is followed by name")
+        place = words.index("value") if "value" in words else len(words)
+        name, value = " ".join(words[1:place]), " ".join(words[place + 1 :])
+        known = name.lower()
+        if known == "hash":
+            self._spec = attrs.evolve(self._spec, table_mb=_whole(name, value, 1, _MOST_TABLE_MB))
+        elif known == "evalfile":
+            spec = attrs.evolve(self._spec, evaluation=value, digest="")
+            spec.resolved(self._engine.game)
+            self._spec = spec
+        elif known == "multipv":
+            self._lines = _whole(name, value, 1, _MOST_LINES)
+        elif known == "move overhead":
+            self._overhead = _whole(name, value, 0, _MOST_OVERHEAD) / _THOUSAND
+        elif known == "uci_chess960":
+            self._chess960 = _truth(name, value)
+        elif known == "uci_showwdl":
+            self._shows_wdl = _truth(name, value)
+        elif known == "clear hash":
+            self._is_new_game = True
+        elif known == "threads":
+            _whole(name, value, 1, 1)
+        elif known == "ponder":
+            _truth(name, value)
+        else:
+            raise BadInputError(f"No such option: {name[:_SHOWN]}")
+
+    def _ucinewgame(self, _words: list[str]) -> None:
+        self._is_new_game = True
+
+    def _position(self, words: list[str]) -> None:
+        self._problem = ""
+        try:
+            self._line.set(words, chess960=self._chess960)
+        except BadInputError as error:
+            self._problem = str(error)
+            raise
+
+    # -------------------------------------------------------------------------------------------- readiness
+
+    def _isready(self, _words: list[str]) -> None:
+        with self._hearing:
+            is_told = self._told_ready.popleft()
+        if not is_told:
+            self._owes_ready = True
+
+    def _answer_ready(self) -> None:
+        if self._is_prepared():
+            self._owes_ready = False
+            if self._preparation.problem:
+                self._say(self._preparation.problem)
+            self._write("readyok")
+
+    def _is_prepared(self) -> bool:
+        """Wait until the player can think; False where ``stop`` or ``quit`` ended the waiting."""
+        while True:
+            preparation = self._preparation
+            if not preparation.done.is_set():
+                self._conversation.think(preparation.wait)
+                if not preparation.done.is_set():
+                    return False
+            if preparation.spec == self._spec:
+                break
+            self._preparation = _Preparation(self._engine, self._spec)
+            self._preparation.start()
+        self._log_odds, self._drawishness = preparation.log_odds, preparation.results
+        return True
+
+    # --------------------------------------------------------------------------------------------- thinking
+
+    def _go(self, words: list[str]) -> None:
+        hit = threading.Event()
+        with self._hearing:
+            if "ponder" in words:
+                hit = self._hits[0]
+        try:
+            best = self._thought_of(words, hit)
+        finally:
+            with self._hearing:
+                if "ponder" in words:
+                    self._hits.popleft()
+                self._searches -= 1
+        if best:
+            self._write(f"bestmove {best}")
+
+    def _thought_of(self, words: list[str], hit: threading.Event) -> str:
+        """Think, and word the answer; "" where none is due."""
+        if self._problem:
+            self._say(f"there is no position to think about: {self._problem}")
+            return "(none)"
+        try:
+            go = parse_go(words)
+        except BadInputError as error:
+            self._say(str(error))
+            return _any_move(self._line.board)
+        if go.perft is not None:
+            self._count(go.perft)
+            return ""
+        if not self._is_prepared():
+            self._say("stopped before the player was ready")
+            return _any_move(self._line.board)
+        if self._preparation.problem:
+            self._say(self._preparation.problem)
+            return _any_move(self._line.board)
+        engine = self._engine
+        engine.set_position(
+            self._line.position,
+            first_to_move=self._line.board.turn == chess.WHITE,
+            previous=self._line.previous,
+            same_game=not self._is_new_game,
+        )
+        self._is_new_game = False
+        if engine.is_over:
+            self._write(f"info depth 0 score {'mate' if self._line.board.is_check() else 'cp'} 0")
+            return "(none)"
+        if self._spec.kind != "search":
+            return self._chosen()
+        thought = _Thought(self, go, hit)
+        self._conversation.think(thought.run)
+        return thought.answer()
+
+    def _count(self, depth: int) -> None:
+        """Count sequences of moves, as tests of move generators ask for it."""
+        if not 1 <= depth <= _MOST_PERFT:
+            raise BadInputError(f"go perft counts from 1 to {_MOST_PERFT} moves, got {depth}")
+
+        def count(stop: threading.Event) -> None:
+            for text in perft_lines(self._engine.game, self._line, depth, stop):
+                self._write(text)
+
+        if not self._conversation.think(count):
+            self._say("stopped before all was counted")
+
+    def _chosen(self) -> str:
+        """Move of a player that does not search."""
+        found: list[int] = []
+        self._conversation.think(lambda stop: found.append(self._engine.choose(stop=stop).move))
+        return self._line.board.uci(numbered_move(found[0]))
+
+    def show(self, analysis: SearchResult) -> None:
+        """Tell what a search has found."""
+        results = self._drawishness
+        wdl = None
+        if self._shows_wdl and results is not None:
+            wdl = [_thousandths(results, self._line, line) for line in analysis.lines]
+        self._write(*info_lines(analysis, self._line.board, log_odds=self._log_odds, wdl=wdl))
+
+
+class _Thought:
+    """One search, from ``go`` to its answer."""
+
+    def __init__(self, session: _Session, go: Go, hit: threading.Event) -> None:
+        self._session = session
+        self._go = go
+        self._hit = hit
+        self._board = session._line.board
+        self._analysis: SearchResult | None = None
+        self._shown: tuple[Line, ...] = ()
+
+    def run(self, stop: threading.Event) -> None:
+        session, go = self._session, self._go
+        limits = limits_of(
+            go, white_to_move=self._board.turn == chess.WHITE, own=session._spec.limits, overhead=session._overhead
+        )
+        is_bare = limits == Limits() or go.infinite
+        if is_bare and not go.ponder and session._conversation.ended.is_set():
+            # A script ends where its input does.
+            limits = attrs.evolve(limits, depth=1)
+        if go.ponder:
+            self._ponder(limits, stop)
+            return
+        self._analyse(limits, stop)
+        while is_bare and not stop.wait(_LOOK_SECONDS) and not session._conversation.ended.is_set():
+            # Whoever asks for no end waits for no answer before it says stop.
+            continue
+
+    def _ponder(self, limits: Limits, stop: threading.Event) -> None:
+        """Think without looking at the clock until the other side has moved; it runs from then on."""
+        ended = threading.Event()
+        finished = threading.Event()
+        watch = threading.Thread(target=self._watch, args=(limits, stop, ended, finished), daemon=True)
+        watch.start()
+        self._analyse(attrs.evolve(limits, seconds=None, clock=None), ended)
+        while not (stop.is_set() or self._hit.is_set() or self._session._conversation.ended.is_set()):
+            time.sleep(_LOOK_SECONDS)
+        finished.set()
+        watch.join()
+
+    def _watch(self, limits: Limits, stop: threading.Event, ended: threading.Event, finished: threading.Event) -> None:
+        """End a search that ponders: when it is told to, or some time after the expected move was made."""
+        deadline = float("inf")
+        while not finished.wait(_LOOK_SECONDS):
+            if self._hit.is_set() and deadline == float("inf"):
+                deadline = time.monotonic() + _seconds_of(limits)
+            is_alone = self._session._conversation.ended.is_set()
+            if stop.is_set() or is_alone or time.monotonic() >= deadline:
+                ended.set()
+                return
+
+    def _analyse(self, limits: Limits, stop: threading.Event) -> None:
+        session = self._session
+        engine = session._engine
+        exclude: Sequence[int] = ()
+        if self._go.searchmoves is not None:
+            wanted = {move_number(self._board, move) for move in map(self._legal, self._go.searchmoves) if move}
+            legal = engine.legal_moves()
+            exclude = [move for move in legal if move not in wanted] if wanted else ()
+        self._analysis = engine.analyse(
+            lines=session._lines, limits=limits, stop=stop, on_iteration=self._show, exclude=exclude
+        )
+
+    def _legal(self, text: str) -> chess.Move | None:
+        try:
+            return self._board.parse_uci(text.lower())
+        except ValueError:
+            return None
+
+    def _show(self, analysis: SearchResult) -> None:
+        self._shown = analysis.lines
+        self._session.show(analysis)
+
+    def answer(self) -> str:
+        analysis = self._analysis
+        assert analysis is not None
+        if analysis.lines != self._shown:
+            self._session.show(analysis)
+        best = variation_texts(self._board, analysis.lines[0].moves)[:2]
+        return " ponder ".join(best)
+
+
+class _Preparation:
+    """Makes the player of a description, and its machine code, in a thread of its own."""
+
+    def __init__(self, engine: Engine, spec: PlayerSpec) -> None:
+        self.spec = spec
+        self.done = threading.Event()
+        self.problem = ""
+        self.log_odds = True
+        self.results: ResultEvaluation | None = None
+        self._engine = engine
+
+    def start(self) -> None:
+        self._engine.preparing = threading.Thread(target=self._run, name="preparation", daemon=True)
+        self._engine.preparing.start()
+
+    def wait(self, stop: threading.Event) -> None:
+        while not self.done.wait(_LOOK_SECONDS) and not stop.is_set():
+            continue
+
+    def _run(self) -> None:
+        try:
+            self._engine.spec = self.spec
+            if self.spec.kind == "search":
+                self._engine.prepare_analysis()
+                self._look_at_evaluation()
+            else:
+                self._engine.prepare()
+        except GlemError as error:
+            self.problem = str(error)
+        except BaseException as error:
+            self.problem = f"the player cannot be prepared: {error!r}"
+            raise
+        finally:
+            self.done.set()
+
+    def _look_at_evaluation(self) -> None:
+        # Imported late: it loads what learning needs.
+        from glem.core.evaluation.links import LOGISTIC
+        from glem.core.evaluation.named import load_evaluation
+        from glem.core.evaluation.with_drawishness import ResultEvaluation
+
+        found = load_evaluation(self.spec.evaluation, self._engine.game)
+        if isinstance(found, ResultEvaluation):
+            self.log_odds, self.results = True, found
+            # The first prediction compiles.
+            found.predict(_columns(self._engine.game.initial_position))
+        else:
+            self.log_odds = found.link == LOGISTIC
+
+
+def _columns(position: Any) -> Any:
+    return type(position)(*(np.array([value]) for value in position))
+
+
+def _seconds_of(limits: Limits) -> float:
+    """Seconds that a search may go on after the expected move was made."""
+    # Imported late, as where the search itself asks.
+    from glem.core.search.results import usual_seconds
+
+    seconds = [] if limits.seconds is None else [limits.seconds]
+    if limits.clock is not None:
+        seconds.append(usual_seconds(limits.clock, None))
+    return min(seconds, default=float("inf"))
+
+
+def _thousandths(results: ResultEvaluation, line: GameLine, found: Line) -> tuple[int, int, int]:
+    """Win, draw and loss of a line, by its value and by the drawishness of the position before it."""
+    from glem.core.evaluation.result_distribution import result_distribution
+
+    if found.plies_to_end is not None:
+        return (_THOUSAND, 0, 0) if found.value > 0 else (0, 0, _THOUSAND)
+    _, drawishness = results.predict(_columns(line.position))
+    chances = result_distribution(np.array([found.value]), results.scale, drawishness)
+    win, loss = (round(_THOUSAND * float(chance[0])) for chance in (chances.win, chances.loss))
+    return win, _THOUSAND - win - loss, loss
+
+
+def _any_move(board: chess.Board) -> str:
+    """Legal move of a player that cannot think."""
+    move = next(iter(board.legal_moves), None)
+    return "(none)" if move is None else board.uci(move)
+
+
+def _whole(name: str, text: str, least: int, most: int) -> int:
+    number = whole_number(text, least, most)
+    if number is None:
+        raise BadInputError(f"option {name} is a whole number from {least} to {most}, got {text[:_SHOWN]!r}")
+    return number
+
+
+def _truth(name: str, text: str) -> bool:
+    if text.lower() not in {"true", "false"}:
+        raise BadInputError(f"option {name} is true or false, got {text[:_SHOWN]!r}")
+    return text.lower() == "true"

@@ -1,0 +1,1 @@
+"""File formats of Othello games and positions."""

@@ -1,0 +1,206 @@
+"""Positions with scores from outside, one a line: ``<64 squares> X -6``, or a table (CSV) with such a column.
+
+Squares are a1, b1, ... h8: ``X x * B b #`` black, ``O o W w 0`` white, ``- . _`` empty. Behind them the side to move,
+``X`` or ``O`` (also ``B``, ``W``), perhaps a semicolon, and the score from the side to move's view. Where the side is
+missing, ``X`` is to move.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.compiling.kernels import kernel
+from glem.core.errors import BadInputError
+from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
+from glem.core.game.game import Game
+from glem.core.game.records import CHUNK_SIZE, ScoredPositions
+from glem.core.positions.validation import BadRecords
+from glem.games.othello.formats.text_fields import (
+    ABSENT,
+    BAD,
+    excerpt,
+    is_table,
+    numbers,
+    only_blanks,
+    skip_blanks,
+    table_blocks,
+)
+
+__all__ = ["read_position_lines", "read_position_table", "recognizes_lines", "recognizes_table"]
+
+_GOOD, _BLANK, _NO_BOARD, _NO_SIDE = 0, 1, 2, 3
+_EMPTY, _BLACK, _WHITE, _OTHER = 0, 1, 2, 255
+_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "position": ("obf", "position", "board"),
+    "score": ("score", "value", "label"),
+}
+_FIRST_BOARD = re.compile(rb"\s*[-._XxOo*BbWw#0]{64}[ \t]*[XxOo*BbWw]?[ \t,;]*[+-]?\d")
+
+
+def _content_table(black: bytes, white: bytes, empty: bytes) -> NDArray[np.uint8]:
+    table = np.full(256, _OTHER, np.uint8)
+    for value, characters in ((_EMPTY, empty), (_BLACK, black), (_WHITE, white)):
+        table[list(characters)] = value
+    return table
+
+
+_CONTENT = _content_table(b"Xx*Bb#", b"OoWw0", b"-._")
+# A zero behind the board is a score, no side to move.
+_SIDE = _content_table(b"Xx*Bb", b"OoWw", b"")
+
+
+def recognizes_lines(head: bytes) -> bool:
+    """Whether the first bytes of a file look like lines of positions."""
+    return _FIRST_BOARD.match(head) is not None
+
+
+def recognizes_table(head: bytes) -> bool:
+    """Whether the first bytes of a file look like a table with columns of positions and scores."""
+    return is_table(head, _COLUMNS, tuple(_COLUMNS))
+
+
+@kernel
+def _board_lines(
+    data: Any, starts: Any, ends: Any, contents: Any, sides: Any, own: Any, opponent: Any, behind: Any, state: Any
+) -> None:
+    for line in range(starts.shape[0]):
+        end = ends[line]
+        at = skip_blanks(data, starts[line], end)
+        state[line] = _GOOD
+        black = np.uint64(0)
+        white = np.uint64(0)
+        if at == end:
+            state[line] = _BLANK
+        else:
+            for square in range(64):
+                content = contents[data[at]] if at < end else np.uint8(_OTHER)
+                if content == _OTHER:
+                    state[line] = _NO_BOARD
+                    break
+                disc = np.uint64(1) << np.uint64(square)
+                if content == _BLACK:
+                    black |= disc
+                elif content == _WHITE:
+                    white |= disc
+                at += 1
+        side = np.uint8(_BLACK)
+        if state[line] == _GOOD:
+            place = skip_blanks(data, at, end)
+            if place < end and sides[data[place]] != _OTHER:
+                side = sides[data[place]]
+                at = place + 1
+            if at < end and skip_blanks(data, at, end) == at:
+                state[line] = _NO_SIDE
+        own[line] = white if side == _WHITE else black
+        opponent[line] = black if side == _WHITE else white
+        behind[line] = at
+
+
+def _check_lines(
+    game: Game,
+    path: Path,
+    block: LineBlock,
+    boards: tuple[NDArray[np.int64], NDArray[np.int64]],
+    scores: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
+    skip_bad: bool,
+    unscored: bool = False,
+) -> ScoredPositions:
+    """Read positions from spans of the lines; the score is in spans of its own or behind the position."""
+    count = len(block.starts)
+    own, opponent = np.empty(count, np.uint64), np.empty(count, np.uint64)
+    behind, state = np.empty(count, np.int64), np.empty(count, np.uint8)
+    starts, ends = boards
+    _board_lines(block.data, starts, ends, _CONTENT, _SIDE, own, opponent, behind, state)
+    if scores is None:
+        scores = behind, ends
+    else:
+        state[(state == _GOOD) & (behind < ends) & ~only_blanks(block.data, behind, ends)] = _NO_SIDE
+    score, score_state = numbers(block.data, *scores)
+    low, high = game.score_bounds
+
+    def found(index: int) -> str:
+        return excerpt(block.data, int(behind[index]), int(ends[index]))
+
+    def score_text(index: int) -> str:
+        return excerpt(block.data, int(scores[0][index]), int(scores[1][index]))
+
+    blank = only_blanks(block.data, block.starts, block.ends)
+    bad = BadRecords(count, lambda index: f"{path}:{block.first_number + index}")
+    bad.mark((state == _BLANK) & ~blank, lambda _: "there is no position")
+    bad.mark(state == _NO_BOARD, lambda index: f"{found(index)} stands where X, O or - is needed (64 squares)")
+    bad.mark(state == _NO_SIDE, lambda index: f"{found(index)} stands where the side to move, X or O, should")
+    if not unscored:
+        bad.mark((score_state == ABSENT) & ~blank, lambda _: "there is no score")
+    bad.mark(score_state == BAD, lambda index: f"{score_text(index)} is no score")
+    bad.mark(
+        (score < low) | (score > high), lambda index: f"the score {score[index]:g} is not between {low} and {high}"
+    )
+    problems = bad.problems(skip_bad=skip_bad, limit=count)
+    good = ~bad.mask & ~blank
+    return ScoredPositions(game.position_type(own[good], opponent[good]), score[good], problems)
+
+
+def read_position_lines(
+    game: Game,
+    path: str | os.PathLike[str],
+    *,
+    skip_bad: bool = False,
+    unscored: bool = False,
+    chunk_positions: int = CHUNK_SIZE,
+    max_bytes: int = MAX_BYTES,
+) -> Iterator[ScoredPositions]:
+    """Read lines of a position and its score, also from ``.gz`` and ``.xz``.
+
+    Parameters
+    ----------
+    game
+        Othello.
+    path
+        Text file, one position a line; empty lines are skipped.
+    skip_bad
+        Leave bad lines out and tell them in ``problems``.
+    unscored
+        Accept lines without a score: their label is nan.
+    chunk_positions
+        Most positions in one chunk.
+    max_bytes
+        Limit on the unpacked size.
+
+    Raises
+    ------
+    BadInputError
+        The file cannot be read, has no positions, or has a bad line and ``skip_bad`` is false.
+    """
+    source = Path(path)
+    found = False
+    for block in line_blocks(source, lines=chunk_positions, max_bytes=max_bytes):
+        chunk = _check_lines(game, source, block, (block.starts, block.ends), None, skip_bad, unscored)
+        found = found or len(chunk.label) > 0 or len(chunk.problems) > 0
+        yield chunk
+    if not found:
+        raise BadInputError(f"{source}: no positions; expected lines of 64 squares, the side to move and a score")
+
+
+def read_position_table(
+    game: Game,
+    path: str | os.PathLike[str],
+    *,
+    skip_bad: bool = False,
+    chunk_positions: int = CHUNK_SIZE,
+    max_bytes: int = MAX_BYTES,
+) -> Iterator[ScoredPositions]:
+    """Read a table with a header line, a column of positions and one of scores.
+
+    The position's column is called ``obf``, ``position`` or ``board``, that of the score ``score``, ``value`` or
+    ``label``; other columns are not looked at. All else as in :func:`read_position_lines`.
+    """
+    source = Path(path)
+    for block in table_blocks(source, _COLUMNS, tuple(_COLUMNS), lines=chunk_positions, max_bytes=max_bytes):
+        yield _check_lines(game, source, block.rows, block.spans("position"), block.spans("score"), skip_bad)

@@ -1,0 +1,366 @@
+"""WTHOR, the database of the French federation: ``.wtb`` games, ``.JOU`` player and ``.TRN`` tournament names.
+
+All three are a header of 16 bytes, little-endian, and records of one size::
+
+    century, year, month, day      uint8 each: when the file was made
+    N1                             uint32: number of game records (0 in .JOU and .TRN)
+    N2                             uint16: number of names in .JOU and .TRN
+    year of the games              uint16
+    P1, P2, P3, reserved           uint8 each: board size (0 means 8), 0 for games and 1 for single positions,
+                                   empty squares at which the theoretical score holds
+
+A game is 68 bytes: three uint16 indices of tournament, black and white player; black's final disc count and its
+theoretical one, the empty squares counted for the winner; 60 moves of ``10 * row + column``, 0 behind the last. A
+name is 20 bytes (player) or 26 (tournament), Latin-1, ended by a zero byte. Passes are not written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+from glem.core.files.packed import MAX_BYTES, BoundedFile, open_bounded
+from glem.core.game.game import Game
+from glem.core.game.records import CHUNK_SIZE, GameRecords
+from glem.core.positions.replay import outcomes
+from glem.core.positions.validation import BadRecords, validated
+from glem.games.othello.formats.score_conventions import stored_scores
+from glem.games.othello.formats.transcripts import check_starts
+
+__all__ = ["WthorNames", "read_names", "read_wthor", "recognizes", "write_wthor"]
+
+_HEADER = np.dtype(
+    [
+        ("date", "u1", 4),
+        ("records", "<u4"),
+        ("names", "<u2"),
+        ("year", "<u2"),
+        ("size", "u1"),
+        ("kind", "u1"),
+        ("depth", "u1"),
+        ("reserved", "u1"),
+    ]
+)
+_GAME = np.dtype(
+    [
+        ("tournament", "<u2"),
+        ("black_player", "<u2"),
+        ("white_player", "<u2"),
+        ("discs", "u1"),
+        ("theoretical_discs", "u1"),
+        ("moves", "u1", 60),
+    ]
+)
+_NAME_BYTES = {"player": 20, "tournament": 26}
+_NAME_SUFFIXES = {"player": ".jou", "tournament": ".trn"}
+_SQUARES = 64
+_LONGEST = 60
+
+
+def _square_table() -> NDArray[np.uint8]:
+    """Square of each move byte, 255 for bytes that are no move."""
+    table = np.full(256, 255, np.uint8)
+    for square in range(_SQUARES):
+        table[10 * (square // 8 + 1) + square % 8 + 1] = square
+    return table
+
+
+_SQUARE_OF_BYTE = _square_table()
+
+
+class _Header(NamedTuple):
+    records: int
+    names: int
+    year: int
+    size: int
+    kind: int
+    depth: int
+
+
+@define(frozen=True)
+class WthorNames:
+    """Names that the numbers in game records index."""
+
+    players: tuple[str, ...]
+    tournaments: tuple[str, ...]
+
+
+def _parse_header(head: bytes) -> _Header:
+    header = np.frombuffer(head, _HEADER, 1)[0]
+    return _Header(*(int(header[name]) for name in ("records", "names", "year", "size", "kind", "depth")))
+
+
+def _header_problem(header: _Header) -> str | None:
+    if header.size not in {0, 8}:
+        return f"byte 12, the board size, is {header.size}, expected 8"
+    if header.kind != 0:
+        return f"byte 13, the kind of records, is {header.kind}, expected 0 for games"
+    if header.depth > _LONGEST:
+        return f"byte 14, the empty squares at the theoretical score, is {header.depth}, expected at most 60"
+    if header.names != 0:
+        return f"bytes 8-9 announce {header.names} names, expected 0 in a file of games"
+    return None
+
+
+def recognizes(head: bytes) -> bool:
+    """Whether the first bytes of a file may be a WTHOR file of games."""
+    if len(head) < _HEADER.itemsize + _GAME.itemsize:
+        return False
+    header = _parse_header(head[: _HEADER.itemsize])
+    first = np.frombuffer(head, _GAME, 1, _HEADER.itemsize)[0]
+    return _header_problem(header) is None and bool(_SQUARE_OF_BYTE[first["moves"][0]] < _SQUARES)
+
+
+def read_names(path: str | os.PathLike[str], kind: str, *, max_bytes: int = 1 << 26) -> tuple[str, ...]:
+    """Read the names of a ``.JOU`` or ``.TRN`` file, also from ``.gz`` and ``.xz``.
+
+    Parameters
+    ----------
+    path
+        The file.
+    kind
+        ``player`` or ``tournament``.
+    max_bytes
+        Limit on the unpacked size.
+
+    Raises
+    ------
+    BadInputError
+        The file cannot be read, or its length is not what its header announces.
+    """
+    size = _NAME_BYTES[kind]
+    with open_bounded(path, max_bytes=max_bytes) as file:
+        head = file.read(_HEADER.itemsize)
+        if len(head) < _HEADER.itemsize:
+            raise BadInputError(f"{path}: {len(head)} bytes are no WTHOR file, its header has {_HEADER.itemsize}")
+        count = _parse_header(head).names
+        content = file.read(count * size + 1)
+    if len(content) != count * size:
+        found = "more" if len(content) > count * size else f"{len(content):,} bytes"
+        raise BadInputError(
+            f"{path}: the header announces {count:,} {kind} names of {size} bytes, expected {count * size:,} bytes "
+            f"behind it, found {found}"
+        )
+    return tuple(
+        content[start : start + size].split(b"\0", 1)[0].decode("latin-1").strip()
+        for start in range(0, len(content), size)
+    )
+
+
+def _names_file(folder: Path, stem: str, kind: str) -> Path | None:
+    """File of names beside the games: ``WTH.JOU`` or one with the games' own stem, in any case, perhaps packed."""
+    wanted = [
+        f"{name}{_NAME_SUFFIXES[kind]}{packing}" for name in ("wth", stem.lower()) for packing in ("", ".gz", ".xz")
+    ]
+    try:
+        present = {entry.name.lower(): entry for entry in folder.iterdir()}
+    except OSError:
+        # A folder that may be entered but not listed: names are optional.
+        return None
+    return next((present[name] for name in wanted if name in present), None)
+
+
+def _find_names(
+    path: Path, players: str | os.PathLike[str] | None, tournaments: str | os.PathLike[str] | None
+) -> WthorNames:
+    stem = path.name.split(".")[0]
+    found = {}
+    for kind, given in (("player", players), ("tournament", tournaments)):
+        file = given if given is not None else _names_file(path.parent, stem, kind)
+        found[kind] = read_names(file, kind) if file is not None else ()
+    return WthorNames(found["player"], found["tournament"])
+
+
+def read_wthor(
+    game: Game,
+    path: str | os.PathLike[str],
+    *,
+    players: str | os.PathLike[str] | None = None,
+    tournaments: str | os.PathLike[str] | None = None,
+    skip_bad: bool = False,
+    chunk_games: int = CHUNK_SIZE,
+    max_bytes: int = MAX_BYTES,
+) -> Iterator[GameRecords]:
+    """Read and check the games of a ``.wtb`` file, also from ``.gz`` and ``.xz``.
+
+    A record is bad when it has a byte that is no move, a move behind the end, an illegal move, no move at all, a
+    disc count above 64, a finished game's count that is not the replayed one, or a player or tournament that the
+    files of names do not have. The year and the names cannot be checked further.
+
+    Parameters
+    ----------
+    game
+        Othello.
+    path
+        The games.
+    players, tournaments
+        Files of names; by default ``WTH.JOU`` and ``WTH.TRN`` beside the games, if they are there.
+    skip_bad
+        Leave bad records out and count them. A file whose length is not what its header announces still gives all
+        its whole records, and damaged files of names are done without; each counts as one problem.
+    chunk_games
+        Most games in one chunk.
+    max_bytes
+        Limit on the unpacked size.
+
+    Yields
+    ------
+    GameRecords
+        Columns ``number``, ``year``, ``tournament``, ``black_player``, ``white_player`` and ``stored_score``; the
+        theoretical score is that of the position with ``P3`` empty squares, unknown for games that end before.
+
+    Raises
+    ------
+    BadInputError
+        The file is no WTHOR file, is cut or damaged, or has a bad record and ``skip_bad`` is false.
+    """
+    source = Path(path)
+    with open_bounded(source, max_bytes=max_bytes) as file:
+        header = _read_header(file)
+        try:
+            names = _find_names(source, players, tournaments)
+        except BadInputError as error:
+            if not skip_bad:
+                raise
+            names = WthorNames((), ())
+            yield GameRecords.empty(source=source.name, problems=(str(error),), skipped=1)
+        count = 0
+        while True:
+            # With skip_bad a wrong count in the header must not hide whole records behind it.
+            wanted = chunk_games if skip_bad else min(chunk_games, header.records - count)
+            content = file.read(wanted * _GAME.itemsize)
+            whole = len(content) // _GAME.itemsize
+            if whole:
+                chunk = np.frombuffer(content, _GAME, whole)
+                yield _check_games(source, game, header, names, chunk, count, skip_bad=skip_bad)
+            count += whole
+            if len(content) < wanted * _GAME.itemsize or not content:
+                break
+        rest = len(content) % _GAME.itemsize
+        more = file.read(1)
+    if count != header.records or rest or more:
+        found = "more" if more else f"{count:,} and {rest} bytes of another" if rest else f"{count:,}"
+        raise BadInputError(f"{source}: the header announces {header.records:,} game records, the file holds {found}")
+
+
+def _read_header(file: BoundedFile) -> _Header:
+    head = file.read(_HEADER.itemsize)
+    if len(head) < _HEADER.itemsize:
+        raise BadInputError(f"{file.path}: {len(head)} bytes are no WTHOR file, its header has {_HEADER.itemsize}")
+    header = _parse_header(head)
+    problem = _header_problem(header)
+    if problem is not None:
+        raise BadInputError(f"{file.path}: no WTHOR file of 8x8 games: {problem}")
+    return header
+
+
+def _check_games(
+    path: Path, game: Game, header: _Header, names: WthorNames, chunk: NDArray[np.void], before: int, *, skip_bad: bool
+) -> GameRecords:
+    """Turn raw game records into checked ones; ``before`` records of the file came earlier."""
+    name_columns = {
+        "tournament": names.tournaments,
+        "black_player": names.players,
+        "white_player": names.players,
+    }
+    bad = BadRecords(len(chunk), lambda index: f"{path}: record {before + index + 1}")
+    squares, written = _check_moves(chunk["moves"], bad)
+    _check_range(bad, "black's disc count", chunk["discs"], _SQUARES)
+    _check_range(bad, "black's theoretical disc count", chunk["theoretical_discs"], _SQUARES)
+    for column, known in name_columns.items():
+        if known:
+            _check_range(bad, f"the {column.replace('_', ' ')} number", chunk[column], len(known) - 1)
+    # A record that is bad already is replayed as an empty game: its moves may be no squares.
+    written = written & ~bad.mask[:, None]
+    lengths = np.count_nonzero(written, axis=1)
+    offsets = np.zeros(len(chunk) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    theoretical_ply = _LONGEST - header.depth
+    is_known = (lengths >= theoretical_ply) & (header.depth > 0)
+    theoretical_score = _score_of_discs(chunk["theoretical_discs"])
+    theoretical_score[~is_known] = np.nan
+    records = GameRecords(
+        moves=squares[written],
+        offsets=offsets,
+        score=_score_of_discs(chunk["discs"]),
+        theoretical_score=theoretical_score,
+        theoretical_ply=np.where(is_known, theoretical_ply, -1).astype(np.int16),
+        extra={
+            "number": np.arange(before + 1, before + len(chunk) + 1, dtype=np.int64),
+            "year": np.full(len(chunk), header.year, np.int32),
+            **{column: chunk[column].astype(np.int32) for column in name_columns},
+        },
+        names={column: known for column, known in name_columns.items() if known},
+        source=path.name,
+    )
+    reached = outcomes(game, records)
+    return validated(game, records, reached, stored_scores(reached, "standard"), bad, skip_bad=skip_bad)
+
+
+def write_wthor(game: Game, records: GameRecords, /) -> Iterator[bytes]:
+    """Yield the header and the games, all of tournament 0 and by players 0, whose names WTHOR keeps in other files.
+
+    Of a game that its moves did not end the score is the exact one of its last position, else 64 discs for the winner,
+    or 32 where nothing is known.
+
+    Parameters
+    ----------
+    game
+        Othello.
+    records
+        The games; see :class:`~glem.core.game.game.WriteRecords`.
+
+    Raises
+    ------
+    BadInputError
+        A game does not begin at the start.
+    """
+    check_starts(game, records, "WTHOR files")
+    score = np.where(
+        np.isnan(records.score) & (records.theoretical_ply == records.lengths), records.theoretical_score, records.score
+    )
+    score = np.where(np.isnan(score), _SQUARES * records.extra.get("result", np.float32(np.nan)), score)
+    header = np.zeros(1, _HEADER)
+    header["records"], header["size"] = len(records), 8
+    yield header.tobytes()
+    written = np.zeros(len(records), _GAME)
+    written["discs"] = written["theoretical_discs"] = (_SQUARES + np.nan_to_num(score)) // 2
+    is_disc = records.moves != game.pass_move
+    owner = np.repeat(np.arange(len(records)), records.lengths)[is_disc]
+    squares = records.moves[is_disc].astype(np.int64)
+    first = np.concatenate([[0], np.cumsum(is_disc)])[records.offsets[:-1]]
+    written["moves"][owner, np.arange(len(squares)) - first[owner]] = 10 * (squares // 8 + 1) + squares % 8 + 1
+    yield written.tobytes()
+
+
+def _score_of_discs(discs: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Score for black of black's disc count, the empty squares counted for the winner."""
+    return 2 * discs.astype(np.float32) - np.float32(_SQUARES)
+
+
+def _check_moves(moves: NDArray[np.uint8], bad: BadRecords) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """Squares of the move bytes [N, 60], and where there is a move."""
+    squares = _SQUARE_OF_BYTE[moves]
+    written = moves != 0
+    no_square = written & (squares >= _SQUARES)
+    gap = (written[:, 1:] & ~written[:, :-1]).any(axis=1)
+
+    def wrong_byte(index: int) -> str:
+        at = int(np.argmax(no_square[index]))
+        return f"move {at + 1} is byte {moves[index, at]}, expected 10 * row + column with both from 1 to 8"
+
+    bad.mark(~written.any(axis=1), lambda _: "it has no moves")
+    bad.mark(gap, lambda index: f"there is a move behind move {int(np.argmin(written[index])) + 1}, which is missing")
+    bad.mark(no_square.any(axis=1), wrong_byte)
+    return squares, written
+
+
+def _check_range(bad: BadRecords, what: str, values: NDArray[np.unsignedinteger[Any]], most: int) -> None:
+    bad.mark(values > most, lambda index: f"{what} is {values[index]}, expected at most {most}")

@@ -1,0 +1,1 @@
+"""Features of chess positions, term by term."""

@@ -1,0 +1,132 @@
+"""Mobility and attacks on the king's zone, counted while the attacks of a side's pieces are found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
+from glem.core.features.features import AtomicFeature
+from glem.games.chess.rules.attacks import king_attacks
+from glem.plugins.chess.features.sides import Side, king_zone, piece_attacks
+
+__all__ = ["MOBILITY_TERMS", "side_with_mobility"]
+
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_KINDS = ("knight", "bishop", "rook", "queen")
+
+MOBILITY_TERMS = (
+    *(
+        AtomicFeature(
+            f"{kind}_mobility",
+            -256,
+            256,
+            f"Squares that {kind}s attack, without those of own pieces and those that the other side's pawns attack.",
+            group="mobility",
+        )
+        for kind in _KINDS
+    ),
+    *(
+        AtomicFeature(
+            f"{kind}_trapped", -10, 10, f"{kind.title()}s with at most {place + 1} such squares.", group="mobility"
+        )
+        for place, kind in enumerate(_KINDS)
+    ),
+    *(
+        AtomicFeature(
+            f"king_zone_{kind}s",
+            -10,
+            10,
+            f"{kind.title()}s that attack the zone of the other king.",
+            group="king_attack",
+        )
+        for kind in _KINDS
+    ),
+    AtomicFeature(
+        "king_zone_hits",
+        -128,
+        128,
+        "Attacks of knights to queens on squares of the other king's zone.",
+        group="king_attack",
+    ),
+)
+"""Own count less the opponent's, as all terms of the evaluation; in the order in which they are written."""
+
+
+@inlined
+def _kind_attacks(
+    kind: int,
+    pieces: np.uint64,
+    occupied: np.uint64,
+    area: np.uint64,
+    zone: np.uint64,
+    sign: int,
+    values: Any,
+    first: int,
+) -> tuple[np.uint64, int]:
+    """Attacks of all pieces of a kind, and how many of them attack a zone."""
+    union = _ZERO
+    attackers = 0
+    hits = 0
+    mobility = 0
+    trapped = 0
+    while pieces != _ZERO:
+        attacks = piece_attacks(kind, np.uint64(trailing_zeros(pieces)), occupied)
+        pieces &= pieces - _ONE
+        union |= attacks
+        squares = popcount(attacks & area)
+        mobility += squares
+        trapped += 1 if squares <= kind + 1 else 0
+        near = popcount(attacks & zone)
+        attackers += 1 if near > 0 else 0
+        hits += near
+    values[first + kind] += sign * mobility
+    values[first + 4 + kind] += sign * trapped
+    values[first + 8 + kind] += sign * attackers
+    values[first + 12] += sign * hits
+    return union, attackers
+
+
+def side_with_mobility(
+    pawns: np.uint64,
+    knights: np.uint64,
+    bishops: np.uint64,
+    rooks: np.uint64,
+    queens: np.uint64,
+    king: np.uint64,
+    castling: np.uint64,
+    occupied: np.uint64,
+    hostile_pawn_attacks: np.uint64,
+    own_pawn_attacks: np.uint64,
+    hostile_king: np.uint64,
+    sign: int,
+    values: Any,
+    first: int,
+) -> Side:
+    """Find what a side attacks, and add ``sign`` times its mobility to the terms from ``first`` on."""
+    everything = pawns | knights | bishops | rooks | queens | king
+    area = ~(everything | hostile_pawn_attacks)
+    zone = king_zone(hostile_king)
+    by_knights, knight_count = _kind_attacks(0, knights, occupied, area, zone, sign, values, first)
+    by_bishops, bishop_count = _kind_attacks(1, bishops, occupied, area, zone, sign, values, first)
+    by_rooks, rook_count = _kind_attacks(2, rooks, occupied, area, zone, sign, values, first)
+    by_queens, queen_count = _kind_attacks(3, queens, occupied, area, zone, sign, values, first)
+    return Side(
+        pawns,
+        knights,
+        bishops,
+        rooks,
+        queens,
+        king,
+        everything,
+        own_pawn_attacks,
+        by_knights,
+        by_bishops,
+        by_rooks,
+        by_queens,
+        king_attacks(np.uint64(trailing_zeros(king))),
+        castling,
+        np.int64(knight_count + bishop_count + rook_count + queen_count),
+    )

@@ -1,0 +1,108 @@
+"""Features that relations are made of: what stands on a square, and which kinds attack or defend which.
+
+Configurations of them (:mod:`glem.core.configurations.mining`) are placements of pieces with the attacks between them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from glem.core.features.features import AtomicFeature
+from glem.plugins.chess.features.placement import KINDS, square_name
+from glem.plugins.chess.features.sides import Boards, Side, has
+
+__all__ = ["ATTACKS", "SQUARES", "write_attacks", "write_squares"]
+
+_ONE = np.uint64(1)
+_CONTENTS = ("empty", *(f"own {kind}" for kind in KINDS), *(f"opponent's {kind}" for kind in KINDS))
+
+SQUARES = tuple(
+    AtomicFeature(
+        name=square_name(square),
+        low=0,
+        high=12,
+        description=f"Content of {square_name(square)} as the side to move sees the board, its pieces below.",
+        value_names=_CONTENTS,
+        cell=square ^ 56,
+        group="squares",
+    )
+    for square in range(64)
+)
+"""0 empty, 1 to 6 own pawn to king, 7 to 12 the opponent's; a1 first."""
+
+
+def _attack(attacker: str, attacking: str, target: str, attacked: str) -> AtomicFeature:
+    defends = attacker == target
+    return AtomicFeature(
+        f"{attacker}_{attacking}_{'defends' if defends else 'attacks'}_{'' if defends else target + '_'}{attacked}",
+        0,
+        1,
+        f"1 where a {attacking} of {'the mover' if attacker == 'own' else 'the opponent'} "
+        f"{'defends' if defends else 'attacks'} a {attacked} of {'the mover' if target == 'own' else 'the opponent'}.",
+        ("no", "yes"),
+        group="defences" if defends else "attacks",
+    )
+
+
+ATTACKS = tuple(
+    _attack(attacker, attacking, target, attacked)
+    for attacker, target in (
+        ("own", "opponent"),
+        ("opponent", "own"),
+        ("own", "own"),
+        ("opponent", "opponent"),
+    )
+    for attacking in KINDS
+    for attacked in KINDS[:5]
+) + tuple(_attack("opponent", attacking, "own", "king") for attacking in KINDS[:5])
+"""In the order in which they are written. The king of the side that waits is never attacked."""
+
+
+def write_squares(boards: Boards, values: Any, first: int) -> None:
+    """Write the contents of the squares from ``first`` on."""
+    # Bits of the numbers 1 to 12.
+    low = boards.own_pawns | boards.own_bishops | boards.own_queens | boards.pawns | boards.bishops | boards.queens
+    middle = boards.own_knights | boards.own_bishops | boards.own_king | boards.pawns | boards.rooks | boards.queens
+    high = boards.own_rooks | boards.own_queens | boards.own_king | boards.pawns | boards.king
+    highest = boards.knights | boards.bishops | boards.rooks | boards.queens | boards.king
+    for square in range(64):
+        place = np.uint64(square)
+        value = (low >> place) & _ONE
+        value |= ((middle >> place) & _ONE) << _ONE
+        value |= ((high >> place) & _ONE) << np.uint64(2)
+        value |= ((highest >> place) & _ONE) << np.uint64(3)
+        values[first + square] = value
+
+
+def _write_block(attackers: Side, attacked: Side, values: Any, first: int) -> None:
+    """Write whether each of six kinds attacks each of five, the king left out."""
+    attacks = (
+        attackers.pawn_attacks,
+        attackers.knight_attacks,
+        attackers.bishop_attacks,
+        attackers.rook_attacks,
+        attackers.queen_attacks,
+        attackers.king_attacks,
+    )
+    targets = (attacked.pawns, attacked.knights, attacked.bishops, attacked.rooks, attacked.queens, attacked.king)
+    place = first
+    for kind in range(6):
+        for target in range(5):
+            values[place] = has(attacks[kind] & targets[target])
+            place += 1
+
+
+def write_attacks(own: Side, opponent: Side, values: Any, first: int) -> None:
+    """Write which kinds attack or defend which from ``first`` on."""
+    for block in range(4):
+        attackers = own if block == 0 or block == 2 else opponent
+        attacked = own if block == 1 or block == 2 else opponent
+        _write_block(attackers, attacked, values, first + 30 * block)
+    king = own.king
+    values[first + 120] = has(opponent.pawn_attacks & king)
+    values[first + 121] = has(opponent.knight_attacks & king)
+    values[first + 122] = has(opponent.bishop_attacks & king)
+    values[first + 123] = has(opponent.rook_attacks & king)
+    values[first + 124] = has(opponent.queen_attacks & king)

@@ -1,0 +1,95 @@
+"""The floors of core: a package imports only those below it, no file a circle, no folder is too long to read.
+
+What a module imports inside functions and for types alone counts like everything else.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from collections import Counter
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from tests.house.tree import ROOT, Module, imported_modules, modules
+
+FLOORS = (
+    *("errors", "compiling", "files", "tasks", "game", "features", "configurations", "patterns", "positions"),
+    *("evaluation", "fitting", "search", "players", "tournament", "labelling", "discovery", "grading", "report"),
+    *("conformance", "cli", "_glem"),
+)
+"""What core holds, from the ground up."""
+
+MOST_ENTRIES = 14
+LONG_FOLDERS = {"core", "core/cli"}
+
+
+def floor(name: str) -> int:
+    """Place in :data:`FLOORS` of a module of core; ``glem`` itself is the roof."""
+    parts = name.split(".")
+    return FLOORS.index(parts[2]) if parts[1:2] == ["core"] and len(parts) > 2 else len(FLOORS)
+
+
+def upward(module: Module, tree: ast.AST) -> set[str]:
+    """What a source of core imports from floors above its own."""
+    known = frozenset(known.name for known in modules())
+    return {
+        name
+        for name in imported_modules(tree, module.name, known, is_package=module.is_package)
+        if floor(name) > floor(module.name) and name != "glem.core"
+    }
+
+
+def test_core_holds_its_floors_and_nothing_else() -> None:
+    entries = {path.stem for path in (ROOT / "core").iterdir() if path.name != "__pycache__"}
+    assert entries == {*FLOORS, "__init__"}
+
+
+@pytest.mark.parametrize("module", [module for module in modules() if module.room == "core"], ids=lambda m: m.name)
+def test_no_import_leads_upwards(module: Module) -> None:
+    assert not upward(module, module.tree)
+
+
+def test_no_circle_of_files() -> None:
+    known = frozenset(module.name for module in modules())
+    arrows = {
+        module.name: imported_modules(module.tree, module.name, known, is_package=module.is_package) - {module.name}
+        for module in modules()
+    }
+    try:
+        TopologicalSorter(arrows).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from glem.core.search.searcher import Searcher",
+        "def late():\n    from glem.core.search import searcher",
+        "if TYPE_CHECKING:\n    import glem.core.search.searcher",
+        "import importlib\nimportlib.import_module('glem.core.search.searcher')",
+        "from glem import __version__",
+    ],
+)
+def test_an_upward_import_is_seen_wherever_it_stands(source: str) -> None:
+    positions = next(module for module in modules() if module.name == "glem.core.positions.positions")
+    assert upward(positions, ast.parse(source))
+
+
+def test_no_folder_is_too_long_to_read() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("no git checkout")
+    listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    entries = {
+        parent / name.relative_to(parent).parts[0]
+        for name in map(Path, listing.split("\0"))
+        for parent in name.parents
+        if name.parts and parent.parts[:1] in {("core",), ("games",), ("plugins",)}
+    }
+    counts = Counter(str(entry.parent) for entry in entries)
+    assert not {
+        folder: count for folder, count in counts.items() if count > MOST_ENTRIES and folder not in LONG_FOLDERS
+    }
