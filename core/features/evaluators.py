@@ -27,7 +27,10 @@ def start(evaluator: Operations, position: Any, data: Any, accumulators: Any, pl
 
 @generic_operation
 def update(evaluator: Operations, before: Any, move: int, after: Any, data: Any, accumulators: Any, ply: int) -> None:
-    """Fill the accumulator of ``ply + 1`` from that of ``ply``, at which ``move`` led from ``before`` to ``after``."""
+    """Fill the accumulator of ``ply + 1`` from that of ``ply``, at which ``move`` led from ``before`` to ``after``.
+
+    It leaves that of ``ply`` as it is, since other moves start from it, and gives what ``start`` gives for ``after``.
+    """
     evaluator["update"](before, move, after, data, accumulators, ply)
 
 

@@ -108,12 +108,15 @@ class AtomicFeatures:
     game
         Whose positions they describe.
     features
-        In the order in which ``write`` writes them.
+        In the order in which ``write`` writes them. Saved evaluations name their features: with a new name, old files
+        cannot be read.
     write
-        Dual function ``(position, values)``: writes the value of every feature into the int16 buffer.
+        Dual ``(position, values)``: writes the value of every feature into the int16 buffer [F], and nothing else.
+        Compiled code does not check values: one outside its range reads the weight of another feature.
     symmetries
         Optional array [S, F] of feature indices: feature ``f`` of a position has the value of feature
-        ``symmetries[s, f]`` of the position's image under board symmetry ``s``. Row 0 is the identity.
+        ``symmetries[s, f]`` of the position's image under board symmetry ``s``. Row 0 is the identity, every row a
+        permutation; features that change places have one range.
     """
 
     game: Game

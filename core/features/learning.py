@@ -43,9 +43,9 @@ class Phases:
     game
         Whose positions they divide.
     names
-        One short name per phase, in order.
+        One short name per phase, in order; 1 to 256.
     phase_of
-        Dual function ``(position) -> int`` in ``range(len(names))``.
+        Dual ``(position) -> int`` in ``range(len(names))``, the same for mirror images. The search asks at every leaf.
     description
         What the names say, for reports: ``discs on the board`` where they are ``4-16``, ``17-20``, ...
 
@@ -98,43 +98,47 @@ class Learning:
     Parameters
     ----------
     game
-        The game.
+        The game: the registered value itself.
     features
         Its atomic features.
     phases
-        Its game stages.
+        Its game stages; each needs enough positions to fit its weights.
     pattern_sets
         Name to pattern set: a mapping from pattern name to the names of its features (one instance; the
-        symmetric ones follow). The first set is the default.
+        symmetric ones follow), of at most 65,536 joint values. The first set is the default.
     linear
-        Names of features that also enter linearly (GLEM section 4.1, last paragraph).
+        Names of features that also enter linearly (GLEM section 4.1, last paragraph): each gets one weight per phase,
+        times its value.
     baselines
         Name of a simple predictor to the names of the features it regresses the label on, phase by phase; the
         empty tuple is the constant.
     label_unit
-        Unit of labels for people, e.g. ``discs``.
+        Unit of labels for people, plural, e.g. ``discs``. Labels that are results of games are final scores: the unit
+        is theirs.
     make_evaluator
-        Optional ``(evaluation) -> Evaluator or None``: the fast form of a linear evaluation for the search; None for
-        an evaluation that it does not cover.
+        Optional ``(evaluation) -> Evaluator or None``: the fast form of a linear evaluation for the search, with the
+        evaluation's own values; None for an evaluation that it does not cover.
     default_evaluation
         Optional function that returns the evaluation that the plugin ships, for playing without any set-up: a
         :class:`~glem.core.evaluation.linear.LinearEvaluation`, or a
         :class:`~glem.core.evaluation.with_drawishness.ResultEvaluation`, which has a drawishness of its own.
     default_probcut
         Optional function that returns the parameters of selective search that go with the default evaluation
-        (:class:`~glem.core.search.probcut.ProbCut`).
+        (:class:`~glem.core.search.probcut.ProbCut`), fitted to it.
     sample
         Optional function that returns a small set of scored positions that the plugin ships
-        (:class:`~glem.core.positions.positions.PositionSet`).
+        (:class:`~glem.core.positions.positions.PositionSet`): a few megabytes, or made in a few seconds, always the
+        same.
     drawishness
-        Names of features that a drawishness is linear in, before its logistic link (Ban 2012, section 3.1.2).
+        Names of features that a drawishness is linear in, before its logistic link (Ban 2012, section 3.1.2): each gets
+        one weight per phase, the same for both players.
     groupings
         Name of a division of positions, such as by material, to a function ``(positions) -> (names, group)``: the names
-        of its groups in their order, and the group of each of N positions given as a position of columns, -1 for none.
-        Evaluations are graded in each group apart.
+        of its groups in their order (the same for all positions), and the group, int [N], of each of N positions given
+        as a position of columns, -1 for none. Evaluations are graded in each group apart.
     evaluations
         Further evaluations of the plugin's own, for comparisons: name to a function that returns one, as
-        ``default_evaluation`` does. A name stands wherever ``default`` may.
+        ``default_evaluation`` does. A name stands wherever ``default`` may; it is not ``default`` or ``none``.
 
     Raises
     ------

@@ -121,11 +121,13 @@ class RecordFormat:
     description
         One sentence for people.
     suffixes
-        File name suffixes in lower case, with the dot and without that of a packing.
+        File name suffixes in lower case, with the dot and without that of a packing; may be empty.
     read
-        The reader.
+        The reader: replays every game. A bad record raises :class:`~glem.core.errors.BadInputError` with file and
+        record, or is counted with ``skip_bad``.
     recognizes
-        Whether the first bytes of an unpacked file look like this format; decides where suffixes do not.
+        Whether the first 4,096 bytes of an unpacked file look like this format and none of the game's others; decides
+        where suffixes do not.
     write
         The writer (:mod:`glem.core.positions.writing`); None where the format is only read.
     """
@@ -158,23 +160,26 @@ class PositionFormat:
 
 @define(frozen=True)
 class ExternalPlayers:
-    """How a game reaches programs of others that play it.
+    """How a game reaches external engines that play it.
 
     Parameters
     ----------
     name
-        Of the protocol, as players' texts begin; lower case.
+        Name of the protocol, lower case: the first word of a player's text, before the colon.
     description
-        One sentence for people: what programs, and which further options a player's text may have.
+        One sentence for people: which programs, and which further options a player's text may have.
     digest
         ``(game, spec) -> str``: of the program that a player's description names, so that unfinished work is not
         continued with another one. Raises :class:`~glem.core.errors.BadInputError` where there is no such program or
-        an option has no sense.
+        an option makes no sense.
     make_player
-        ``(game, spec) -> Player``: starts the program. It raises :class:`PlayerFailureError` from its ``choose`` where
-        the program does not give a legal move: the game is then lost for it.
+        ``(game, spec) -> Player``: starts the program, once in each worker. Its ``choose`` gives a legal move or
+        raises :class:`~glem.core.game.protocols.PlayerFailureError`, by which it loses the game, in a bounded time
+        whatever the program does. ``close`` ends the program, and so does the end of this process, however it ends
+        (:mod:`glem.core.tasks.guarded_programs`).
     make_scoring
-        Optional ``(game, spec) -> PositionScoring``: the program as what gives scores that are graded.
+        Optional ``(game, spec) -> PositionScoring``: the program as what gives scores that are graded. A score does
+        not depend on what was scored before.
     """
 
     name: str
@@ -195,73 +200,86 @@ class Game:
     Parameters
     ----------
     name
-        Registry name, lower case with underscores.
+        Registry name, lower case with underscores, equal to the name of the entry point. Files carry it: under a new
+        name, old files are another game's.
     title
         Name for people.
     initial_position
-        A NamedTuple of numpy scalars; its class is the position type and its annotations are not read, the
-        scalars' dtypes are.
+        A NamedTuple of numpy scalars of at most 8 bytes each. All positions have its class (whose annotations are not
+        read) and its dtypes, and hold all that decides how the game goes on, repetitions excepted.
     legal_moves
-        ``(position, moves, start) -> count``: writes the legal moves into the int32 buffer ``moves`` from
-        index ``start`` on. Zero exactly when the game is over.
+        Dual ``(position, moves, start) -> count``: writes the legal moves into the int32 buffer ``moves``, from index
+        ``start`` on and nowhere else, each once, in an order that depends on the position alone. Zero exactly when the
+        game is over.
     play
-        ``(position, move) -> position``; the move is legal.
+        Dual ``(position, move) -> position``: the position after a legal move, as the other side sees it.
     is_over
-        ``(position) -> bool``.
+        Dual ``(position) -> bool``: True exactly where ``legal_moves`` finds none. The search asks at every leaf.
     final_score
-        ``(position) -> int`` of a finished position from the side to move.
+        Dual ``(position) -> int``: score of a finished position from the side to move, in points within
+        ``score_bounds``, greater for better results; 0 is a draw.
     hash_key
-        ``(position) -> uint64``; equal positions give equal keys, well scattered over all 64 bits.
+        Dual ``(position) -> uint64``: equal positions give equal keys, well scattered over all 64 bits
+        (:func:`~glem.core.compiling.kernels.mix` scatters a number). It depends on every field that ``play`` or
+        ``final_score`` depend on, except a counter that ``reversible_plies`` returns.
     max_moves
-        Largest number of legal moves in any position: the room in every buffer. Compiled code does not look whether
-        ``legal_moves`` keeps to it, conformance checks and plain code outside of the search do.
+        Largest number of legal moves in any position that can be reached or read: the room in every buffer. Compiled
+        code does not check it; with too small a number, rules overwrite memory.
     move_count
         Moves are integers from 0 to ``move_count - 1``; at most 32,768.
     max_plies
         Longest game in plies, passes included; at most 32,767.
     score_bounds
-        Least and greatest final score, neither greater than 32,767 in size.
+        Least and greatest final score, neither greater than 32,767 in size. -1 and 1 say that a game is only won,
+        drawn or lost.
     count_moves
-        Optional ``(position) -> int``: number of legal moves without writing them (perft).
+        Optional, dual ``(position) -> int``: number of legal moves without writing them (perft).
     transform
-        Optional ``(position, symmetry) -> position`` for symmetry 0 (identity) to ``symmetry_count - 1``.
+        Optional, dual ``(position, symmetry) -> position`` for symmetry 0 (identity) to ``symmetry_count - 1``. The
+        symmetries form a group and keep legal moves, play, ends and scores. Equal positions are merged by it.
     transform_move
         Optional ``(move, symmetry) -> move`` that goes with it.
     symmetry_count
         Number of board symmetries, the identity included.
     format_position, parse_position
-        To and from one line of text; ``parse_position`` raises :class:`~glem.core.errors.BadInputError`.
+        To and from one line of text; ``parse_position`` raises :class:`~glem.core.errors.BadInputError` for all other
+        text. For drawings, write one character a cell, row by row from the top, then a blank and the side to move.
     format_move, parse_move
-        To and from the game's usual move notation, without spaces.
+        To and from the game's usual move notation, without spaces, one text for each move.
     format_move_at, parse_move_at
         Optional ``(position, move) -> text`` and ``(position, text) -> move``, for games whose people write moves in a
         way that depends on the position, such as ``Nf3`` for a knight; people then see and type these. The move is
-        legal; ``parse_move_at`` raises :class:`~glem.core.errors.BadInputError` for every other one.
+        legal; ``parse_move_at`` may read more than ``format_move_at`` writes, and raises
+        :class:`~glem.core.errors.BadInputError` for every text that is no legal move there.
     perft_counts_ended
         Whether perft counts a game that ends before the last ply once or not at all; customs differ by game.
     layout
         Cells of the board for drawing, or None.
     pass_move
-        The move that a side without any other makes, if files of the game leave it out; None if there is none.
+        The move of a side that has no other, if files of the game leave it out; None if there is none. Replays insert
+        it, and a search gives it no depth.
     record_formats
-        Name to file format of game records; see :func:`glem.core.positions.reading.read_records`.
+        Name to file format of game records; see :func:`glem.core.positions.reading.read_records`. Every game has
+        the format ``games`` besides.
     position_formats
         Name to file format of positions with scores; see :func:`glem.core.positions.reading.read_scored_positions`.
     search_functions
-        Functions for searching single positions, by operation name. They may replace rules by faster ones of the
-        same results (``legal_moves``, ``play``), and add the optional operations of :mod:`glem.core.search`.
+        Dual functions for searching single positions, by operation name. They may replace rules by faster ones of the
+        same results (``legal_moves``, ``play``), and add those of :mod:`glem.core.game.optional_operations`.
     make_solver
         Optional ``(evaluator=None, table_mb=64) -> Solver``: exact values of positions near the end
-        (:mod:`glem.core.game.solver`); the evaluator, if any, only orders moves.
+        (:mod:`glem.core.game.solver`); the evaluator, if any, only orders moves. Without it, the search solves a
+        game with ``plies_left``.
     protocols
-        Name to text protocol by which other programs play the game (:mod:`glem.core.game.protocols`).
+        Name to text protocol by which other programs play the game (:mod:`glem.core.game.protocols`). Every game has
+        ``gtp`` besides.
     external_players
-        Name to protocol by which programs of others are players (:class:`ExternalPlayers`): the text of such
+        Name to protocol by which external engines are players (:class:`ExternalPlayers`): the text of such
         a player is ``name:program``, then limits and options.
     facts
-        Further facts about the game for its page in the documentation.
+        Further facts about the game, by name, for ``glem games`` and its page in the documentation.
     interface_version
-        The version of this interface that the plugin was written for.
+        The version of this interface that the plugin was written for, as a number: a glem that does not fit says so.
 
     Raises
     ------

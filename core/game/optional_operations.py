@@ -8,9 +8,10 @@ so that an absent one costs nothing. All are dual functions; scores are from the
     cannot stand still (it is in check), it writes all legal moves and returns the complement ``~count``, ``~0`` where
     it is mated. In a finished game it writes none. Such moves must come to an end: nothing else ends quiescence.
 ``extension(before, move, after) -> plies``
-    By how many plies a move is searched deeper, 0 for most.
+    By how many plies a move is searched deeper: 0 for most, never less, or the search grows without end.
 ``move_order(position, move, after) -> int``
-    Hint for the order of moves, greater for better ones, between -1000 and 1000.
+    Hint for the order of moves, greater for better ones, between -1000 and 1000. Wrong hints cost time, never a wrong
+    score; it is asked for nearly every move.
 ``move_hint(position, move) -> int``
     The same from the position before the move alone. It takes the place of ``move_order``, and moves are then not
     played only to be ordered.
@@ -21,9 +22,10 @@ so that an absent one costs nothing. All are dual functions; scores are from the
     Final score of a position in which no move was found. With it the search never calls ``is_over`` and learns
     that a game is over by generating moves.
 ``reversible_plies(position) -> int``
-    How many plies back an equal position may lie. A position that occurs again is a draw.
+    How many plies back an equal position may lie, 0 after a move that cannot be taken back. A position that occurs
+    again is a draw.
 ``plies_left(position) -> int``
-    Upper bound on the moves left, forced passes excluded.
+    Upper bound on the moves left, forced passes excluded: for the clock, and to decide whether to solve.
 ``is_drawn(position) -> bool``
     Whether the position is drawn by a rule that the moves do not show (too many plies without progress, too little
     material); players are taken to claim such draws. Never in a finished game that somebody has won. Repetitions are

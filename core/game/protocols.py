@@ -25,8 +25,9 @@ class Protocol:
         One sentence.
     serve
         ``(engine, lines, write)``: reads commands from the iterable of lines until it ends or a command says so, and
-        calls ``write`` with each line of an answer. ``engine`` is a :class:`glem.core.players.engine.Engine`. The lines
-        may block; :class:`glem.core.players.protocols.conversation.Conversation` reads them while the engine thinks.
+        calls ``write`` with each line of an answer; it writes nothing else. ``engine`` is a
+        :class:`glem.core.players.engine.Engine`. The lines may block;
+        :class:`glem.core.players.protocols.conversation.Conversation` reads them while the engine thinks.
     opening
         First words of sessions by which the protocol is recognized, such as ``nboard``. A protocol without any is only
         spoken when it is asked for.

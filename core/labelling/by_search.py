@@ -4,7 +4,7 @@ A search that starts from a position gives it a better label than its evaluation
 gives the exact one. Three kinds of positions can be added to those that are given:
 
 - positions drawn from the searches themselves (:mod:`glem.core.labelling.sampled`), of all or of near-even static
-scores;
+  scores;
 - the successor by the principal variation of every labelled position, with the negated label. Most moves that a search
   looks at are mistakes, so that the side to move in its positions has the better chances on average; without the
   successors an evaluation learns a bonus for the right to move that is not there.

@@ -89,8 +89,8 @@ def _item(
 def _configuration_items(found: Discovery) -> tuple[Item, ...]:
     """Return the configurations whose weights move evaluations most, of each symmetry class that nearest the top left.
 
-    The influence of a weight in a phase is the standard deviation of what it adds, |w| sqrt(p (1 - p)) for a share p
-    of positions in which it counts; classes are ranked by the root mean square of that over the phases.
+    The influence of a weight in a phase is the standard deviation of what it adds, ``|w| sqrt(p (1 - p))`` for a share
+    p of positions in which it counts; classes are ranked by the root mean square of that over the phases.
     """
     training = found.trainings.get(CONFIGURATIONS)
     if training is None:

@@ -101,7 +101,7 @@ def test_entry_points_lie_in_their_room(group: str, home: str) -> None:
         "import glem.plugins.x",
         "from glem.plugins import x",
         "from glem import plugins",
-        "from ..plugins import x",
+        "from ...plugins import x",
         "def late():\n    from glem.plugins.x import y",
         "import importlib\nimportlib.import_module('glem.plugins.x')",
         "if TYPE_CHECKING:\n    import glem.plugins",

@@ -12,6 +12,8 @@ from typing import Any
 from attrs import define
 
 ROOT = Path(__file__).resolve().parents[2]
+GENERATED = {"__pycache__", "generated", "_build"}
+"""Folders of what is made from the project's files."""
 ROOMS = ("core", "games", "plugins")
 FACADE = Path("core/_glem")
 TEXT_SUFFIXES = {".css", ".cfg", ".html", ".js", ".json", ".md", ".py", ".sh", ".toml", ".txt", ".yaml", ".yml", ""}
@@ -117,5 +119,5 @@ def text_files() -> Iterator[Path]:
     candidates = [path for path in ROOT.iterdir() if path.is_file()]
     candidates += [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     for path in sorted(candidates):
-        if path.suffix in TEXT_SUFFIXES and "__pycache__" not in path.parts and not path.name.startswith(".cov"):
+        if path.suffix in TEXT_SUFFIXES and not GENERATED & {*path.parts} and not path.name.startswith(".cov"):
             yield path.relative_to(ROOT)

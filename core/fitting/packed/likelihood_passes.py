@@ -2,8 +2,8 @@
 
 A pass costs what is active in a row and not what there is. All sums are float64.
 
-With the value x in units of b, u = |x|, the log odds z of the drawishness alpha, and the result seen from the favoured
-side, the logarithm of the correctness and its derivatives are those of equations (1) and (9)-(14):
+With the value x in units of b, u = ``|x|``, the log odds z of the drawishness alpha, and the result seen from the
+favoured side, the logarithm of the correctness and its derivatives are those of equations (1) and (9)-(14):
 
     log phi = log 2 - log(2 - alpha) - log(1 + e^u)
     expected win:  log(1 - phi)               by u: (1 - E(-u)) phi / (1 - phi)   by z: -phi / (1 - phi) s / (2 - alpha)

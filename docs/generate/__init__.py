@@ -1,1 +1,0 @@
-"""Writes the pages of ``docs/reference`` from the sources: ``python -m docs.generate``."""

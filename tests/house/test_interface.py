@@ -1,0 +1,43 @@
+"""The docstrings of the interface leave no field out: they are the one place that says what a field means."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import attrs
+import pytest
+
+from glem.core.features.evaluators import Evaluator
+from glem.core.features.features import AtomicFeature, AtomicFeatures
+from glem.core.features.learning import Learning, Phases
+from glem.core.game import optional_operations
+from glem.core.game.game import ExternalPlayers, Game, RecordFormat
+from glem.core.game.protocols import Protocol
+from tests.house.tree import ROOT
+
+DECLARED = (Game, Learning, Phases, AtomicFeature, AtomicFeatures, Evaluator, RecordFormat, Protocol, ExternalPlayers)
+
+
+def described(kind: type) -> list[str]:
+    """Names in the section "Parameters" of a docstring; some share a description."""
+    _, _, section = inspect.cleandoc(kind.__doc__ or "").partition("Parameters\n----------\n")
+    names = re.findall(r"^(\w[\w, ]*)$(?!\n-)", section, re.MULTILINE)
+    return [name.strip() for line in names for name in line.split(",")]
+
+
+@pytest.mark.parametrize("kind", DECLARED)
+def test_docstring_says_what_every_field_means(kind: type) -> None:
+    fields = [field.name for field in attrs.fields(kind) if field.init]
+    assert set(fields) <= set(described(kind))
+
+
+@pytest.mark.parametrize("kind", DECLARED)
+def test_page_of_the_interface_has_every_part(kind: type) -> None:
+    page = (ROOT / "docs" / "reference" / "interface.md").read_text(encoding="utf-8")
+    assert f".. autoclass:: {kind.__module__}.{kind.__name__}\n" in page
+
+
+def test_every_operation_of_the_search_is_described() -> None:
+    told = re.findall(r"^``(\w+)\(", optional_operations.__doc__ or "", re.MULTILINE)
+    assert sorted(told) == sorted(optional_operations.OPTIONAL_OPERATIONS)
