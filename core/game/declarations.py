@@ -121,7 +121,7 @@ def _misfits(name: str, value: Any, kind: str) -> Iterable[str]:
     called, fits = _KINDS.get(outer, ("", None))
     if fits is None or (value is None and optional):
         return
-    if not fits(value):
+    if value is None or not fits(value):
         yield f"{name} is {_shown(value)}, expected {called}{' or None' if optional else ''}"
     elif outer == "Mapping":
         for key, item in value.items():
