@@ -31,6 +31,8 @@ def command(game_name: str, only: tuple[str, ...], games: int, seed: int, plain:
     progress = display_progress(quiet=as_json)
     reports = check_plugin(game_name, only=only, games=games, seed=seed, plain=plain, progress=progress)
     if as_json:
+        import attrs
+
         print_json(
             {
                 "game": game_name,
@@ -45,15 +47,7 @@ def command(game_name: str, only: tuple[str, ...], games: int, seed: int, plain:
                     for report in reports
                 ],
                 "checks": [
-                    {
-                        "subject": report.subject,
-                        "name": result.name,
-                        "promise": result.promise,
-                        "cases": result.cases,
-                        "failures": list(result.failures),
-                        "failure_count": result.failure_count,
-                        "skipped": result.skipped,
-                    }
+                    {"subject": report.subject, **attrs.asdict(result)}
                     for report in reports
                     for result in report.results
                 ],

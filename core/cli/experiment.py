@@ -22,31 +22,31 @@ __all__ = ["command"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_SELECTION_OPTIONS = (
+
+def _with(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Give a command some options, in this order."""
+
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+_selection_options = _with(
     click.option("--skip-moves", type=click.IntRange(0), default=10, show_default=True, help="As for `glem grade`."),
     click.option(
         "--skip-end", type=click.FloatRange(0, 0.99), default=0.1, show_default=True, help="As for `glem grade`."
     ),
 )
-_EXPERIMENT_OPTIONS = (
+_experiment_options = _with(
     click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals and verdicts."),
     click.option("--seed", default=0, show_default=True, help="Draws games and positions."),
     click.option("--skip-bad", is_flag=True, help="Leave bad game records out instead of stopping."),
     click.option("--report", type=click.Path(dir_okay=False), help="Write an HTML report."),
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
 )
-
-
-def _selection_options(command: F) -> F:
-    for option in reversed(_SELECTION_OPTIONS):
-        command = option(command)
-    return command
-
-
-def _experiment_options(command: F) -> F:
-    for option in reversed(_EXPERIMENT_OPTIONS):
-        command = option(command)
-    return command
 
 
 @click.group("experiment")

@@ -307,8 +307,7 @@ def check_compiled(game: Game, sample: Sample, examination: Examination) -> None
         comparison.playing(searching, "play of the search")
     if "tactical_moves" in replaced:
         comparison.tactical(searching)
-    for operation in OPTIONAL_OPERATIONS:
-        if operation in replaced and operation in _VALUES:
-            comparison.numbers(searching, operation)
-        elif operation in replaced and operation in _OF_MOVES:
-            comparison.of_moves(searching, operation)
+    for operation in (*_VALUES, *_OF_MOVES):
+        if operation in replaced and operation in OPTIONAL_OPERATIONS:
+            compare = comparison.numbers if operation in _VALUES else comparison.of_moves
+            compare(searching, operation)

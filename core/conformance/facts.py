@@ -18,7 +18,7 @@ from glem.core.game import optional_operations as choices
 from glem.core.game.drawing import draw_position
 from glem.core.game.families import GAME_FAMILIES_GROUP as FAMILIES
 from glem.core.game.families import family_of
-from glem.core.game.game import Game, PositionFormat, RecordFormat, load_game
+from glem.core.game.game import RULES, Game, PositionFormat, RecordFormat, load_game
 from glem.core.game.perft import perft
 from glem.core.game.registry import GAMES_GROUP
 from glem.core.patterns.patterns import PatternSet, images_of
@@ -40,7 +40,6 @@ MOST_PLIES = 8
 """Nor deeper than this, in a game with few moves."""
 
 _TWO_COLUMNS = ("fact", "value")
-_RULES = ("legal_moves", "play", "is_over", "final_score", "hash_key", "count_moves", "transform")
 
 
 @define(frozen=True)
@@ -253,8 +252,8 @@ def _programs(game: Game) -> list[FactTable]:
 
 def _optional_operations(game: Game) -> FactTable:
     """List what a game may leave out, whether this one gives it, and what it is for."""
-    searching = [name for name in game.search_functions if name in _RULES]
-    further = [name for name in game.search_functions if name not in {*_RULES, *choices.OPTIONAL_OPERATIONS}]
+    searching = [name for name in game.search_functions if name in RULES]
+    further = [name for name in game.search_functions if name not in {*RULES, *choices.OPTIONAL_OPERATIONS}]
     rows: list[tuple[str, bool, str]] = [
         ("count_moves", game.count_moves is not None, "Counts the legal moves without writing them."),
         ("transform", game.transform is not None, "Images of a position under the symmetries of the board."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from glem.core.conformance.evaluation import random_evaluation
 from glem.core.conformance.known_problem import ABSENT, KnownProblem
 from glem.core.conformance.playouts import sample_of
-from glem.core.conformance.report import BrokenPromise, ConformanceReport, Examination, examine
+from glem.core.conformance.report import BrokenPromise, ConformanceReport, Examination, OpenCheck, examine
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import IDENTITY, LOGISTIC
 from glem.core.features.learning import Learning
@@ -33,6 +34,21 @@ _WEIGHT_ROOM = 0.1
 """Share of the largest weight by which a weight may be off."""
 _REPETITION_ROOM = 1e-3
 _ERROR_ROOM = 1e-5
+
+
+_Check = Callable[[OpenCheck, Fitter, KnownProblem, int], None]
+_PROMISES: list[tuple[str, str, _Check]] = []
+"""Name, promise and check, in the order in which they are made."""
+
+
+def _promise(name: str, text: str) -> Callable[[_Check], _Check]:
+    """Enter a check; it gets the fitter, a problem whose solution is known, and the seed."""
+
+    def enter(look: _Check) -> _Check:
+        _PROMISES.append((name, text, look))
+        return look
+
+    return enter
 
 
 class _MemoryCheckpoint:
@@ -84,20 +100,12 @@ def check_fitter(
     """
     examination = Examination(f"fitter {type(fitter).__name__}")
     problem = KnownProblem.random(seed)
-    steps: list[Callable[[], None]] = [
-        lambda: _check_manners(fitter, problem, examination),
-        lambda: _check_result(fitter, problem, examination),
-        lambda: _check_repeatable(fitter, problem, examination),
-        lambda: _check_recovery(fitter, seed, examination),
-        lambda: _check_descent(fitter, problem, examination),
-        lambda: _check_absent(fitter, problem, examination),
-        lambda: _check_weights(fitter, problem, seed, examination),
-        lambda: _check_held_out(fitter, problem, seed, examination),
-        lambda: _check_convergence(fitter, problem, examination),
-        lambda: _check_continuation(fitter, problem, examination),
-        lambda: _check_refusals(fitter, problem, examination),
-        lambda: _check_phases(fitter, problem, seed, examination),
-    ]
+
+    def step(name: str, promise: str, look: _Check) -> None:
+        with examination.check(name, promise) as check:
+            look(check, fitter, problem, seed)
+
+    steps: list[Callable[[], None]] = [partial(step, *one) for one in _PROMISES]
     if learning is not None:
         steps.append(lambda: _check_game(fitter, learning, games, seed, examination))
     examine(examination, steps, progress)
@@ -131,87 +139,89 @@ def _same_value(one: Any, other: Any) -> bool:
     return one is other or bool(np.array_equal(one, other))
 
 
-def _check_manners(fitter: Fitter, problem: KnownProblem, examination: Examination) -> None:
-    promise = (
-        "constructors store their arguments unchanged, get_params gives and set_params changes them, fit returns the "
-        "fitter, changes no argument, and what it finds ends in an underscore"
+@_promise(
+    "manners",
+    "constructors store their arguments unchanged, get_params gives and set_params changes them, fit returns the "
+    "fitter, changes no argument, and what it finds ends in an underscore",
+)
+def _check_manners(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+    check.expect(isinstance(fitter, Fitter), f"{type(fitter).__name__} does not derive from Fitter")
+    kinds = {parameter.kind for parameter in inspect.signature(type(fitter)).parameters.values()}
+    loose = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD} & kinds
+    check.expect(not loose, "the constructor takes *args or **kwargs, expected named parameters alone")
+    given = fitter.get_params()
+    one = _copy(fitter)
+    for name, value in given.items():
+        stored = getattr(one, name, None)
+        check.expect(stored is value, f"{name}={value!r} is stored as {stored!r}, expected the object itself")
+    check.expect(repr(one) == repr(fitter), f"a copy prints itself as {one!r}, the original as {fitter!r}")
+    check.expect(type(fitter).__name__ in repr(fitter), f"repr is {fitter!r}, expected the class and its arguments")
+    for name, value in given.items():
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            other = 2 * value + 1
+            stored = getattr(_copy(fitter, **{name: other}), name, None)
+            check.expect(stored == other, f"{name}={other!r} is stored as {stored!r}")
+    early = [name for name in ("parameters_", "result_") if hasattr(one, name)]
+    check.expect(not early, f"an unfitted fitter has {early}")
+    before = dict(vars(one))
+    returned = one.fit(problem.least_squares())
+    check.expect(returned is one, f"fit returned a {type(returned).__name__}, expected the fitter itself")
+    for name, value in before.items():
+        check.expect(_same_value(getattr(one, name), value), f"fit changes {name} to {getattr(one, name)!r}")
+    new = [name for name in vars(one) if name not in before]
+    strange = [name for name in new if not name.endswith("_") and not name.startswith("_")]
+    check.expect(not strange, f"fit leaves {strange}, expected names that end in an underscore")
+    for name, value in given.items():
+        check.expect(
+            one.set_params(**{name: value}) is one and getattr(one, name) is value,
+            f"set_params({name}=...) does not set it and return the fitter",
+        )
+    _expect_refusal(check, "set_params of an unknown name", lambda: one.set_params(no_such_parameter=1))
+
+
+@_promise(
+    "result", "the result tells the errors of the start and of every iteration, and those of the weights that are kept"
+)
+def _check_result(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+    squares = problem.least_squares()
+    one = _fitted(fitter, squares)
+    result = one.result_
+    check.expect(
+        len(result.training_errors) == len(result.held_out_errors) == result.iterations + 1 >= 1,
+        f"{len(result.training_errors)} training errors, {len(result.held_out_errors)} held-out ones, expected one "
+        "for the start and one for each iteration",
     )
-    with examination.check("manners", promise) as check:
-        check.expect(isinstance(fitter, Fitter), f"{type(fitter).__name__} does not derive from Fitter")
-        kinds = {parameter.kind for parameter in inspect.signature(type(fitter)).parameters.values()}
-        loose = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD} & kinds
-        check.expect(not loose, "the constructor takes *args or **kwargs, expected named parameters alone")
-        given = fitter.get_params()
-        one = _copy(fitter)
-        for name, value in given.items():
-            stored = getattr(one, name, None)
-            check.expect(stored is value, f"{name}={value!r} is stored as {stored!r}, expected the object itself")
-        check.expect(repr(one) == repr(fitter), f"a copy prints itself as {one!r}, the original as {fitter!r}")
-        check.expect(type(fitter).__name__ in repr(fitter), f"repr is {fitter!r}, expected the class and its arguments")
-        for name, value in given.items():
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                other = 2 * value + 1
-                stored = getattr(_copy(fitter, **{name: other}), name, None)
-                check.expect(stored == other, f"{name}={other!r} is stored as {stored!r}")
-        early = [name for name in ("parameters_", "result_") if hasattr(one, name)]
-        check.expect(not early, f"an unfitted fitter has {early}")
-        before = dict(vars(one))
-        returned = one.fit(problem.least_squares())
-        check.expect(returned is one, f"fit returned a {type(returned).__name__}, expected the fitter itself")
-        for name, value in before.items():
-            check.expect(_same_value(getattr(one, name), value), f"fit changes {name} to {getattr(one, name)!r}")
-        new = [name for name in vars(one) if name not in before]
-        strange = [name for name in new if not name.endswith("_") and not name.startswith("_")]
-        check.expect(not strange, f"fit leaves {strange}, expected names that end in an underscore")
-        for name, value in given.items():
-            check.expect(
-                one.set_params(**{name: value}) is one and getattr(one, name) is value,
-                f"set_params({name}=...) does not set it and return the fitter",
-            )
-        _expect_refusal(check, "set_params of an unknown name", lambda: one.set_params(no_such_parameter=1))
+    check.expect(
+        0 <= result.best_iteration <= result.iterations,
+        f"best_iteration is {result.best_iteration} of {result.iterations}",
+    )
+    start = squares.errors_and_gradient(np.zeros(squares.parameter_count))[0].training
+    kept = squares.errors_and_gradient(one.parameters_)[0].training
+    told_start, told_kept = result.training_errors[0], result.training_errors[result.best_iteration]
+    room = _ERROR_ROOM * start
+    check.expect(abs(told_start - start) <= room, f"the error at the start is {told_start}, found {start}")
+    check.expect(abs(told_kept - kept) <= room, f"the error of the weights kept is {told_kept}, found {kept}")
+    check.expect(result.reason, "no reason is given why the fit stopped")
+    check.expect(isinstance(result.converged, bool | np.bool_), f"converged is {result.converged!r}")
+    check.expect(
+        (result.parameter_count, result.training_weight) == (squares.parameter_count, squares.total_weight),
+        f"{result.parameter_count} parameters and {result.training_weight} positions are told, there are "
+        f"{squares.parameter_count} and {squares.total_weight}",
+    )
 
 
-def _check_result(fitter: Fitter, problem: KnownProblem, examination: Examination) -> None:
-    promise = "the result tells the errors of the start and of every iteration, and those of the weights that are kept"
-    with examination.check("result", promise) as check:
-        squares = problem.least_squares()
-        one = _fitted(fitter, squares)
-        result = one.result_
-        check.expect(
-            len(result.training_errors) == len(result.held_out_errors) == result.iterations + 1 >= 1,
-            f"{len(result.training_errors)} training errors, {len(result.held_out_errors)} held-out ones, expected one "
-            "for the start and one for each iteration",
-        )
-        check.expect(
-            0 <= result.best_iteration <= result.iterations,
-            f"best_iteration is {result.best_iteration} of {result.iterations}",
-        )
-        start = squares.errors_and_gradient(np.zeros(squares.parameter_count))[0].training
-        kept = squares.errors_and_gradient(one.parameters_)[0].training
-        told_start, told_kept = result.training_errors[0], result.training_errors[result.best_iteration]
-        room = _ERROR_ROOM * start
-        check.expect(abs(told_start - start) <= room, f"the error at the start is {told_start}, found {start}")
-        check.expect(abs(told_kept - kept) <= room, f"the error of the weights kept is {told_kept}, found {kept}")
-        check.expect(result.reason, "no reason is given why the fit stopped")
-        check.expect(isinstance(result.converged, bool | np.bool_), f"converged is {result.converged!r}")
-        check.expect(
-            (result.parameter_count, result.training_weight) == (squares.parameter_count, squares.total_weight),
-            f"{result.parameter_count} parameters and {result.training_weight} positions are told, there are "
-            f"{squares.parameter_count} and {squares.total_weight}",
-        )
-
-
-def _check_repeatable(fitter: Fitter, problem: KnownProblem, examination: Examination) -> None:
-    promise = "the same problem gives the same weights, bit for bit, also from a fitter that has fitted before"
-    with examination.check("repeatable", promise) as check:
-        one = _fitted(fitter, problem.least_squares())
-        first = one.parameters_.copy()
-        other = _fitted(fitter, problem.least_squares())
-        check.expect(np.array_equal(first, other.parameters_), _differ(first, other.parameters_, "a second fitter"))
-        one.fit(KnownProblem.random(1_000_003).least_squares())
-        check.expect(np.array_equal(first, other.parameters_), "parameters_ are shared between fitters")
-        again = one.fit(problem.least_squares()).parameters_
-        check.expect(np.array_equal(first, again), _differ(first, again, "the same fitter again, after another fit"))
+@_promise(
+    "repeatable", "the same problem gives the same weights, bit for bit, also from a fitter that has fitted before"
+)
+def _check_repeatable(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+    one = _fitted(fitter, problem.least_squares())
+    first = one.parameters_.copy()
+    other = _fitted(fitter, problem.least_squares())
+    check.expect(np.array_equal(first, other.parameters_), _differ(first, other.parameters_, "a second fitter"))
+    one.fit(KnownProblem.random(1_000_003).least_squares())
+    check.expect(np.array_equal(first, other.parameters_), "parameters_ are shared between fitters")
+    again = one.fit(problem.least_squares()).parameters_
+    check.expect(np.array_equal(first, again), _differ(first, again, "the same fitter again, after another fit"))
 
 
 def _differ(one: NDArray[np.float64], other: NDArray[np.float64], who: str) -> str:
@@ -220,141 +230,135 @@ def _differ(one: NDArray[np.float64], other: NDArray[np.float64], who: str) -> s
     return f"{who} gives weights that differ by up to {np.abs(one - other).max():.3g}"
 
 
-def _check_recovery(fitter: Fitter, seed: int, examination: Examination) -> None:
-    promise = "known weights are found on a small problem without noise, under every link"
-    with examination.check("known weights", promise) as check:
-        for link in (IDENTITY, LOGISTIC):
-            problem = KnownProblem.random(seed, link)
-            squares = problem.least_squares()
-            one = _fitted(fitter, squares)
-            result = one.result_
-            told = f"after {result.iterations} iterations ({result.reason}), with the {link.name} link"
-            start, left = (
-                squares.errors_and_gradient(parameters)[0].training
-                for parameters in (np.zeros(squares.parameter_count), one.parameters_)
-            )
-            check.expect(
-                left <= _REMAINING * start, f"{left / start:.2%} of the squared error are left {told}, expected none"
-            )
-            off = np.abs(one.parameters_ - problem.weights)
-            worst = int(np.argmax(off))
-            check.expect(
-                off[worst] <= _WEIGHT_ROOM * np.abs(problem.weights).max(),
-                f"weight {worst} is {one.parameters_[worst]:.4f}, expected {problem.weights[worst]:.4f}, {told}",
-            )
-
-
-def _check_descent(fitter: Fitter, problem: KnownProblem, examination: Examination) -> None:
-    promise = "a fit never ends with a greater objective than it began with, wherever it begins"
-    with examination.check("descent", promise) as check:
-        generator = np.random.default_rng(0)
-        for penalty in (0.0, 10.0):
-            squares = problem.least_squares(l2=penalty)
-            starts = [
-                ("zero", np.zeros(squares.parameter_count)),
-                ("the solution", problem.weights.copy()),
-                ("random weights", generator.standard_normal(squares.parameter_count)),
-            ]
-            for name, start in starts:
-                given = start.copy()
-                one = _fitted(fitter, squares, start=start)
-                check.expect(np.array_equal(start, given), "fit writes into the start that it is given")
-                before, after = (
-                    squares.penalized(squares.errors_and_gradient(parameters)[0], parameters)
-                    for parameters in (start, one.parameters_)
-                )
-                room = _ERROR_ROOM * (before + float(np.square(problem.labels).sum()))
-                check.expect(
-                    after <= before + room,
-                    f"from {name}, with l2 = {penalty}: the objective rises from {before:.6g} to {after:.6g}",
-                )
-
-
-def _check_absent(fitter: Fitter, problem: KnownProblem, examination: Examination) -> None:
-    promise = "weights of what is active in no position stay 0"
-    with examination.check("absent items", promise) as check:
-        for penalty in (0.0, 10.0):
-            one = _fitted(fitter, problem.least_squares(l2=penalty))
-            for item in ABSENT:
-                weight = one.parameters_[item]
-                check.expect(
-                    weight == 0.0, f"item {item} is never active and gets the weight {weight} (l2 = {penalty})"
-                )
-
-
-def _check_weights(fitter: Fitter, problem: KnownProblem, seed: int, examination: Examination) -> None:
-    promise = "a position of weight k counts as k positions, one of weight 0 or without a label as none"
-    with examination.check("sample weights", promise) as check:
-        generator = np.random.default_rng(seed)
-        times = generator.integers(0, _GREATEST_REPETITION, len(problem.labels))
-        noisy = problem.labels + generator.standard_normal(len(times)).astype(np.float32)
-        rows = np.repeat(np.arange(len(times)), times)
-        repeated = _fitted(fitter, LeastSquares(problem.design(rows), noisy[rows])).parameters_
-        weighted = LeastSquares(problem.design(), noisy, weights=times.astype(np.float32))
-        unlabelled = LeastSquares(
-            problem.design(), np.where(times > 0, noisy, np.float32(np.nan)), weights=times.astype(np.float32)
-        )
-        room = _REPETITION_ROOM * (1 + np.abs(repeated).max())
-        for name, squares in (("weights", weighted), ("weights, and nan for the labels of weight 0", unlabelled)):
-            off = np.abs(_fitted(fitter, squares).parameters_ - repeated).max()
-            check.expect(off <= room, f"with {name}, a weight differs by {off:.3g} from a fit of repeated positions")
-
-
-def _check_held_out(fitter: Fitter, problem: KnownProblem, seed: int, examination: Examination) -> None:
-    promise = "held-out positions take no part, and the weights of the iteration that does best on them are kept"
-    with examination.check("held-out positions", promise) as check:
-        generator = np.random.default_rng(seed)
-        held_out = generator.random(len(problem.labels)) < 0.3
-        noisy = problem.labels + 2 * generator.standard_normal(len(held_out)).astype(np.float32)
-        squares = LeastSquares(problem.design(), noisy, held_out=held_out)
-        one = _fitted(fitter, squares)
-        errors = one.result_.held_out_errors
-        check.expect(np.isfinite(errors).all(), "held_out_errors are not finite, though positions are held out")
-        best = int(np.argmin(errors))
-        check.expect(
-            errors[one.result_.best_iteration] == errors[best],
-            f"iteration {one.result_.best_iteration} is kept, {best} did best on the held-out positions",
-        )
-        kept = squares.errors_and_gradient(one.parameters_)[0].held_out
-        check.expect(
-            abs(kept - errors[best]) <= _ERROR_ROOM * errors[0],
-            f"the weights kept have the held-out error {kept}, the best iteration had {errors[best]}",
-        )
-
-
-def _check_convergence(fitter: Fitter, problem: KnownProblem, examination: Examination) -> None:
-    promise = "a fit that is called converged is near the minimum, and one that was cut short is not called so"
-    with examination.check("convergence", promise) as check:
-        candidates: Sequence[tuple[str, Fitter]] = [("as it is", _copy(fitter))]
-        if "iterations" in fitter.get_params():
-            candidates = [*candidates, ("with iterations=1", _copy(fitter, iterations=1))]
+@_promise("known weights", "known weights are found on a small problem without noise, under every link")
+def _check_recovery(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+    for link in (IDENTITY, LOGISTIC):
+        problem = KnownProblem.random(seed, link)
         squares = problem.least_squares()
-        for name, one in candidates:
-            one.fit(squares)
-            result = one.result_
-            start, left = result.training_errors[0], result.training_errors[result.best_iteration]
-            check.expect(
-                not result.converged or left <= _REMAINING * start,
-                f"{name}, the fit is called converged ({result.reason}) with {left / start:.1%} of the squared error "
-                "left, expected none",
+        one = _fitted(fitter, squares)
+        result = one.result_
+        told = f"after {result.iterations} iterations ({result.reason}), with the {link.name} link"
+        start, left = (
+            squares.errors_and_gradient(parameters)[0].training
+            for parameters in (np.zeros(squares.parameter_count), one.parameters_)
+        )
+        check.expect(
+            left <= _REMAINING * start, f"{left / start:.2%} of the squared error are left {told}, expected none"
+        )
+        off = np.abs(one.parameters_ - problem.weights)
+        worst = int(np.argmax(off))
+        check.expect(
+            off[worst] <= _WEIGHT_ROOM * np.abs(problem.weights).max(),
+            f"weight {worst} is {one.parameters_[worst]:.4f}, expected {problem.weights[worst]:.4f}, {told}",
+        )
+
+
+@_promise("descent", "a fit never ends with a greater objective than it began with, wherever it begins")
+def _check_descent(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+    generator = np.random.default_rng(0)
+    for penalty in (0.0, 10.0):
+        squares = problem.least_squares(l2=penalty)
+        starts = [
+            ("zero", np.zeros(squares.parameter_count)),
+            ("the solution", problem.weights.copy()),
+            ("random weights", generator.standard_normal(squares.parameter_count)),
+        ]
+        for name, start in starts:
+            given = start.copy()
+            one = _fitted(fitter, squares, start=start)
+            check.expect(np.array_equal(start, given), "fit writes into the start that it is given")
+            before, after = (
+                squares.penalized(squares.errors_and_gradient(parameters)[0], parameters)
+                for parameters in (start, one.parameters_)
             )
-            limit = one.get_params().get("iterations")
+            room = _ERROR_ROOM * (before + float(np.square(problem.labels).sum()))
             check.expect(
-                limit is None or result.iterations <= limit, f"{name}, it takes {result.iterations} iterations"
+                after <= before + room,
+                f"from {name}, with l2 = {penalty}: the objective rises from {before:.6g} to {after:.6g}",
             )
 
 
-def _check_continuation(fitter: Fitter, problem: KnownProblem, examination: Examination) -> None:
-    promise = "a fit that continues from a checkpoint gives the same weights as one that was not interrupted"
+@_promise("absent items", "weights of what is active in no position stay 0")
+def _check_absent(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+    for penalty in (0.0, 10.0):
+        one = _fitted(fitter, problem.least_squares(l2=penalty))
+        for item in ABSENT:
+            weight = one.parameters_[item]
+            check.expect(weight == 0.0, f"item {item} is never active and gets the weight {weight} (l2 = {penalty})")
+
+
+@_promise("sample weights", "a position of weight k counts as k positions, one of weight 0 or without a label as none")
+def _check_weights(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    times = generator.integers(0, _GREATEST_REPETITION, len(problem.labels))
+    noisy = problem.labels + generator.standard_normal(len(times)).astype(np.float32)
+    rows = np.repeat(np.arange(len(times)), times)
+    repeated = _fitted(fitter, LeastSquares(problem.design(rows), noisy[rows])).parameters_
+    weighted = LeastSquares(problem.design(), noisy, weights=times.astype(np.float32))
+    unlabelled = LeastSquares(
+        problem.design(), np.where(times > 0, noisy, np.float32(np.nan)), weights=times.astype(np.float32)
+    )
+    room = _REPETITION_ROOM * (1 + np.abs(repeated).max())
+    for name, squares in (("weights", weighted), ("weights, and nan for the labels of weight 0", unlabelled)):
+        off = np.abs(_fitted(fitter, squares).parameters_ - repeated).max()
+        check.expect(off <= room, f"with {name}, a weight differs by {off:.3g} from a fit of repeated positions")
+
+
+@_promise(
+    "held-out positions",
+    "held-out positions take no part, and the weights of the iteration that does best on them are kept",
+)
+def _check_held_out(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    held_out = generator.random(len(problem.labels)) < 0.3
+    noisy = problem.labels + 2 * generator.standard_normal(len(held_out)).astype(np.float32)
+    squares = LeastSquares(problem.design(), noisy, held_out=held_out)
+    one = _fitted(fitter, squares)
+    errors = one.result_.held_out_errors
+    check.expect(np.isfinite(errors).all(), "held_out_errors are not finite, though positions are held out")
+    best = int(np.argmin(errors))
+    check.expect(
+        errors[one.result_.best_iteration] == errors[best],
+        f"iteration {one.result_.best_iteration} is kept, {best} did best on the held-out positions",
+    )
+    kept = squares.errors_and_gradient(one.parameters_)[0].held_out
+    check.expect(
+        abs(kept - errors[best]) <= _ERROR_ROOM * errors[0],
+        f"the weights kept have the held-out error {kept}, the best iteration had {errors[best]}",
+    )
+
+
+@_promise(
+    "convergence", "a fit that is called converged is near the minimum, and one that was cut short is not called so"
+)
+def _check_convergence(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+    candidates: Sequence[tuple[str, Fitter]] = [("as it is", _copy(fitter))]
+    if "iterations" in fitter.get_params():
+        candidates = [*candidates, ("with iterations=1", _copy(fitter, iterations=1))]
+    squares = problem.least_squares()
+    for name, one in candidates:
+        one.fit(squares)
+        result = one.result_
+        start, left = result.training_errors[0], result.training_errors[result.best_iteration]
+        check.expect(
+            not result.converged or left <= _REMAINING * start,
+            f"{name}, the fit is called converged ({result.reason}) with {left / start:.1%} of the squared error "
+            "left, expected none",
+        )
+        limit = one.get_params().get("iterations")
+        check.expect(limit is None or result.iterations <= limit, f"{name}, it takes {result.iterations} iterations")
+
+
+@_promise("checkpoint", "a fit that continues from a checkpoint gives the same weights as one that was not interrupted")
+def _check_continuation(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
     noted = _MemoryCheckpoint()
     squares = problem.least_squares()
-    with examination.check("checkpoint", promise) as check:
-        whole = _fitted(fitter, squares).parameters_
-        watched = _fitted(fitter, squares, checkpoint=noted).parameters_
-        check.expect(np.array_equal(whole, watched), _differ(whole, watched, "a fit with a checkpoint"))
-        if noted.saved is not None:
-            continued = _fitted(fitter, squares, checkpoint=_MemoryCheckpoint(noted.saved)).parameters_
-            check.expect(np.array_equal(whole, continued), _differ(whole, continued, "the continued fit"))
+    whole = _fitted(fitter, squares).parameters_
+    watched = _fitted(fitter, squares, checkpoint=noted).parameters_
+    check.expect(np.array_equal(whole, watched), _differ(whole, watched, "a fit with a checkpoint"))
+    if noted.saved is not None:
+        continued = _fitted(fitter, squares, checkpoint=_MemoryCheckpoint(noted.saved)).parameters_
+        check.expect(np.array_equal(whole, continued), _differ(whole, continued, "the continued fit"))
 
 
 def _expect_refusal(check: Any, what: str, action: Callable[[], Any]) -> None:
@@ -368,42 +372,43 @@ def _expect_refusal(check: Any, what: str, action: Callable[[], Any]) -> None:
         check.fail(f"{what} is accepted, expected BadInputError")
 
 
-def _check_refusals(fitter: Fitter, problem: KnownProblem, examination: Examination) -> None:
-    promise = "what cannot be fitted is refused with BadInputError and a text: infinite labels, lengths that do not fit"
-    with examination.check("refusals", promise) as check:
-        design, labels = problem.design(), problem.labels
-        infinite = labels.copy()
-        infinite[5] = np.inf
-        negative = np.ones(len(labels), np.float32)
-        negative[5] = -1
-        count = problem.least_squares().parameter_count
-        cases: list[tuple[str, Callable[[], Any]]] = [
-            ("an infinite label", lambda: fit_phases(design, infinite, fitter=_copy(fitter))),
-            ("no label but nan", lambda: fit_phases(design, np.full_like(labels, np.nan), fitter=_copy(fitter))),
-            ("a missing label", lambda: fit_phases(design, labels[:-1], fitter=_copy(fitter))),
-            ("a negative weight", lambda: fit_phases(design, labels, weights=negative, fitter=_copy(fitter))),
-            ("a missing weight", lambda: fit_phases(design, labels, weights=negative[:-1], fitter=_copy(fitter))),
-            ("a start that is too long", lambda: _copy(fitter).fit(problem.least_squares(), start=np.zeros(count + 1))),
-            ("a start of nan", lambda: _copy(fitter).fit(problem.least_squares(), start=np.full(count, np.nan))),
-        ]
-        for what, action in cases:
-            _expect_refusal(check, what, action)
+@_promise(
+    "refusals",
+    "what cannot be fitted is refused with BadInputError and a text: infinite labels, lengths that do not fit",
+)
+def _check_refusals(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+    design, labels = problem.design(), problem.labels
+    infinite = labels.copy()
+    infinite[5] = np.inf
+    negative = np.ones(len(labels), np.float32)
+    negative[5] = -1
+    count = problem.least_squares().parameter_count
+    cases: list[tuple[str, Callable[[], Any]]] = [
+        ("an infinite label", lambda: fit_phases(design, infinite, fitter=_copy(fitter))),
+        ("no label but nan", lambda: fit_phases(design, np.full_like(labels, np.nan), fitter=_copy(fitter))),
+        ("a missing label", lambda: fit_phases(design, labels[:-1], fitter=_copy(fitter))),
+        ("a negative weight", lambda: fit_phases(design, labels, weights=negative, fitter=_copy(fitter))),
+        ("a missing weight", lambda: fit_phases(design, labels, weights=negative[:-1], fitter=_copy(fitter))),
+        ("a start that is too long", lambda: _copy(fitter).fit(problem.least_squares(), start=np.zeros(count + 1))),
+        ("a start of nan", lambda: _copy(fitter).fit(problem.least_squares(), start=np.full(count, np.nan))),
+    ]
+    for what, action in cases:
+        _expect_refusal(check, what, action)
 
 
-def _check_phases(fitter: Fitter, problem: KnownProblem, seed: int, examination: Examination) -> None:
-    promise = "phases are fitted each by itself, and the fitter given is copied and left as it is"
-    with examination.check("phases", promise) as check:
-        phases = np.random.default_rng(seed).integers(0, 2, len(problem.labels))
-        labels = np.where(phases == 0, problem.labels, -problem.labels)
-        one = _copy(fitter)
-        before = dict(vars(one))
-        fitted = fit_phases(problem.design(phases=phases), labels, fitter=one)
-        check.expect(dict(vars(one)).keys() == before.keys(), "fit_phases leaves something in the fitter given")
-        check.expect(len(fitted.results) == 2, f"{len(fitted.results)} results for two phases")
-        for phase, sign in enumerate((1, -1)):
-            off = np.abs(fitted.configurations[phase] - sign * problem.weights[:-1]).max()
-            room = _WEIGHT_ROOM * np.abs(problem.weights).max()
-            check.expect(off <= room, f"in phase {phase} a weight is off by {off:.3g}")
+@_promise("phases", "phases are fitted each by itself, and the fitter given is copied and left as it is")
+def _check_phases(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+    phases = np.random.default_rng(seed).integers(0, 2, len(problem.labels))
+    labels = np.where(phases == 0, problem.labels, -problem.labels)
+    one = _copy(fitter)
+    before = dict(vars(one))
+    fitted = fit_phases(problem.design(phases=phases), labels, fitter=one)
+    check.expect(dict(vars(one)).keys() == before.keys(), "fit_phases leaves something in the fitter given")
+    check.expect(len(fitted.results) == 2, f"{len(fitted.results)} results for two phases")
+    for phase, sign in enumerate((1, -1)):
+        off = np.abs(fitted.configurations[phase] - sign * problem.weights[:-1]).max()
+        room = _WEIGHT_ROOM * np.abs(problem.weights).max()
+        check.expect(off <= room, f"in phase {phase} a weight is off by {off:.3g}")
 
 
 def _check_game(fitter: Fitter, learning: Learning, games: int, seed: int, examination: Examination) -> None:

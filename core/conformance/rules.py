@@ -111,6 +111,7 @@ def check_game(
 
 def _check_facts(game: Game, examination: Examination) -> None:
     with examination.check("facts", "the game's description is complete and consistent") as check:
+        check.cases += 1  # the declaration itself, which the constructor has looked at
         check.expect(
             game.interface_version == INTERFACE_VERSION,
             f"interface_version is {game.interface_version}, this is glem with version {INTERFACE_VERSION}",

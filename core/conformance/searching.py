@@ -18,12 +18,11 @@ from glem.core.conformance.playouts import (
     same,
 )
 from glem.core.conformance.report import BrokenPromise, Examination, OpenCheck
-from glem.core.game.game import Game
+from glem.core.game.game import RULES, Game
 from glem.core.game.optional_operations import OPTIONAL_OPERATIONS
 
 __all__ = ["BRUTE_FORCE_NODES", "SEARCH_PLAY", "SOLVER", "check_search_functions", "check_solver"]
 
-_RULES = ("legal_moves", "play", "is_over", "final_score", "hash_key", "count_moves", "transform")
 _GREATEST_HINT = 1000
 _TACTICAL_WALKS = 40
 _WHOLE_LISTS = 4000
@@ -52,7 +51,7 @@ def check_search_functions(game: Game, sample: Sample, seed: int, examination: E
         examination.skip("search functions", SEARCH_PLAY, "the game has none")
         return
     with examination.check("search functions", SEARCH_PLAY) as check:
-        known = (*_RULES, *OPTIONAL_OPERATIONS)
+        known = (*RULES, *OPTIONAL_OPERATIONS)
         for name in functions:
             likely = difflib.get_close_matches(name, known, 1)
             hint = f"did you mean {likely[0]!r}?" if likely else f"there are {', '.join(known)}"

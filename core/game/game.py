@@ -27,6 +27,7 @@ from glem.core.game.solver import Solver
 
 __all__ = [
     "INTERFACE_VERSION",
+    "RULES",
     "BoardLayout",
     "ExternalPlayers",
     "Game",
@@ -45,6 +46,10 @@ __all__ = [
     "play",
     "transform",
 ]
+
+
+RULES = ("legal_moves", "play", "is_over", "final_score", "hash_key", "count_moves", "transform")
+"""Fields of a game that are its rules, which generic code calls."""
 
 
 class BoardLayout(NamedTuple):
@@ -322,15 +327,7 @@ class Game:
 
     def __attrs_post_init__(self) -> None:
         refuse(f"game {self.name!r}", [*kind_problems(self), *game_problems(self)])
-        functions = {
-            "legal_moves": self.legal_moves,
-            "play": self.play,
-            "is_over": self.is_over,
-            "final_score": self.final_score,
-            "hash_key": self.hash_key,
-            "count_moves": self.count_moves,
-            "transform": self.transform,
-        }
+        functions = {name: getattr(self, name) for name in RULES}
         object.__setattr__(self, "rules", Operations(self.name, functions))
         searching = {**functions, **self.search_functions}
         object.__setattr__(self, "search_rules", Operations(f"{self.name}-search", searching))

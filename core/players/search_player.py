@@ -14,7 +14,7 @@ from glem.core.game.solver import Solution
 from glem.core.players.player import MoveChoice
 from glem.core.players.spec import PlayerSpec
 from glem.core.players.thinker import Thinker
-from glem.core.search.results import Bound, Clock, Limits
+from glem.core.search.results import Clock, Limits
 
 __all__ = ["SearchPlayer"]
 
@@ -80,16 +80,6 @@ class SearchPlayer:
             # Where all moves lose, the search still knows which makes it hardest for the opponent.
             result=-1 if solution is not None and solution.exact else None,
         )
-
-    def value_near_zero(self, position: Any, window: float) -> float | None:
-        """Value of a position, in label units before the link, if it is within the window around zero; else None.
-
-        Most searches end at once: to show that a value lies outside takes a fraction of the nodes of finding it.
-        """
-        steps = round(window * self._thinker.evaluator.steps_per_unit)
-        self._thinker.searcher.clear()
-        found = self._thinker.searcher.search(position, self._spec.limits, window=(-steps - 1, steps + 1))
-        return found.value if found.bound == Bound.EXACT and abs(found.score) <= steps else None
 
     def close(self) -> None:
         """Do nothing: tables go with the player."""

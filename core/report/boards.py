@@ -17,6 +17,7 @@ from glem.core.report.markup import element, signed
 __all__ = ["board_legend", "draw_board", "draw_cell_map", "glyphs_for", "greatest_value", "map_legend"]
 
 _CELL = 20.0
+_NAMELESS = "any value"
 
 
 def glyphs_for(values: Iterable[str], glyphs: Mapping[str, Glyph]) -> dict[str, Glyph]:
@@ -55,7 +56,8 @@ def _glyph(glyph: Glyph, left: float, top: float) -> list[Element]:
         return [cell, disc, kind] if glyph.text else [cell, disc]
     if glyph.shape == "ring":
         return [cell, element("circle", cx=middle_x, cy=middle_y, r=_CELL * 0.16, class_="ring")]
-    return [cell, element("text", glyph.text[:3], x=middle_x, y=middle_y, class_="letters " + glyph.tone)]
+    letters = element("text", glyph.text[:3], x=middle_x, y=middle_y, class_="letters " + glyph.tone)
+    return [cell, letters] if glyph.shape == "text" else [cell]
 
 
 def _grid(layout: BoardLayout) -> Element:
@@ -93,7 +95,7 @@ def draw_board(
     words = []
     for cell, value in item.cells.items():
         row, column = divmod(cell, layout.columns)
-        words.append(f"{_cell_name(cell, layout, names)} {value}")
+        words.append(f"{_cell_name(cell, layout, names)} {value or _NAMELESS}")
         drawn.append(element("g", element("title", words[-1]), *_glyph(glyphs[value], column * _CELL, row * _CELL)))
     description = f"Board, {layout.rows} by {layout.columns} cells: {'; '.join(words) or 'no cell'}"
     return _svg(layout, description, _grid(layout), *drawn)
@@ -106,14 +108,8 @@ def board_legend(items: Iterable[Item], glyphs: Mapping[str, Glyph]) -> Element 
         return None
     ordered = [value for value in glyphs if value in used]
     single = BoardLayout(1, 1)
-    entries = [
-        element(
-            "li",
-            _svg(single, value, *_glyph(glyphs[value], 0, 0)),
-            value,
-        )
-        for value in ordered
-    ]
+    named = [(glyphs[value], value or _NAMELESS) for value in ordered]
+    entries = [element("li", _svg(single, name, *_glyph(glyph, 0, 0)), name) for glyph, name in named]
     open_cell = element("li", _svg(single, "not looked at", _grid(single)), "not looked at")
     return element("ul", *entries, open_cell, class_="legend board-legend", aria_label="Legend of the boards")
 

@@ -181,14 +181,14 @@ class Glyph:
     Parameters
     ----------
     shape
-        A filled ``disc``, a small ``ring``, or the ``text``.
+        A filled ``disc``, a small ``ring``, a bare ``mark`` on the cell, or the ``text``.
     tone
         Whose it is; neutral when nobody's.
     text
         One or two characters, for the shape ``text`` or on a disc.
     """
 
-    shape: Literal["disc", "ring", "text"]
+    shape: Literal["disc", "ring", "mark", "text"]
     tone: Literal["own", "opponent", "neutral"] = "neutral"
     text: str = ""
 
@@ -197,6 +197,7 @@ DEFAULT_GLYPHS: Mapping[str, Glyph] = {
     "own": Glyph("disc", "own"),
     "opponent": Glyph("disc", "opponent"),
     "empty": Glyph("ring"),
+    "": Glyph("mark"),
 }
 """Glyphs of the usual values; one without is drawn as a piece of its side, or as letters that no other value has."""
 

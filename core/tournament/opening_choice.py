@@ -18,9 +18,9 @@ from attrs import define
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
-from glem.core.players.making import kept_player
-from glem.core.players.search_player import SearchPlayer
 from glem.core.players.spec import SEARCH, PlayerSpec
+from glem.core.players.thinker import kept_thinker
+from glem.core.search.results import Bound
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import run_tasks
@@ -222,7 +222,12 @@ class _Choice:
 
 
 def _value(task: _Judgement) -> float | None:
-    """Value of an opening for the side to move if it is near-even."""
-    player = kept_player(task.game, task.judge.player)
-    assert isinstance(player, SearchPlayer)
-    return player.value_near_zero(task.opening.positions(task.game)[-1], task.judge.window)
+    """Value of an opening for the side to move if it is near-even.
+
+    Most searches end at once: to show that a value lies outside takes a fraction of the nodes of finding it.
+    """
+    position, player = task.opening.positions(task.game)[-1], task.judge.player
+    thinker = kept_thinker(task.game, player)
+    steps = round(task.judge.window * thinker.evaluator.steps_per_unit)
+    found = thinker.searcher.search(position, player.limits, window=(-steps - 1, steps + 1))
+    return found.value if found.bound == Bound.EXACT and abs(found.score) <= steps else None

@@ -18,7 +18,7 @@ from attrs import define
 from glem.core.errors import BadInputError
 from glem.core.tournament.elo import NORMALIZED_ELO_SCALE, PairCounts, score_of_elo
 
-__all__ = ["EloModel", "Sprt", "SprtState", "Verdict"]
+__all__ = ["EloModel", "Sprt", "SprtState", "SprtVerdict"]
 
 _UNSEEN = 1e-3
 """Count of a result that did not occur: without it, unlikely results would be impossible."""
@@ -35,7 +35,7 @@ class EloModel(StrEnum):
     NORMALIZED = "normalized"
 
 
-class Verdict(StrEnum):
+class SprtVerdict(StrEnum):
     """What a sequential test has found so far."""
 
     CONTINUE = "continue"
@@ -60,7 +60,7 @@ class SprtState:
     llr: float
     lower: float
     upper: float
-    verdict: Verdict
+    verdict: SprtVerdict
 
 
 @define(frozen=True)
@@ -123,11 +123,11 @@ class Sprt:
             verdict.
         """
         llr = self._log_likelihood_ratio(results)
-        verdict = Verdict.CONTINUE
+        verdict = SprtVerdict.CONTINUE
         if llr >= self.upper:
-            verdict = Verdict.ACCEPT_H1
+            verdict = SprtVerdict.ACCEPT_H1
         elif llr <= self.lower:
-            verdict = Verdict.ACCEPT_H0
+            verdict = SprtVerdict.ACCEPT_H0
         return SprtState(llr, self.lower, self.upper, verdict)
 
     def _log_likelihood_ratio(self, results: PairCounts | tuple[int, int, int]) -> float:

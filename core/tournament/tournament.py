@@ -32,7 +32,7 @@ from glem.core.tournament.games import Adjudication, GameTask, PlayedGame, play_
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.ratings import ratings_of
 from glem.core.tournament.replayed_games import contradictions
-from glem.core.tournament.sprt import Sprt, SprtState, Verdict
+from glem.core.tournament.sprt import Sprt, SprtState, SprtVerdict
 from glem.core.tournament.standings import Standings
 
 __all__ = ["RECORD_KIND", "Tournament", "TournamentResult", "read_games", "run_tournament"]
@@ -263,7 +263,7 @@ class _Tally:
 
     @property
     def decided(self) -> bool:
-        return self._state is not None and self._state.verdict != Verdict.CONTINUE
+        return self._state is not None and self._state.verdict != SprtVerdict.CONTINUE
 
     def add(self, game: PlayedGame) -> None:
         if game.number in self.numbers:

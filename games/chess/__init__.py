@@ -6,8 +6,8 @@ import chess
 
 from glem.core.game.game import BoardLayout, Game, RecordFormat
 from glem.games.chess import notation
-from glem.games.chess.pgn.reading import reading as pgn
-from glem.games.chess.pgn.reading import writing as pgn_writing
+from glem.games.chess.pgn import reading as pgn
+from glem.games.chess.pgn import writing as pgn_writing
 from glem.games.chess.rules import generation, playing, searching
 from glem.games.chess.rules.position import INITIAL_POSITION
 from glem.games.chess.uci.external_players import UCI_PLAYERS

@@ -261,8 +261,11 @@ def test_without_an_evaluation_the_error_says_how_to_make_one(
 ) -> None:
     import attrs
 
+    from glem.core.evaluation import named
+
     bare = attrs.evolve(othello_learning, default_evaluation=None)
-    monkeypatch.setattr("glem.core.features.learning.load_learning", lambda name: bare)
+    monkeypatch.setattr(named, "load_learning", lambda name: bare)
+    named._shipped_evaluation.cache_clear()
     for command in ("play", "search", "engine"):
         assert "make one with `glem fit`" in terminal(command, "othello", status=2)
 

@@ -18,7 +18,7 @@ from glem.core.positions.reading import read_records
 from glem.core.positions.replay import ILLEGAL, outcomes
 from glem.games.chess import CHESS
 from glem.games.chess.boards import from_board
-from glem.games.chess.pgn.reading import reading as pgn
+from glem.games.chess.pgn import reading as pgn
 from tests.oracles.pgn import SCORES, plain_games
 
 TAGS = '[Event "Test"]\n[White "Ann"]\n[Black "Bob"]\n'

@@ -291,19 +291,18 @@ def _check_settings(
     limit: int | None,
     jobs: int,
 ) -> None:
-    if minimum_matches < 1:
-        raise BadInputError(f"the minimal match count must be at least 1, got {minimum_matches}")
-    if maximum_size is not None and maximum_size < 1:
-        raise BadInputError(f"the maximum size must be at least 1, got {maximum_size}")
-    if method not in ("exact", "sequential"):
-        raise BadInputError(f"the method must be 'exact' or 'sequential', not {method!r}")
-    if chunk_size < _CHUNK_UNIT or chunk_size % _CHUNK_UNIT:
-        raise BadInputError(f"the chunk size must be a multiple of {_CHUNK_UNIT}, got {chunk_size}")
-    if not confidence > 0:
-        raise BadInputError(f"the confidence t must be above 0, got {confidence}")
-    if time_limit is not None and not time_limit > 0:
-        raise BadInputError(f"the time limit must be above 0 seconds, got {time_limit}")
-    if limit is not None and limit < 1:
-        raise BadInputError(f"the limit must be at least 1 configuration, got {limit}")
-    if jobs < 1:
-        raise BadInputError(f"jobs must be at least 1, got {jobs}")
+    for refused, text in (
+        (minimum_matches < 1, f"the minimal match count must be at least 1, got {minimum_matches}"),
+        (maximum_size is not None and maximum_size < 1, f"the maximum size must be at least 1, got {maximum_size}"),
+        (method not in ("exact", "sequential"), f"the method must be 'exact' or 'sequential', not {method!r}"),
+        (
+            chunk_size < _CHUNK_UNIT or chunk_size % _CHUNK_UNIT != 0,
+            f"the chunk size must be a multiple of {_CHUNK_UNIT}, got {chunk_size}",
+        ),
+        (not confidence > 0, f"the confidence t must be above 0, got {confidence}"),
+        (time_limit is not None and not time_limit > 0, f"the time limit must be above 0 seconds, got {time_limit}"),
+        (limit is not None and limit < 1, f"the limit must be at least 1 configuration, got {limit}"),
+        (jobs < 1, f"jobs must be at least 1, got {jobs}"),
+    ):
+        if refused:
+            raise BadInputError(text)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import attrs
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
@@ -25,7 +26,9 @@ from glem.core.tasks.kept import Kept
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import run_tasks
 
-__all__ = ["ExternalScorer", "value_and_drawishness"]
+__all__ = ["ExternalScorer", "ScoringTask", "done_in_order", "tasks_of", "value_and_drawishness"]
+
+T = TypeVar("T")
 
 _POSITIONS_PER_TASK = 20
 _LOG_ODDS = "log odds"
@@ -50,6 +53,35 @@ def value_and_drawishness(results: NDArray[np.float64]) -> tuple[NDArray[np.floa
     win, draw, loss = results.T
     upset = np.minimum(win, loss)
     return np.log((win + draw / 2) / (loss + draw / 2)), draw / (draw + upset)
+
+
+@define(frozen=True)
+class ScoringTask:
+    """Positions that a worker scores."""
+
+    game: Game
+    spec: PlayerSpec
+    positions: Any
+
+
+def tasks_of(game: Game, spec: PlayerSpec, positions: Any, size: int) -> list[ScoringTask]:
+    """Divide the scoring of N positions among tasks."""
+    return [
+        ScoringTask(game, spec, type(positions)(*(column[first : first + size] for column in positions)))
+        for first in range(0, len(positions[0]), size)
+    ]
+
+
+def done_in_order(
+    function: Callable[[ScoringTask], T], tasks: Sequence[ScoringTask], workers: Workers, progress: Any
+) -> list[T]:
+    """Let workers do tasks; return the results in the order of the tasks."""
+    found: dict[int, T] = {}
+    with progress as bar:
+        for place, part in run_tasks(function, tasks, **attrs.asdict(workers, recurse=False)):
+            found[place] = part
+            bar.advance(len(tasks[place].positions[0]))
+    return [found[place] for place in range(len(tasks))]
 
 
 class ExternalScorer:
@@ -114,33 +146,15 @@ class ExternalScorer:
         return Prediction(value, unit=self._unit, seconds=seconds)
 
     def _scores(self, positions: Any, count: int, progress: Progress) -> Iterator[Arrays]:
-        kind = type(positions)
-        tasks = [
-            _Task(
-                self._game,
-                self._spec,
-                kind(*(column[first : first + _POSITIONS_PER_TASK] for column in positions)),
-            )
-            for first in range(0, count, _POSITIONS_PER_TASK)
-        ]
-        amounts = [len(task.positions[0]) for task in tasks]
-        title = f"Scoring: {self.name}"
+        tasks = tasks_of(self._game, self._spec, positions, _POSITIONS_PER_TASK)
         try:
-            if self._kept is not None:
+            if self._kept is None:
+                yield from done_in_order(_scores_of, tasks, self._workers, progress(f"Scoring: {self.name}", count))
+            else:
+                amounts = [len(task.positions[0]) for task in tasks]
                 yield from self._work(positions).run(
                     _scores_of, tasks, name="scores", amounts=amounts, workers=self._workers, progress=progress
                 )
-                return
-            workers = self._workers
-            parts: dict[int, Arrays] = {}
-            with progress(title, count) as bar:
-                results = run_tasks(
-                    _scores_of, tasks, executor=workers.executor, workers=workers.workers, in_flight=workers.in_flight
-                )
-                for place, part in results:
-                    parts[place] = part
-                    bar.advance(amounts[place])
-            yield from (parts[place] for place in range(len(tasks)))
         finally:
             _kept.drop()
 
@@ -172,13 +186,6 @@ class ExternalScorer:
         return ()
 
 
-@define(frozen=True)
-class _Task:
-    game: Game
-    spec: PlayerSpec
-    positions: Any
-
-
 _kept: Kept[PositionScoring] = Kept(1, lambda scoring: scoring.close())
 """The program of this thread: to start one takes longer than to score some positions."""
 
@@ -191,7 +198,7 @@ def _started(game: Game, spec: PlayerSpec) -> PositionScoring:
     return scoring
 
 
-def _scores_of(task: _Task) -> Arrays:
+def _scores_of(task: ScoringTask) -> Arrays:
     game, spec = task.game, task.spec
     scoring = _kept.get((game.name, spec), lambda: _started(game, spec))
     count = len(task.positions[0])

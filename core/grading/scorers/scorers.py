@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import attrs
 import numpy as np
-from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling.operations import position_at
@@ -19,14 +18,13 @@ from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
 from glem.core.game.game import Game
 from glem.core.grading.grading import Prediction
-from glem.core.grading.scorers.external_scorer import ExternalScorer
+from glem.core.grading.scorers.external_scorer import ExternalScorer, ScoringTask, done_in_order, tasks_of
 from glem.core.players.spec import EXTERNAL, SEARCH, PlayerSpec, parse_player
 from glem.core.players.thinker import kept_thinker
 from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.search.results import Limits
 from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.progress import SILENT, Progress
-from glem.core.tasks.tasks import run_tasks
 
 __all__ = ["Scorer", "SearchScorer", "StaticScorer", "scorer_of"]
 
@@ -126,37 +124,13 @@ class SearchScorer:
 
     def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
         """Search each position with an empty table."""
-        positions, count = selected.positions, len(selected)
-        kind = type(positions)
-        tasks = [
-            _SearchTask(
-                self._game,
-                self._spec,
-                kind(*(column[first : first + _POSITIONS_PER_TASK] for column in positions)),
-            )
-            for first in range(0, count, _POSITIONS_PER_TASK)
-        ]
-        found: dict[int, NDArray[np.float64]] = {}
-        seconds = 0.0
-        with progress(f"Searching: {self.name}", count) as bar:
-            workers = self._workers
-            results = run_tasks(
-                _search_values, tasks, executor=workers.executor, workers=workers.workers, in_flight=workers.in_flight
-            )
-            for place, (values, passed) in results:
-                found[place] = values
-                seconds += passed
-                bar.advance(len(values))
-        value = np.concatenate([found[place] for place in range(len(tasks))])
+        count = len(selected)
+        tasks = tasks_of(self._game, self._spec, selected.positions, _POSITIONS_PER_TASK)
+        found = done_in_order(_search_values, tasks, self._workers, progress(f"Searching: {self.name}", count))
+        value = np.concatenate([values for values, _ in found])
+        seconds = sum(passed for _, passed in found)
         drawishness = _drawishness_of(self._drawishness, selected, 1)
         return Prediction(value, drawishness, unit=self._unit, seconds=seconds / max(count, 1))
-
-
-@define(frozen=True)
-class _SearchTask:
-    game: Game
-    spec: PlayerSpec
-    positions: Any
 
 
 def _table_mb(spec: PlayerSpec) -> int:
@@ -166,7 +140,7 @@ def _table_mb(spec: PlayerSpec) -> int:
     return min(spec.table_mb, max(1, (_TABLE_BYTES_PER_NODE * spec.limits.nodes) >> 20))
 
 
-def _search_values(task: _SearchTask) -> tuple[NDArray[np.float64], float]:
+def _search_values(task: ScoringTask) -> tuple[NDArray[np.float64], float]:
     """Values, and the seconds that the searches took."""
     thinker = kept_thinker(task.game, task.spec, _table_mb(task.spec))
     positions = [position_at(task.positions, row) for row in range(len(task.positions[0]))]

@@ -23,6 +23,7 @@ from glem.core.files.packed import MAX_BYTES, BoundedFile, open_bounded
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
 from glem.core.positions.validation import BadRecords
+from glem.games.chess.pgn import games as pgn_games
 from glem.games.chess.pgn.fallback import plain_text
 from glem.games.chess.pgn.games import (
     AT,
@@ -36,7 +37,6 @@ from glem.games.chess.pgn.games import (
     STATUS,
     read_games,
 )
-from glem.games.chess.pgn.reading import games as pgn_games
 from glem.games.chess.pgn.results import UNKNOWN_RESULT, score_of_result
 from glem.games.chess.pgn.starts import StartingPositions
 from glem.games.chess.pgn.tags import FEN, TAGS

@@ -1,4 +1,4 @@
-"""Files of games in the Generic Game Format (:mod:`~glem.games.othello.formats.ggf`), one or more a line, as GGS keeps them."""
+"""Files of games in the Generic Game Format (:mod:`.ggf`), one or more a line, as GGS keeps them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Transcripts like ``f5d6c3``, one game a line, with or without a score, and tables (CSV) that have such a column.
 
 A line is the moves, then perhaps blanks or a comma and the score from black's view. Passes are left out, or written
-``--``, ``pa`` or ``ps``. Empty lines are skipped. What the score means (:mod:`~glem.games.othello.formats.score_conventions`)
-is told from the games themselves unless it is given.
+``--``, ``pa`` or ``ps``. Empty lines are skipped. What the score means
+(:mod:`~glem.games.othello.formats.score_conventions`) is told from the games themselves unless it is given.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from scipy import optimize
 
 from glem.core.errors import BadInputError
 from glem.core.tournament.elo import NORMALIZED_ELO_SCALE, PairCounts, score_of_elo
-from glem.core.tournament.sprt import EloModel, Sprt, Verdict
+from glem.core.tournament.sprt import EloModel, Sprt, SprtVerdict
 
 Games = tuple[int, int, int]
 
@@ -46,10 +46,10 @@ def test_verdicts() -> None:
     test = Sprt(0, 2)
     state = test.test(PairCounts((871, 26175, 55983, 26678, 821)))
     assert (state.lower, state.upper) == (pytest.approx(-2.944, abs=5e-4), pytest.approx(2.944, abs=5e-4))
-    assert state.verdict is Verdict.ACCEPT_H0
-    assert Sprt(0, 5).test(PairCounts((10, 100, 200, 300, 100))).verdict is Verdict.ACCEPT_H1
+    assert state.verdict is SprtVerdict.ACCEPT_H0
+    assert Sprt(0, 5).test(PairCounts((10, 100, 200, 300, 100))).verdict is SprtVerdict.ACCEPT_H1
     assert test.test(PairCounts()).llr == 0
-    assert test.test(PairCounts((1, 2, 3, 2, 1))).verdict is Verdict.CONTINUE
+    assert test.test(PairCounts((1, 2, 3, 2, 1))).verdict is SprtVerdict.CONTINUE
 
 
 def greatest_likelihood(shares: np.ndarray, scores: np.ndarray, test: Sprt, elo: float, scale: float) -> float:
@@ -120,14 +120,14 @@ def test_error_rates_are_kept() -> None:
     random = np.random.default_rng(4)
     test = Sprt(0, 60, alpha=0.1, beta=0.1)
     wrong = []
-    for elo, verdict in ((0, Verdict.ACCEPT_H1), (60, Verdict.ACCEPT_H0)):
+    for elo, verdict in ((0, SprtVerdict.ACCEPT_H1), (60, SprtVerdict.ACCEPT_H0)):
         score = score_of_elo(elo)
         chances = np.array([(1 - score) ** 2, 0, 2 * score * (1 - score), 0, score**2])
         errors = 0
         for _ in range(200):
             pairs = PairCounts()
             state = test.test(pairs)
-            while state.verdict is Verdict.CONTINUE:
+            while state.verdict is SprtVerdict.CONTINUE:
                 pairs += PairCounts(tuple(random.multinomial(4, chances).tolist()))
                 state = test.test(pairs)
             errors += state.verdict is verdict

@@ -22,7 +22,7 @@ from glem.core.game.game import Game
 from glem.core.players.spec import parse_player
 from glem.core.tournament.elo import PairCounts
 from glem.core.tournament.games import PlayedGame
-from glem.core.tournament.sprt import Sprt, Verdict
+from glem.core.tournament.sprt import Sprt, SprtVerdict
 from glem.core.tournament.tournament import TournamentResult, read_games, run_tournament
 from tests.core.tournament.tournament_examples import QUICK, killed_once_then_played, quick_tournament
 
@@ -233,14 +233,14 @@ def test_a_sequential_test_stops_at_the_same_pair_whatever_the_workers(
     results = [run_tournament(tournament, record, workers=workers) for workers, record in enumerate(records, 1)]
     one = results[0]
     assert one.sprt is not None
-    assert one.sprt.verdict == Verdict.ACCEPT_H1
+    assert one.sprt.verdict == SprtVerdict.ACCEPT_H1
     assert one.played == one.standings.games < len(tournament)
     # Every pair counts in the order of the openings, none after the decisive one.
     state = sprt.test(PairCounts())
     scores: list[float] = []
     games = games_of(records[0])
     for first, second in zip(games[::2], games[1::2], strict=True):
-        assert state.verdict == Verdict.CONTINUE
+        assert state.verdict == SprtVerdict.CONTINUE
         scores.append((first.result + 1) / 2 + (1 - second.result) / 2)
         state = sprt.test(PairCounts.of_scores(scores))
     assert state == one.sprt
