@@ -292,7 +292,7 @@ class LikelihoodProblem:
 
 def _add_squares(rows: Rows, weight: Vector, squares: Matrix, counts: Matrix) -> None:
     first = rows.phase.astype(np.int64) * squares.shape[1]
-    lengths = np.diff(rows.row_starts) if len(rows.row_starts) > 1 else np.zeros(len(first), np.int64)
+    lengths = np.diff(rows.row_starts)
     ones = np.ones(rows.indices.size)
     items = np.repeat(first + rows.configuration_start, lengths) + rows.ids
     entries = (rows.indices.T + (rows.offsets + first[:, None])).ravel()

@@ -143,11 +143,10 @@ def _terms(packed: Rows, rows: NDArray[np.int64], part: PartWeights) -> Any:
     count, start, bias = len(packed.phase), int(packed.configuration_start), part.prior.shape[1] - 1
     entries = (packed.indices[:, rows] + packed.offsets[:, None]).T
     starts = np.arange(len(rows) + 1) * entries.shape[1]
-    parts = [csr_matrix((np.ones(entries.size), entries.ravel(), starts), (len(rows), start))]
-    if bias > start:
-        values = packed.values.astype(np.float64)
-        parts.append(csr_matrix((values, packed.ids, packed.row_starts), (count, bias - start))[rows])
-    return hstack([*parts, csr_matrix(np.ones((len(rows), 1)))], format="csr")
+    patterns = csr_matrix((np.ones(entries.size), entries.ravel(), starts), (len(rows), start))
+    values = packed.values.astype(np.float64)
+    others = csr_matrix((values, packed.ids, packed.row_starts), (count, bias - start))[rows]
+    return hstack([patterns, others, csr_matrix(np.ones((len(rows), 1)))], format="csr")
 
 
 def _matrix(terms: Any, part: PartWeights, phase: NDArray[np.uint8]) -> Any:

@@ -120,7 +120,7 @@ class Rows(NamedTuple):
         uint16 [C, n] and int64 [C]: column c stands in row k for entry ``offsets[c] + indices[c, k]`` of a spread
         vector (:class:`~glem.core.fitting.packed.columns.Columns`).
     row_starts, ids
-        int64 [n + 1] and int32 [nnz]: active configurations by row; ``row_starts`` has one entry where there are none.
+        int64 [n + 1] and int32 [nnz]: active configurations by row; in rows grouped by phase [1] where there are none.
         In rows that are left in their order, linear terms that are not 0 follow, numbered on.
     values
         int16 [nnz]: 1, and what linear terms are multiplied by; empty in rows grouped by phase.
@@ -321,7 +321,7 @@ class Packing:
         found: Any = np.zeros(0, np.int32)
         if self.configurations is not None:
             starts, found = self.configurations(values)
-        elif not listed:
+        elif self.by_phase:
             return starts, found, np.zeros(0, np.int16)
         table = np.ascontiguousarray(values[:, listed], np.int16)
         room = len(found) + int(np.count_nonzero(table))

@@ -76,10 +76,9 @@ def _sum_of(rows: Any, row: Any, weights: Any) -> Any:
     total = weights[weights.shape[0] - 1]
     for column in range(rows.indices.shape[0]):
         total += weights[np.uint32(rows.offsets[column] + np.int64(rows.indices[column, row]))]
-    if rows.row_starts.shape[0] > 1:
-        own = weights[rows.configuration_start :]
-        for place in range(rows.row_starts[row], rows.row_starts[row + 1]):
-            total += own[np.uint32(rows.ids[place])] * np.float64(rows.values[place])
+    first = np.uint32(rows.configuration_start)
+    for place in range(rows.row_starts[row], rows.row_starts[row + 1]):
+        total += weights[first + np.uint32(rows.ids[place])] * np.float64(rows.values[place])
     return total
 
 
@@ -87,10 +86,9 @@ def _sum_of(rows: Any, row: Any, weights: Any) -> Any:
 def _add_slope(rows: Any, row: Any, slope: Any, gradient: Any) -> None:
     for column in range(rows.indices.shape[0]):
         gradient[np.uint32(rows.offsets[column] + np.int64(rows.indices[column, row]))] += slope
-    if rows.row_starts.shape[0] > 1:
-        own = gradient[rows.configuration_start :]
-        for place in range(rows.row_starts[row], rows.row_starts[row + 1]):
-            own[np.uint32(rows.ids[place])] += slope * np.float64(rows.values[place])
+    first = np.uint32(rows.configuration_start)
+    for place in range(rows.row_starts[row], rows.row_starts[row + 1]):
+        gradient[first + np.uint32(rows.ids[place])] += slope * np.float64(rows.values[place])
     gradient[gradient.shape[0] - 1] += slope
 
 
