@@ -34,9 +34,9 @@ from glem.core.features.learning import load_learning
 from glem.core.game.game import load_game
 from glem.core.positions.files import write_positions
 from glem.core.positions.writing import write_games
-from tests.core.labelling_examples import some_positions
-from tests.core.linear_evaluations import mobility_evaluation
-from tests.core.test_propagation import random_games
+from tests.core.evaluation.linear_evaluations import mobility_evaluation
+from tests.core.labelling.labelling_examples import some_positions
+from tests.core.positions.test_game_tree import random_games
 
 _SAMPLE = "{data}/sample.parquet"
 _LABELLER = "{data}/mobility.npz,table=1"

@@ -22,7 +22,7 @@ from glem.core.positions.files import write_positions
 from glem.core.positions.positions import PositionSet
 from glem.core.positions.selection.selection import SelectionRule
 from glem.core.report.pages.grading import render_grading
-from tests.core.linear_evaluations import mobility_evaluation
+from tests.core.evaluation.linear_evaluations import mobility_evaluation
 
 QUICK = GradingSettings(resamples=200, bins=5)
 

@@ -28,7 +28,7 @@ from glem.core.positions.positions import PositionSet
 from glem.core.positions.selection.game_keys import keys_digest
 from glem.core.positions.selection.selected import GamePositions
 from glem.core.positions.selection.selection import PAPER_RULE
-from tests.core.linear_evaluations import mobility_evaluation
+from tests.core.evaluation.linear_evaluations import mobility_evaluation
 
 
 @pytest.fixture(scope="module")

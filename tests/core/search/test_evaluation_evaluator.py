@@ -17,8 +17,8 @@ from glem.core.features.evaluators import Evaluator
 from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.core.features.learning import Learning, Phases, learning_names, load_learning
 from glem.core.patterns.patterns import MAX_TABLE_SIZE, Pattern, PatternSet
-from tests.core.countdown_game import COUNTDOWN
-from tests.core.evaluator_scores import integer_sums, line_scores, random_line, tree_scores
+from tests.core.evaluation.evaluator_scores import integer_sums, line_scores, random_line, tree_scores
+from tests.core.game.countdown_game import COUNTDOWN
 
 
 @pytest.fixture(scope="module")

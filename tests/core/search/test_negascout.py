@@ -21,7 +21,7 @@ from glem.core.search.probcut import CHECKS, Selectivity
 from glem.core.search.results import Bound, Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.table import UPPER_BOUND, pack_entry, store_entry
-from tests.core.countdown_game import COUNTDOWN
+from tests.core.game.countdown_game import COUNTDOWN
 from tests.core.search import duel_game
 from tests.core.search.duel_game import MEN, duel
 from tests.core.search.othello_mobility import mobility_evaluator

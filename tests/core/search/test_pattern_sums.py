@@ -23,7 +23,7 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.core.features.learning import Learning, Phases
 from glem.core.patterns.patterns import MAX_TABLE_SIZE, Pattern, PatternSet
-from tests.core.countdown_game import COUNTDOWN
+from tests.core.game.countdown_game import COUNTDOWN
 from tests.oracles.evaluation import evaluation_sum
 
 ROWS = 7

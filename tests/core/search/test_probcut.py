@@ -32,8 +32,8 @@ from glem.core.search.probcut_fitting import (
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.tasks.chunked_work import Workers
-from tests.core.countdown_game import COUNTDOWN
-from tests.core.evaluator_scores import random_line
+from tests.core.evaluation.evaluator_scores import random_line
+from tests.core.game.countdown_game import COUNTDOWN
 
 SEARCHED = 8
 NAMES = ("early", "middle", "late")

@@ -21,7 +21,7 @@ from glem.core.tournament import games
 from glem.core.tournament.games import Adjudication, End, GameTask, PlayedGame, play_game
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.standings import Standings
-from tests.core.countdown_game import COUNTDOWN, FACTS, Position
+from tests.core.game.countdown_game import COUNTDOWN, FACTS, Position
 
 
 @define

@@ -18,7 +18,7 @@ from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.core.tournament.opening_choice import OpeningJudge, choose_openings
 from glem.core.tournament.openings import Opening, canonical_position, distinct_openings, read_openings, write_openings
-from tests.core.countdown_game import COUNTDOWN
+from tests.core.game.countdown_game import COUNTDOWN
 from tests.core.tournament.evaluation_examples import linear_evaluation, mobility_difference
 
 

@@ -15,7 +15,7 @@ from glem.core.game.game import Game, load_game
 from glem.core.players.making import make_player
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.search.results import Clock, Limits
-from tests.core.countdown_game import COUNTDOWN
+from tests.core.game.countdown_game import COUNTDOWN
 from tests.core.tournament.evaluation_examples import linear_evaluation
 
 

@@ -1,0 +1,124 @@
+"""``glem engine`` as another program runs it: as a process, with pipes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from glem.core.features.learning import Learning
+from tests.core.evaluation.linear_evaluations import mobility_evaluation
+
+PATIENCE = 300
+RANDOM = ("--player", "random")
+
+
+@pytest.fixture(scope="module")
+def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("engine") / "mobility.npz"
+    mobility_evaluation(othello_learning).save(path)
+    return str(path)
+
+
+def talk(typed: str | bytes, *arguments: str, status: int = 0) -> str:
+    """What the engine says to a script."""
+    process = subprocess.run(
+        [sys.executable, "-m", "glem", "engine", "othello", *arguments],
+        input=typed.encode() if isinstance(typed, str) else typed,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert process.returncode == status, process.stderr
+    assert b"Traceback" not in process.stderr
+    return (process.stdout if status == 0 else process.stderr).decode()
+
+
+@contextmanager
+def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "glem", "engine", "othello", *arguments]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_the_protocol_is_recognized() -> None:
+    assert talk("\nnboard 2\nping 3\n", *RANDOM) == "set myname glem\npong 3\n"
+    assert talk("1 name\n", *RANDOM) == "=1 glem\n\n"
+    assert talk("", *RANDOM) == ""
+
+
+def test_the_protocol_is_chosen() -> None:
+    assert talk("name\n", "--protocol", "nboard", *RANDOM) == "status unknown command 'name'\n"
+    assert talk("nboard 2\n", "--protocol", "gtp", *RANDOM) == "? unknown command\n\n"
+    assert "no protocol 'uci'; known: auto, gtp, nboard" in talk("", "--protocol", "uci", status=2)
+
+
+def test_errors_come_before_the_first_command() -> None:
+    assert "no such file" in talk("name\n", "--evaluation", "nowhere.npz", status=2)
+    assert "unknown option" in talk("name\n", "--player", "random,speed=3", status=2)
+
+
+def test_a_script_gets_whole_answers(model: str) -> None:
+    """Neither its end nor its quit cuts short what was asked for before."""
+    script = "play black f5\ngenmove white\n"
+    first, second = (
+        talk(script + end, "--solve", "0", "--evaluation", model, "--depth", "5") for end in ("", "quit\n")
+    )
+    assert second == first + "=\n\n"
+    assert first.startswith("=\n\n= ")
+
+
+def test_garbage_is_answered() -> None:
+    garbage = b"\xff\xfe\x00\n" + b"x" * 500_000 + b"\n\n\r\nplay black " + b"\xc3" * 100 + b"\nname"
+    answers = talk(garbage, "--protocol", "gtp", *RANDOM).split("\n\n")
+    assert [answer[:1] for answer in answers] == ["?", "?", "?", "=", ""]
+
+
+def test_answers_fit_any_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    said = talk("nboard 2\nmöve\n", *RANDOM)
+    assert said == "set myname glem\nstatus unknown command 'm\\xf6ve'\n"
+
+
+def test_thinking_is_interrupted_in_the_running_process(model: str) -> None:
+    with running("--solve", "0", "--evaluation", model, "--depth", "60") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("nboard 2\ngo\n")
+        while process.stdout.readline() != "status glem is thinking\n":
+            pass
+        process.stdin.write("ping 4\n")
+        said = []
+        while not said or said[-1] != "pong 4\n":
+            said.append(process.stdout.readline())
+        assert not any(line.startswith("===") for line in said)
+        process.stdin.write("hint 1\n")
+        while not process.stdout.readline().startswith("search "):
+            pass
+        process.stdin.write("quit\n")
+        assert process.wait(timeout=PATIENCE) == 0
+
+
+def test_a_program_that_goes_away_ends_the_engine(model: str) -> None:
+    with running("--solve", "0", "--evaluation", model, "--depth", "60") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("nboard 2\nhint 1\n")
+        while not process.stdout.readline().startswith("search "):
+            pass
+        process.stdin.close()
+        assert process.wait(timeout=PATIENCE) == 0
+    with running("--solve", "0", "--evaluation", model, "--depth", "60") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("nboard 2\nhint 1\n")
+        while not process.stdout.readline().startswith("search "):
+            pass
+        process.stdout.close()
+        assert process.wait(timeout=PATIENCE) != 0

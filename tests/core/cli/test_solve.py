@@ -1,0 +1,152 @@
+"""``glem solve`` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from glem.core.cli import main
+from glem.core.errors import BadInputError
+from glem.core.game.game import Game
+from glem.core.search.solve_many import SolverSpec, solve_positions
+from tests.core.game.countdown_game import COUNTDOWN
+from tests.oracles.othello_rules import board_of, legal_moves, play
+
+FIRST = "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X"  # FFO #1
+SCORES = "G8:+18; H1:+12; H7:+6; A2:+6; A3:+4; B1:-4; A4:-22; G2:-24;"
+# One empty square, a1: it turns b1, and the game ends 39 to 25.
+LAST = "-OX" + "X" * 36 + "O" * 25 + " X"
+
+
+@pytest.fixture
+def run(capsys):
+    def command(*arguments: str | Path, status: int = 0) -> str:
+        with pytest.raises(SystemExit) as exit_info:
+            main(["solve", "othello", *map(str, arguments)])
+        printed = capsys.readouterr()
+        assert exit_info.value.code == status, printed.err
+        return printed.out + printed.err
+
+    return command
+
+
+def test_a_file_is_solved_and_checked(run, tmp_path: Path):
+    file = tmp_path / "ends.obf"
+    file.write_text(f"{FIRST}; {SCORES}\n{LAST}; A1:+14;\n")
+    text = run(file, "--check", "--workers", "1", "--evaluation", "none")
+    assert " +18 " in text
+    assert "g8" in text
+    assert "2 positions, 0 not solved; 0 of 2 scores differ" in text
+    found = json.loads(run(file, "--check", "--workers", "1", "--json"))
+    assert [report["solutions"][0]["score"] for report in found["positions"]] == [18, 14]
+    assert (found["checked"], found["wrong"], found["unsolved"]) == (2, 0, 0)
+    file.write_text(f"{FIRST}; G8:+16;\n")
+    assert "(in the file: +16)" in run(file, "--check", "--workers", "1", status=1)
+    assert "1 position, 1 not solved" in run(file, "--nodes", "5", status=1)
+
+
+def test_all_moves_and_results(run):
+    found = json.loads(run("--position", FIRST, "--moves", "--json"))
+    scores = [(entry["move"], entry["score"]) for entry in found["positions"][0]["solutions"]]
+    assert sorted(f"{move.upper()}:{score:+d};" for move, score in scores) == sorted(SCORES.split())
+    found = json.loads(run("--position", FIRST, "--result-only", "--json"))
+    assert found["positions"][0]["solutions"][0]["score"] == 1
+
+
+def test_positions_without_scores(run, tmp_path: Path):
+    file = tmp_path / "ends.obf"
+    file.write_text(f"{FIRST}\n{LAST};\n")
+    text = run(file, "--workers", "1")
+    assert " +18 " in text
+    assert " +14 " in text
+    assert "2 positions, 0 not solved" in text
+    assert "none of the positions comes with a score" in run(file, "--check", status=2)
+    file.write_text(f"{FIRST}\n{LAST}; A1:+14;\n")
+    text = run(file, "--check", "--workers", "1")
+    assert "0 of 1 scores differ" in text
+    assert "1 position without a score" in text
+    file.write_text("% nothing\n")
+    assert "no positions" in run(file, status=2)
+
+
+def test_the_format_can_be_named(run, tmp_path: Path):
+    file = tmp_path / "ends"
+    file.write_text(f"{LAST}\n\n{LAST} 14\n{LAST};\n")
+    assert "name one of: obf, positions, table" in run(file, status=2)
+    assert "0 of 1 scores differ" in run(file, "--format", "positions", "--check", "--workers", "1")
+    assert "there is no format 'odd'" in run(file, "--format", "odd", status=2)
+
+
+def test_a_line_of_a_file_is_a_position(run):
+    assert run("--position", f"{LAST}; A1:+12;").startswith(" +14 ")
+    assert "64 squares" in run("--position", f"{LAST[1:]}; A1:+12;", status=2)
+
+
+def test_only_the_best_move_is_compared(run, tmp_path: Path):
+    file = tmp_path / "ends.obf"
+    file.write_text(f"{FIRST}; {SCORES}\n")
+    assert "in the file" not in run(file, "--check", "--moves")
+    file.write_text(f"{FIRST}; G8:+16;\n")
+    assert run(file, "--check", "--moves", status=1).count("in the file: +16") == 1
+    # Where moves are missing, nobody knows the best one.
+    text = run(file, "--check", "--moves", "--nodes", "20000", status=1)
+    assert "in the file" not in text
+    assert "0 of 0 scores differ" in text
+
+
+def test_what_was_not_solved_has_no_score(run):
+    assert run("--position", FIRST, "--nodes", "5", status=1).startswith("   ?  ")
+    arguments = ("--position", FIRST, "--moves", "--nodes", "3000")
+    text = run(*arguments, status=1)
+    report = json.loads(run(*arguments, "--json", status=1))["positions"][0]
+    solutions, missing = report["solutions"], report["moves_not_reached"]
+    assert missing > 0
+    assert len(solutions) + missing == len(SCORES.split())
+    assert [entry["score"] is None for entry in solutions] == [not entry["exact"] for entry in solutions]
+    assert f"   ?  {missing} moves not reached" in text
+    assert "1 position, 1 not solved" in text
+    over = "X" * 64 + " X"
+    assert "the game is over" in run("--position", over, "--moves")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "text"),
+    [
+        ("--seconds", "nan", "seconds must be"),
+        ("--seconds", "inf", "seconds must be"),
+        ("--seconds", "1e300", "seconds must be"),
+        ("--nodes", "99999999999999999999999", "nodes must be"),
+    ],
+)
+def test_limits_out_of_range(run, option: str, value: str, text: str):
+    assert text in run("--position", LAST, option, value, status=2)
+
+
+def test_what_is_refused(run, monkeypatch):
+    assert "nothing to solve" in run(status=2)
+    assert "no score convention 'odd'" in run("--position", LAST, "--convention", "odd", status=2)
+    assert "no such file" in run("--position", LAST, "--evaluation", "absent.npz", status=2)
+    monkeypatch.setattr("glem.core.search.solve_many.load_game", lambda _name: COUNTDOWN)
+    with pytest.raises(BadInputError, match=r"Countdown cannot be solved.*plies_left"):
+        SolverSpec("countdown").make()
+
+
+def test_workers_do_not_matter(othello: Game):
+    board = board_of(0x0000000810000000, 0x0000001008000000)
+    positions = []
+    while (board == 0).sum() > 0:
+        moves = legal_moves(board)
+        if not moves:
+            break
+        board = play(board, moves[len(moves) // 2])
+        if (board == 0).sum() <= 12:
+            text = "".join("O-X"[int(disc) + 1] for disc in board.ravel())
+            positions.append(othello.parse_position(f"{text} X"))
+    spec = SolverSpec("othello", table_mb=1)
+    alone = dict(solve_positions(spec, positions))
+    together = dict(solve_positions(spec, reversed(positions), workers=2))
+    for place, (solution,) in alone.items():
+        (other,) = together[len(positions) - 1 - place]
+        assert (solution.score, solution.nodes, solution.variation) == (other.score, other.nodes, other.variation)

@@ -1,0 +1,261 @@
+"""The on-disk cache of machine code, from process to process: never stale, shared where nothing changed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from glem.core.compiling import kernels
+
+ROOT = Path(__file__).resolve().parents[3]
+
+BOARD = """
+import numpy as np
+
+MOST = 3
+
+def most_taken(stones):
+    return min(np.int64(stones), np.int64(MOST))
+"""
+
+RULES = """
+import numpy as np
+from typing import NamedTuple
+
+from glem.core.game.game import Game
+from glem.core.compiling.kernels import mix, pdep, pext
+from nim.board import most_taken
+from nim.tables import TABLE
+
+class Position(NamedTuple):
+    stones: np.uint8
+
+def legal_moves(position, moves, start):
+    count = most_taken(position.stones)
+    for taken in range(count):
+        moves[start + taken] = taken
+    return count
+
+def play(position, move):
+    return Position(np.uint8(np.int64(position.stones) - np.int64(move) - np.int64(1)))
+
+def is_over(position):
+    return position.stones == np.uint8(0)
+
+def final_score(position):
+    return TABLE[np.int64(position.stones)]
+
+def hash_key(position):
+    bits = pdep(mix(np.uint64(position.stones)), np.uint64(0xF0F0F0F0F0F0F0F0))
+    return mix(pext(bits, np.uint64(0xFF00FF00FF00FF00)))
+
+NIM = Game(
+    name="nim", title="Nim", initial_position=Position(np.uint8(9)), legal_moves=legal_moves, play=play,
+    is_over=is_over, final_score=final_score, hash_key=hash_key, max_moves=9, move_count=9, max_plies=9,
+    score_bounds=(-9, 9), format_position=str, parse_position=str, format_move=str, parse_move=int,
+)
+"""
+
+TABLES = """
+import pathlib
+import numpy as np
+
+TABLE = np.loadtxt(pathlib.Path(__file__).with_name("table.txt"), dtype=np.int64)
+"""
+
+PROGRAM = """
+import numpy as np
+from glem.core.game import perft as module
+from glem.core.compiling import kernels
+from glem.core.game.game import final_score, hash_key
+from glem.core.compiling.kernels import compiled
+from nim.rules import NIM
+
+def score(rules, position):
+    return final_score(rules, position)
+
+def key(rules, position):
+    return hash_key(rules, position)
+
+{before}
+position = NIM.initial_position
+over = type(position)(np.uint8(0))
+print(module.perft(NIM, 4), compiled(score)(NIM.rules, over), compiled(key)(NIM.rules, position))
+"""
+
+
+class Plugin:
+    """A plugin package in a temporary folder, run in processes of its own with a cache of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.cache = folder / "cache"
+        self.write("__init__", "")
+        self.write("board", BOARD)
+        self.write("rules", RULES)
+        self.write("tables", TABLES)
+        self.table("-1 0 0")
+
+    def write(self, module: str, text: str) -> None:
+        path = self.folder / "nim" / f"{module}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        # Bytecode files know a source by its second and size, too coarse for a test that edits at once.
+        shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)
+
+    def table(self, text: str) -> None:
+        (self.folder / "nim" / "table.txt").write_text(text)
+
+    def start(self, before: str = "", **environment: str) -> subprocess.Popen[str]:
+        program = self.folder / "program.py"
+        program.write_text(PROGRAM.replace("{before}", before))
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("GLEM_", "NUMBA_"))}
+        inherited["GLEM_LINKING"] = os.environ.get("GLEM_LINKING", "1")
+        return subprocess.Popen(
+            [sys.executable, str(program)],
+            env={**inherited, "PYTHONPATH": str(self.folder), "GLEM_CACHE_DIR": str(self.cache), **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, before: str = "", **environment: str) -> tuple[str, ...]:
+        """Perft 4, the score of the end and the key of the start."""
+        process = self.start(before, **environment)
+        output, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors
+        return tuple(output.split())
+
+    def machine_code(self) -> set[str]:
+        return {str(path.relative_to(self.cache)) for path in self.cache.rglob("*.nbc")}
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> Plugin:
+    return Plugin(tmp_path)
+
+
+def test_a_second_process_compiles_nothing(plugin: Plugin):
+    first = plugin.run()
+    assert first[:2] == ("66", "-1")
+    written = plugin.machine_code()
+    assert written
+    assert plugin.run() == first
+    assert plugin.machine_code() == written
+
+
+def test_edited_rules_are_compiled_anew(plugin: Plugin):
+    before = plugin.run()
+    # In the rules, in a file that they reach, in a table that they read, and each of them back again.
+    plugin.write("rules", RULES.replace("np.uint8(9)", "np.uint8(3)"))
+    assert plugin.run()[0] == "0"
+    plugin.write("rules", RULES)
+    plugin.write("board", BOARD.replace("MOST = 3", "MOST = 2"))
+    assert plugin.run()[0] == "16"
+    plugin.write("board", BOARD)
+    plugin.table("-7 0 0")
+    assert plugin.run()[1] == "-7"
+    plugin.table("-1 0 0")
+    written = plugin.machine_code()
+    assert plugin.run() == before
+    assert plugin.machine_code() == written
+
+
+def test_an_edit_between_import_and_compilation_spoils_nothing(plugin: Plugin):
+    # This process compiles what it has imported; the next one must not take that for the new source's code.
+    edit = (
+        "import pathlib, nim.board\n"
+        "path = pathlib.Path(nim.board.__file__)\n"
+        "path.write_text(path.read_text().replace('MOST = 3', 'MOST = 2'))\n"
+    )
+    assert plugin.run(edit)[0] == "66"
+    shutil.rmtree(plugin.folder / "nim" / "__pycache__", ignore_errors=True)
+    assert plugin.run()[0] == "16"
+
+
+def test_two_processes_at_once_on_an_empty_cache(plugin: Plugin):
+    processes = [plugin.start() for _ in range(2)]
+    outputs = [process.communicate(timeout=300) for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], outputs
+    assert outputs[0][0] == outputs[1][0]
+    assert outputs[0][0].startswith("66 -1 ")
+
+
+def test_choices_that_numba_does_not_know_have_folders_of_their_own(plugin: Plugin):
+    expected = plugin.run()
+    written = plugin.machine_code()
+    assert plugin.run(GLEM_NO_PEXT="1") == expected
+    assert plugin.run(NUMBA_BOUNDSCHECK="1") == expected
+    added = {name.split("/")[0] for name in plugin.machine_code() - written}
+    assert any(name.endswith("-boundscheck") for name in added)
+    if kernels.HAS_FAST_PEXT:
+        assert any(name.endswith("-nopext") for name in added)
+    assert all(name.endswith(("-boundscheck", "-nopext")) for name in added)
+
+
+def test_bounds_are_checked_on_a_warm_cache(plugin: Plugin):
+    before = (
+        "def beyond(values, place):\n    return values[place]\n"
+        "module.perft(NIM, 3)\n"
+        "try:\n    compiled(beyond)(np.zeros(3, np.int64), np.int64(3 << 20 if CHECKED else 0))\n"
+        "except IndexError:\n    print('caught')"
+    )
+    plugin.run(before.replace("CHECKED", "0"))
+    assert plugin.run(before.replace("CHECKED", "1"), NUMBA_BOUNDSCHECK="1")[0] == "caught"
+
+
+def test_without_a_writable_folder_every_process_compiles(plugin: Plugin):
+    in_the_way = plugin.folder / "file"
+    in_the_way.write_text("")
+    # A temporary folder is still there at first, then not even that.
+    spare = plugin.folder / "temporary"
+    spare.mkdir()
+    found = plugin.run(GLEM_CACHE_DIR=str(in_the_way / "cache"), TMPDIR=str(spare))
+    assert found[:2] == ("66", "-1")
+    assert list(spare.rglob("*.nbc"))
+    nothing = "from glem.core.compiling import cache_folder; cache_folder._temporary_cache_folder = lambda: None"
+    assert plugin.run(nothing, GLEM_CACHE_DIR=str(in_the_way / "cache")) == found
+    assert not plugin.cache.exists()
+
+
+def test_without_the_compiler_the_plain_functions_run(plugin: Plugin):
+    assert plugin.run(NUMBA_DISABLE_JIT="1") == plugin.run()
+
+
+def test_an_edit_of_glems_own_rules_is_seen(tmp_path: Path):
+    package = tmp_path / "glem"
+    shutil.copytree(ROOT / "core" / "_glem", package)
+    for part in ("core", "games"):
+        shutil.copytree(ROOT / part, package / part, ignore=shutil.ignore_patterns("__pycache__", "_glem"))
+    program = (
+        "import glem.core.game.perft as module; from glem.core.game.game import load_game; "
+        "print(module.__file__, module.perft(load_game('othello'), 5))"
+    )
+
+    def run() -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONPATH": str(tmp_path), "GLEM_CACHE_DIR": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=True,
+        )
+        file, count = done.stdout.split()
+        assert Path(file).is_relative_to(tmp_path)
+        return count
+
+    assert run() == run() == "1396"
+    rules = package / "games" / "othello" / "rules.py"
+    text = rules.read_text()
+    wrapping = "_INNER_COLUMNS = np.uint64(0x7E7E7E7E7E7E7E7E)"
+    assert wrapping in text
+    rules.write_text(text.replace(wrapping, "_INNER_COLUMNS = np.uint64(0x7E7E7E7E007E7E7E)"))
+    assert run() not in {"", "1396"}
+    rules.write_text(text)
+    assert run() == "1396"

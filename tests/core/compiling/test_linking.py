@@ -1,0 +1,174 @@
+"""Kernels that link what they call: one module, whatever the way to a function."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glem.core.compiling.kernels import LINKS, compiled, is_made, kept, kernel, translate
+
+linking = pytest.mark.skipif(not LINKS, reason="numba's own dispatcher links nothing (GLEM_LINKING, or its version)")
+
+ONE, TWO = np.int64(1), np.int64(2)
+
+
+def fibonacci(n: Any) -> Any:
+    if n < TWO:
+        return n
+    return fibonacci(n - ONE) + fibonacci(n - TWO)
+
+
+def fibonacci_of_both(first: Any, second: Any) -> Any:
+    return fibonacci(first) + fibonacci(second)
+
+
+def chosen(kind: Any, value: Any) -> Any:
+    return value if kind == 0 else value * value
+
+
+def of_both_kinds(value: Any) -> Any:
+    return chosen(0, value) + chosen(1, value)
+
+
+@kept
+def tripled(value: Any) -> Any:
+    return value + value + value
+
+
+def tripled_and_one(value: Any) -> Any:
+    return tripled(value) + ONE
+
+
+def tripled_and_two(value: Any) -> Any:
+    return tripled(value) + TWO
+
+
+@kernel
+def sum_of(values: Any) -> Any:
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+@kernel
+def mean_of(values: Any) -> Any:
+    return sum_of(values) / len(values)
+
+
+def inner_of(function: Any) -> Any:
+    """What compiled code links of it."""
+    twin: Any = compiled(function)
+    return twin._inner
+
+
+def test_a_recursive_function_is_called_from_python_and_from_compiled_code() -> None:
+    assert compiled(fibonacci)(np.int64(20)) == fibonacci(20)
+    assert compiled(fibonacci_of_both)(np.int64(12), np.int64(13)) == fibonacci_of_both(12, 13)
+
+
+def test_kernels_call_kernels() -> None:
+    values = np.arange(5.0)
+    assert mean_of(values) == 2.0
+    assert sum_of(values) == 10.0
+
+
+def test_a_kernel_is_pickled_by_its_name() -> None:
+    assert pickle.loads(pickle.dumps(mean_of)) is mean_of
+    with pytest.raises(pickle.PicklingError):
+        pickle.dumps(compiled(fibonacci))
+
+
+@linking
+def test_literal_arguments_share_one_specialization() -> None:
+    # Where the kernel is on disk, what it calls is not compiled for it.
+    translate(of_both_kinds, np.int64(3))
+    assert compiled(of_both_kinds)(np.int64(3)) == 3 + 9
+    assert len(inner_of(chosen).overloads) == 1
+
+
+@linking
+def test_what_compiled_code_alone_calls_has_no_machine_code_of_its_own() -> None:
+    compiled(of_both_kinds)(np.int64(3))
+    twin: Any = compiled(chosen)
+    assert not twin.overloads
+    # Python may call it nevertheless.
+    assert twin(np.int64(1), np.int64(4)) == 16
+
+
+def in_processes(folder: Path, *programs: str, **environment: str) -> list[list[str]]:
+    """Words that programs print which share a cache folder, one process after the other."""
+    begin = "import numpy as np\nimport numba\n"
+    names = "fibonacci_of_both, tripled, tripled_and_one, tripled_and_two"
+    imports = f"from glem.core.compiling.kernels import LINKS, compiled\nfrom {__name__} import {names}\n"
+    return [
+        subprocess.run(
+            [sys.executable, "-c", begin + program.replace("BEGIN\n", imports)],
+            env={**os.environ, "GLEM_CACHE_DIR": str(folder), **environment},
+            cwd=Path(__file__).parents[3],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        for program in programs
+    ]
+
+
+@linking
+def test_a_kept_translation_is_read_by_the_next_kernel(tmp_path: Path) -> None:
+    programs = [
+        f"BEGIN\nprint(compiled({name})(np.int64(5)), sum(compiled(tripled)._inner.stats.cache_hits.values()))\n"
+        for name in ("tripled_and_one", "tripled_and_two", "tripled_and_two")
+    ]
+    # The last finds a whole kernel and needs no parts.
+    assert in_processes(tmp_path, *programs) == [["16", "0"], ["17", "1"], ["17", "0"]]
+
+
+@pytest.mark.parametrize(
+    ("before", "linking"), [("", "0"), ("numba.version_info = numba.version_info._replace(short=(9, 9))\n", "1")]
+)
+def test_without_linking_numba_itself_compiles_the_same_and_keeps_it(before: str, linking: str, tmp_path: Path) -> None:
+    program = (
+        f"{before}BEGIN\nboth, one = compiled(fibonacci_of_both), compiled(tripled_and_one)\n"
+        "print(LINKS, both(np.int64(12), np.int64(13)), one(np.int64(5)))\n"
+        "print(*(sum(each.stats.cache_hits.values()) for each in (both, one)))\n"
+    )
+    # What is linked finds its way into no other kernel: numba itself could not link it.
+    assert in_processes(tmp_path, "BEGIN\nprint(compiled(tripled)(np.int64(5)))\n", GLEM_LINKING="1") == [["15"]]
+    assert in_processes(tmp_path, program, program, GLEM_LINKING=linking) == [
+        ["False", "377", "16", "0", "0"],
+        ["False", "377", "16", "1", "1"],
+    ]
+
+
+def test_nothing_is_kept_where_numba_has_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLEM_CACHE_DIR", str(tmp_path))
+    monkeypatch.delattr("numba.core.caching.IndexDataCacheFile._save_data")
+
+    def halved(value: Any) -> Any:
+        return value // TWO
+
+    assert compiled(halved)(np.int64(9)) == 4
+    assert not list(tmp_path.rglob("*.nb[ci]"))
+
+
+@linking
+def test_a_translation_alone_is_no_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLEM_CACHE_DIR", str(tmp_path))
+
+    def doubled(value: Any) -> Any:
+        return value + value
+
+    translate(doubled, np.int64(1))
+    assert inner_of(doubled).overloads
+    assert not is_made(doubled, np.int64(1))
+    assert compiled(doubled)(np.int64(4)) == 8
+    assert is_made(doubled, np.int64(1))
+    translate(len, np.int64(1))  # No dual function: nothing to do.

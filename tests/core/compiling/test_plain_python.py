@@ -1,0 +1,313 @@
+"""A game that numba cannot compile does everything that its compilable twin does, and one warning says so."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glem.core.cli import main
+from glem.core.compiling.borrowed import Borrowed
+from glem.core.compiling.kernels import PlainRulesWarning, UncompilableError, compiled
+from glem.core.compiling.operations import Operations, generic_operation
+from glem.core.discovery.candidates import draw_sample
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.features.learning import Learning, load_learning
+from glem.core.game.equal_positions import canonical_positions, group_equal, position_keys
+from glem.core.game.game import Game, final_score, load_game, play
+from glem.core.game.perft import perft
+from glem.core.game.records import GameRecords
+from glem.core.positions.labels import positions_of_records
+from glem.core.positions.replay import outcomes, replay
+from glem.core.search.results import Limits
+from glem.core.search.searcher import Searcher
+from glem.core.tasks.tasks import run_tasks
+from glem.core.tournament.opening_plans import all_openings
+from tests.core.game import plain_game
+from tests.core.game.installed_games import write_distribution
+from tests.core.game.plain_game import COMPILED, COMPILED_LEARNING, PLAIN, PLAIN_LEARNING, learning_of, mirror_nim
+from tests.core.search.duel_game import Position as Cells
+from tests.core.tournament.evaluation_examples import linear_evaluation
+
+ROOT = Path(__file__).parents[3]
+silently = pytest.mark.filterwarnings("ignore::glem.core.compiling.plain_python.PlainRulesWarning")
+
+GROUPS = {
+    "glem__games": {
+        "mirror_nim": "tests.core.game.plain_game:COMPILED",
+        "plain_nim": "tests.core.game.plain_game:PLAIN",
+    },
+    "glem__learning": {
+        "mirror_nim": "tests.core.game.plain_game:COMPILED_LEARNING",
+        "plain_nim": "tests.core.game.plain_game:PLAIN_LEARNING",
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def distribution(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_distribution(tmp_path_factory.mktemp("site"), **GROUPS)
+
+
+@pytest.fixture
+def installed(distribution: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both twins, as installed games."""
+    monkeypatch.syspath_prepend(str(distribution))
+    assert load_game("plain_nim") is PLAIN
+    assert load_learning("plain_nim") is PLAIN_LEARNING
+
+
+def random_records(game: Game, count: int = 30, seed: int = 1) -> GameRecords:
+    generator = np.random.default_rng(seed)
+    moves: list[int] = []
+    offsets = [0]
+    buffer = np.zeros(game.max_moves, np.int32)
+    for _ in range(count):
+        position = game.initial_position
+        while found := game.legal_moves(position, buffer, 0):
+            moves.append(int(generator.choice(buffer[:found])))
+            position = game.play(position, moves[-1])
+        offsets.append(len(moves))
+    return GameRecords.from_moves(np.array(moves, np.int16), np.array(offsets, np.int64))
+
+
+# ------------------------------------------------------------------------------------------- everything runs
+
+
+def _perft(learning: Learning) -> Any:
+    return [perft(learning.game, depth) for depth in range(8)]
+
+
+def _replay(learning: Learning) -> Any:
+    records = random_records(learning.game)
+    every, last = replay(learning.game, records), outcomes(learning.game, records)
+    return [*every.positions, every.move, every.side, every.status, every.final_score, *last.positions, last.move_side]
+
+
+def _duplicates(learning: Learning) -> Any:
+    game = learning.game
+    positions = replay(game, random_records(game)).positions
+    groups = group_equal(game, positions)
+    return [*canonical_positions(game, positions), position_keys(game, positions), groups.first, groups.group]
+
+
+def _openings(learning: Learning) -> Any:
+    return [opening.moves for opening in all_openings(learning.game, 3)]
+
+
+def _features(learning: Learning) -> Any:
+    positions = replay(learning.game, random_records(learning.game)).positions
+    return [learning.features.values(positions), learning.phases.of(positions)]
+
+
+def _candidates(learning: Learning) -> Any:
+    positions = positions_of_records(learning.game, [random_records(learning.game)])
+    return list(draw_sample(positions, 50, seed=3).positions)
+
+
+def _search(learning: Learning) -> Any:
+    searcher = Searcher(learning.game, evaluator_of(linear_evaluation(learning, left=0.25, right=-0.5)))
+    found = searcher.search(learning.game.initial_position, Limits(depth=6), lines=2)
+    return [found.lines, found.nodes, found.selective_depth]
+
+
+@silently
+@pytest.mark.parametrize(
+    "work", [_perft, _replay, _duplicates, _openings, _features, _candidates, _search], ids=lambda work: work.__name__
+)
+def test_the_plain_twin_gives_what_the_compiled_one_gives(work: Any) -> None:
+    compiled_results, plain_results = work(COMPILED_LEARNING), work(PLAIN_LEARNING)
+    for one, other in zip(compiled_results, plain_results, strict=True):
+        assert np.array_equal(one, other)
+
+
+@silently
+@pytest.mark.usefixtures("installed")
+def test_every_command_runs_on_plain_rules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From generated games to a match: the twins' outputs differ in the game's name and in times alone."""
+
+    def run(*arguments: str) -> Any:
+        with pytest.raises(SystemExit) as exit_info:
+            main(arguments)
+        printed = capsys.readouterr()
+        assert exit_info.value.code == 0, printed.err
+        return _without_times(json.loads(printed.out))
+
+    found: dict[str, list[Any]] = {}
+    for name in ("mirror_nim", "plain_nim"):
+        folder = tmp_path / name
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        alone = ("--workers", "1", "--json")
+        games = [f"games/games-{number:06d}.games" for number in range(2)]
+        labeller = "model.npz,depth=3"
+        found[name] = [
+            run("perft", name, "5", "--json"),
+            run("generate", name, "-o", "games", "--games", "40", "--games-per-file", "20", "--player", "random",
+                "--openings", "random:1-2", *alone),
+            run("positions", *games, "--game", name, "-o", "positions.parquet", "--merge", "--json"),
+            run("fit", "positions.parquet", "-o", "model.npz", "--validation", "0", "--jobs", "1", "--json"),
+            run("evaluate", "model.npz", "positions.parquet", "--json"),
+            run("explain", "model.npz", "3+2", "--json"),
+            run("search", name, "--evaluation", "model.npz", "--depth", "5", "--json"),
+            run("label", *games, "--game", name, "-o", "labels.parquet", "--by", labeller, "--sampled", "2", "--even",
+                "1", *alone),
+            run("relabel", *games, "--game", name, "-o", "again.parquet", "--by", labeller, "--again",
+                "model.npz,depth=6", "--threshold", "0.1", "--loss", "0.1", *alone),
+            run("match", labeller, "random", "--game", name, "--opening-plies", "1", "--opening-count", "3", *alone),
+        ]  # fmt: skip
+    assert json.dumps(found["plain_nim"]).replace("plain_nim", "mirror_nim") == json.dumps(found["mirror_nim"])
+
+
+def _without_times(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_times(inner) for key, inner in value.items() if not re.search("second|slowest|nps", key)}
+    return [_without_times(inner) for inner in value] if isinstance(value, list) else value
+
+
+# ------------------------------------------------------------------------------------------- the warning
+
+
+def test_one_warning_names_the_function_and_the_reason() -> None:
+    game = mirror_nim("warned_nim", play=plain_game.plain_play, legal_moves=plain_game.plain_legal_moves)
+    with pytest.warns(PlainRulesWarning) as caught:
+        perft(game, 3)
+        replay(game, random_records(game))
+        canonical_positions(game, replay(game, random_records(game)).positions)
+        learning_of(game, plain_game.plain_write_values).features.values(game.empty_columns(2))
+    assert len(caught) == 1
+    text = str(caught[0].message)
+    assert "\n" not in text
+    assert re.match(
+        r"warned_nim runs as plain Python, .*: plain_legal_moves cannot be compiled: .*plain_game\.py", text
+    )
+
+
+FUNCTIONS = ["legal_moves", "play", "is_over", "final_score", "hash_key", "transform"]
+
+
+@silently
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_only_code_that_reaches_the_function_becomes_plain(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glem.core.compiling.failures._uncompilable", {})  # other tests know of the same functions
+    game = mirror_nim(f"odd_{name}", **{name: getattr(plain_game, f"plain_{name}")})
+    assert game.rules.plain_reason is None
+    assert perft(game, 4) == perft(COMPILED, 4)
+    assert set(game.rules.plain_reasons) == ({name} & {"legal_moves", "play"})
+    records = random_records(game)
+    assert np.array_equal(replay(game, records).final_score, replay(COMPILED, records).final_score)
+    positions = replay(COMPILED, records).positions
+    assert np.array_equal(position_keys(game, positions), position_keys(COMPILED, positions))
+    expected = {name} - {"is_over"}  # none of these asks for it
+    assert set(game.rules.plain_reasons) == expected
+    if expected:
+        assert f"plain_{name}" in (game.rules.plain_reason or "")
+
+
+def test_a_compilable_game_has_no_reason() -> None:
+    assert perft(COMPILED, 3) == 164
+    assert COMPILED.rules.plain_reasons == {}
+
+
+def test_functions_of_no_python_module_run_as_they_are() -> None:
+    taken = partial(plain_game.play)
+    game = mirror_nim("partial_nim", play=taken)
+    with pytest.warns(PlainRulesWarning, match="partial_nim .* play cannot be compiled: it is a partial"):
+        assert perft(game, 4) == perft(COMPILED, 4)
+    assert set(game.rules.plain_reasons) == {"play"}
+
+
+def test_a_failed_kernel_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = mirror_nim("again_nim", play=plain_game.plain_play)
+    with pytest.warns(PlainRulesWarning):
+        perft(game, 3)
+    with monkeypatch.context() as patch:
+        patch.setattr("glem.core.compiling.failures._explanation", None)  # would be called for another failure
+        assert perft(game, 4) == perft(COMPILED, 4)
+
+
+# ------------------------------------------------------------------------------------------- not the game's fault
+
+
+@generic_operation
+def strange(operations: Operations, number: int) -> Any:
+    """Test operation."""
+    return operations["strange"](number)
+
+
+def _doubled(number: Any) -> Any:
+    return number + number
+
+
+def _core_mistake(operations: Any, number: Any) -> Any:
+    return strange(operations, number) + "text"
+
+
+def test_a_mistake_outside_the_functions_stays_an_error() -> None:
+    with pytest.raises(UncompilableError):
+        compiled(_core_mistake)(Operations("honest", {"strange": _doubled}), np.int64(1))
+
+
+def _lacking(operations: Any, position: Any) -> Any:
+    return final_score(operations, play(operations, position, np.int64(0)))
+
+
+def test_a_missing_operation_stays_an_error() -> None:
+    with pytest.raises(UncompilableError, match="play"):
+        compiled(_lacking)(Operations("lacking", {"final_score": plain_game.final_score}), COMPILED.initial_position)
+
+
+# ------------------------------------------------------------------------------------------- borrowed arrays, workers
+
+
+def _add_up(operations: Any, numbers: Any, count: Any) -> Any:
+    total = np.int64(0)
+    for place in range(count):
+        total += np.int64(strange(operations, numbers.own[place]))
+    return total
+
+
+def _by_dictionary(number: Any) -> int:
+    return {number: 2 * int(number)}[number] if isinstance(number, np.generic) else 0
+
+
+@silently
+def test_borrowed_arrays_are_given_back_to_plain_code() -> None:
+    numbers: Any = Cells._make([np.arange(3, dtype=np.uint64), np.zeros(3, np.uint64), np.zeros(3, np.uint8)])
+    for number, function in enumerate((_doubled, _by_dictionary)):
+        operations = Operations(f"borrowing_{number}", {"strange": function})
+        assert compiled(_add_up)(operations, Borrowed(numbers), np.int64(3)) == 6
+        assert (operations.plain_reason is None) == (function is _doubled)
+
+
+def _perft_of(depth: int) -> int:
+    return perft(load_game("plain_nim"), depth)
+
+
+def test_workers_hand_their_warning_to_this_process(installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glem.core.compiling.plain_python._warned", set())
+    with pytest.warns(PlainRulesWarning) as caught:
+        found = dict(run_tasks(_perft_of, [3, 4, 3, 4], workers=2))
+    assert found == {0: 164, 1: 634, 2: 164, 3: 634}
+    assert [str(warning.message).split()[0] for warning in caught] == ["plain_nim"]
+
+
+def test_the_command_line_warns_in_one_line(distribution: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(distribution)])}
+    command = [sys.executable, "-m", "glem", "generate", "plain_nim", "-o", "games", "--games", "4", "--games-per-file"]
+    command += ["1", "--player", "random", "--openings", "all:1", "--workers", "2"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stderr.splitlines() if "plain" in line]
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("glem: warning: plain_nim runs as plain Python")

@@ -1,0 +1,296 @@
+"""GenConf against the oracle and against another program; limits, threads, resumption."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.mining import mine
+from glem.core.configurations.mining.generation import _sequential_test
+from glem.core.errors import BadInputError
+from glem.core.tasks.progress import Task
+from tests.core.tasks.killed_commands import killed_in_the_end
+from tests.oracles import mining as oracle
+
+
+def _values(positions: int, features: int, seed: int, kinds: int = 3) -> NDArray[np.int16]:
+    """Dependent features: each copies its neighbour half of the time."""
+    generator = np.random.default_rng(seed)
+    values = generator.integers(-1, kinds - 1, (positions, features)).astype(np.int16)
+    for feature in range(1, features):
+        copied = generator.random(positions) < 0.5
+        values[copied, feature] = values[copied, feature - 1]
+    return values
+
+
+def _found(configurations: ConfigurationSet) -> dict[oracle.Configuration, int]:
+    names: list[oracle.Configuration] = [
+        frozenset(configurations.table[int(relation)] for relation in configurations.relations_of(place))
+        for place in range(len(configurations))
+    ]
+    assert len(set(names)) == len(names)
+    return dict(zip(names, map(int, configurations.match_counts), strict=True))
+
+
+def _same(one: ConfigurationSet, other: ConfigurationSet) -> bool:
+    return all(
+        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("relations", "offsets", "match_counts")
+    )
+
+
+@pytest.mark.parametrize(
+    ("positions", "features", "minimum", "maximum_size"),
+    [
+        (300, 6, 5, None), (300, 6, 1, 3), (64, 5, 3, None), (63, 5, 1, None), (513, 4, 2, None),
+        (200, 7, 4, 1), (200, 7, 4, 2), (200, 7, 4, 4), (5, 3, 1, None), (100, 1, 1, None), (100, 4, 101, None),
+    ],
+)  # fmt: skip
+def test_exactly_the_oracles_configurations(
+    positions: int, features: int, minimum: int, maximum_size: int | None
+) -> None:
+    values = _values(positions, features, positions + features)
+    found = mine(values, minimum_matches=minimum, maximum_size=maximum_size).flatten()
+    assert _found(found) == oracle.gen_conf(values, minimum, maximum_size)
+    assert found.position_count == positions and found.incomplete == ""
+
+
+def test_rows_that_are_projected_twice() -> None:
+    # Long rows, rare prefixes and many candidates: deep enough for the further projections.
+    values = _values(6000, 12, 3, 2)
+    found = _found(mine(values, minimum_matches=60, maximum_size=6).flatten())
+    rows = {
+        (feature, value): int.from_bytes(np.packbits(values[:, feature] == value))
+        for feature in range(12)
+        for value in (-1, 0)
+    }
+    expected = {}
+
+    def extend(prefix: tuple[tuple[int, int], ...], matches: int) -> None:
+        if prefix:
+            expected[frozenset(prefix)] = matches.bit_count()
+        for feature in range(prefix[-1][0] + 1 if prefix else 0, 12 if len(prefix) < 6 else 0):
+            for value in (-1, 0):
+                common = matches & rows[feature, value]
+                if common.bit_count() >= 60:
+                    extend((*prefix, (feature, value)), common)
+
+    extend((), (1 << 6000) - 1)
+    assert found == expected
+
+
+def test_feature_subsets_and_integer_kinds() -> None:
+    values = _values(200, 6, 1)
+    chosen = [4, 1, 2]
+    found = _found(mine(values.astype(np.int64), minimum_matches=9, features=chosen).flatten())
+    whole = oracle.gen_conf(values, 9)
+    assert found == {name: count for name, count in whole.items() if {feature for feature, _ in name} <= set(chosen)}
+    assert len(mine(values, minimum_matches=9, features=[]).flatten()) == 0
+    assert len(mine(values[:0], minimum_matches=1).flatten()) == 0
+
+
+def test_preorder_form_counts_sizes() -> None:
+    mined = mine(_values(300, 6, 2), minimum_matches=6)
+    flat = mined.flatten()
+    assert len(mined) == len(flat)
+    np.testing.assert_array_equal(mined.size_counts(), np.bincount(flat.sizes))
+
+
+def test_threads_do_not_change_the_result() -> None:
+    values = _values(2000, 10, 4)
+    cases: list[dict[str, Any]] = [
+        {}, {"method": "sequential", "chunk_size": 512, "confidence": 1.0}, {"limit": 700},
+    ]  # fmt: skip
+    for case in cases:
+        settings: dict[str, Any] = {"maximum_size": 5, **case}
+        threaded: dict[str, Any] = {"jobs": 3, **settings}
+        one = mine(values, minimum_matches=20, **settings).flatten()
+        three = mine(values, minimum_matches=20, **threaded).flatten()
+        assert _same(one, three) and one.incomplete == three.incomplete
+
+
+def test_same_itemsets_as_pyfim() -> None:
+    fim = pytest.importorskip("fim", reason="pyfim, the extra 'benchmark', is not installed")
+    values = _values(3000, 12, 5)
+    items = (values + 1).astype(int) + 3 * np.arange(12)
+    expected = fim.eclat([tuple(row) for row in items.tolist()], target="s", supp=-60, zmin=1, zmax=5, report="a")
+    found = _found(mine(values, minimum_matches=60, maximum_size=5).flatten())
+    assert found == {frozenset((item // 3, item % 3 - 1) for item in itemset): count for itemset, count in expected}
+
+
+# ------------------------------------------------------------------------------------- sequential test
+
+
+@pytest.mark.parametrize("confidence", [0.5, 1.5, 3.0])
+def test_sequential_bounds_decide_as_the_paper(confidence: float) -> None:
+    generator = np.random.default_rng(7)
+    for trial in range(60):
+        positions = int(generator.integers(600, 4000))
+        minimum = int(generator.integers(10, positions))
+        matches = generator.random(positions) < generator.random()
+        test = _sequential_test(minimum, positions, 512, confidence)
+        seen = np.cumsum([matches[start : start + 512].sum() for start in range(0, positions, 512)])
+        verdict = bool(seen[-1] >= minimum)
+        for count, reject_below, accept_from in zip(seen, test.reject_below, test.accept_from, strict=False):
+            if count >= accept_from or count < reject_below:
+                verdict = bool(count >= accept_from)
+                break
+        assert verdict == oracle.match_heuristic(matches.tolist(), minimum, 512, confidence), trial
+
+
+def test_sequential_test_loses_and_never_adds() -> None:
+    values = _values(20_000, 8, 6)
+    exact = _found(mine(values, minimum_matches=400).flatten())
+    sizes = []
+    for confidence in (0.25, 1.0, 8.0):
+        settings: dict[str, Any] = {"method": "sequential", "chunk_size": 512, "confidence": confidence}
+        found = _found(mine(values, minimum_matches=400, **settings).flatten())
+        assert found.items() <= exact.items()
+        sizes.append(len(found))
+    assert sizes[0] < sizes[1] <= sizes[2] == len(exact)
+
+
+def test_seed_decides_what_the_sequential_test_sees() -> None:
+    values = _values(20_000, 8, 6)
+    one, same, other = (
+        mine(values, minimum_matches=400, method="sequential", chunk_size=512, confidence=0.5, seed=seed).flatten()
+        for seed in (1, 1, 2)
+    )
+    assert _same(one, same) and not _same(one, other)
+
+
+# -------------------------------------------------------------------------------------- limits, damage
+
+
+def test_limits_are_reported() -> None:
+    values = _values(2000, 12, 8)
+    whole = mine(values, minimum_matches=4).flatten()
+    part = mine(values, minimum_matches=4, limit=1000).flatten()
+    assert len(part) == 1000 and "limit of 1,000" in part.incomplete
+    np.testing.assert_array_equal(part.relations, whole.relations[: part.offsets[-1]])
+    exactly = mine(values, minimum_matches=4, limit=len(whole)).flatten()
+    assert _same(exactly, whole) and exactly.incomplete == ""
+    late = mine(_values(20_000, 40, 8), minimum_matches=2, time_limit=0.2).flatten()
+    assert "time limit of 0.2 s" in late.incomplete
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"minimum_matches": 0}, "minimal match count"),
+        ({"minimum_matches": 1, "maximum_size": 0}, "maximum size"),
+        ({"minimum_matches": 1, "method": "guess"}, "method"),
+        ({"minimum_matches": 1, "chunk_size": 100}, "multiple of 512"),
+        ({"minimum_matches": 1, "confidence": 0.0}, "confidence"),
+        ({"minimum_matches": 1, "time_limit": 0.0}, "time limit"),
+        ({"minimum_matches": 1, "limit": 0}, "limit"),
+        ({"minimum_matches": 1, "jobs": 0}, "jobs"),
+        ({"minimum_matches": 1, "features": [3]}, "0 to 2"),
+    ],
+)
+def test_wrong_settings_are_named(settings: dict, text: str) -> None:
+    with pytest.raises(BadInputError, match=text):
+        mine(_values(10, 3, 0), **settings).flatten()
+
+
+def test_wrong_values_are_named() -> None:
+    with pytest.raises(BadInputError, match="integer matrix"):
+        mine(np.zeros((3, 2)), minimum_matches=1).flatten()
+    with pytest.raises(BadInputError, match="int16"):
+        mine(np.full((3, 2), 40_000), minimum_matches=1).flatten()
+    many = np.arange(70_000, dtype=np.int64).reshape(-1, 2) % 30_000
+    with pytest.raises(BadInputError, match="relations are more than"):
+        mine(np.hstack([many, many + 1, many - 5]), minimum_matches=1).flatten()
+
+
+# ------------------------------------------------------------------------------------------ resumption
+
+
+class _InterruptionError(Exception):
+    pass
+
+
+@contextlib.contextmanager
+def _interrupting(description: str, total: float | None = None) -> Iterator[Task]:
+    class Interrupting:
+        done = 0
+
+        def advance(self, amount: float = 1) -> None:
+            self.done += 1
+            if self.done == 9:
+                raise _InterruptionError
+
+        def note(self, text: str) -> None:
+            pass
+
+    yield Interrupting()
+
+
+def test_an_interrupted_run_resumes(tmp_path: Path) -> None:
+    values = _values(2000, 10, 9)
+    folder = tmp_path / "parts"
+    with pytest.raises(_InterruptionError):
+        mine(values, minimum_matches=10, checkpoint=folder, jobs=2, progress=_interrupting).flatten()
+    parts = sorted(folder.glob("part-*.npz"))
+    assert 9 <= len(parts) < 30
+    # Whoever damages a part only loses its work.
+    parts[2].write_bytes(parts[2].read_bytes()[:100])
+    before = parts[0].stat().st_mtime_ns
+    resumed = mine(values, minimum_matches=10, checkpoint=folder, jobs=2).flatten()
+    assert parts[0].stat().st_mtime_ns == before
+    assert _same(resumed, mine(values, minimum_matches=10).flatten())
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
+    values = _values(500, 6, 9)
+    folder = tmp_path / "parts"
+    mine(values, minimum_matches=10, checkpoint=folder).flatten()
+    with pytest.raises(BadInputError, match="minimum_matches: 10, not 11"):
+        mine(values, minimum_matches=11, checkpoint=folder).flatten()
+    with pytest.raises(BadInputError, match=r"parts of a search of other settings or input \(data: "):
+        mine(values[::-1], minimum_matches=10, checkpoint=folder).flatten()
+    with pytest.raises(BadInputError, match=r"no work\.json that tells how it came about"):
+        mine(values, minimum_matches=10, checkpoint=tmp_path).flatten()
+    (folder / "work.json").write_text("{")
+    with pytest.raises(BadInputError, match=r"work\.json differs"):
+        mine(values, minimum_matches=10, checkpoint=folder).flatten()
+
+
+_KILLED = """
+import sys
+import numpy as np
+from glem.core.configurations.mining import mine
+values = np.load(sys.argv[1])
+mine(values, minimum_matches=2, maximum_size=7, checkpoint=sys.argv[2]).flatten()
+print("finished")
+"""
+
+
+def test_a_killed_run_resumes(tmp_path: Path) -> None:
+    values = _values(3000, 14, 10)
+    np.save(tmp_path / "values.npy", values)
+    folder = tmp_path / "parts"
+    command = [sys.executable, "-c", _KILLED, str(tmp_path / "values.npy"), str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process, killed_in_the_end(process):
+        while process.poll() is None and len(list(folder.glob("part-*.npz"))) < 3:
+            time.sleep(0.005)
+        process.kill()
+        output, _ = process.communicate()
+    assert len(list(folder.glob("part-*.npz"))) >= 3
+    resumed = mine(values, minimum_matches=2, maximum_size=7, checkpoint=folder)
+    assert b"finished" not in output
+    straight = mine(values, minimum_matches=2, maximum_size=7)
+    assert len(resumed) == len(straight)
+    for one, other in zip(resumed.parts, straight.parts, strict=True):
+        np.testing.assert_array_equal(one.relation, other.relation)
+        np.testing.assert_array_equal(one.depth, other.depth)
+        np.testing.assert_array_equal(one.matches, other.matches)

@@ -1,0 +1,500 @@
+"""The conformance suite passes sound plugins and catches each of many broken ones."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from glem.core.compiling.kernels import mix, popcount
+from glem.core.conformance import check_features, check_game, check_learning, check_phases, plugin
+from glem.core.conformance.plugin import check_plugin
+from glem.core.errors import BadInputError, ConformanceError
+from glem.core.features.features import AtomicFeatures
+from glem.core.features.learning import Learning, Phases
+from glem.core.game.game import Game
+from glem.games.othello import rules as othello_rules
+from tests.core.game import countdown_game as sound
+from tests.core.game.countdown_game import COUNTDOWN, FACTS, Position
+from tests.core.game.countdown_game import legal_moves as sound_legal_moves
+from tests.core.search import duel_game
+from tests.core.search.duel_game import duel
+
+
+def failures(report) -> dict[str, str]:
+    return {result.name: "\n".join(result.failures) for result in report.results if result.failure_count}
+
+
+@pytest.mark.slow
+def test_sound_games_pass(othello: Game):
+    for game in (COUNTDOWN, othello):
+        report = check_game(game, games=10)
+        assert report.passed, str(report)
+        report.require()
+        assert "keeps its promises" in str(report)
+        assert all(result.cases or result.skipped for result in report.results)
+
+
+def test_sound_learning_passes(othello_learning: Learning):
+    for report in (
+        check_learning(othello_learning, games=5),
+        check_features(othello_learning.features, games=2),
+        check_phases(othello_learning.phases, games=2),
+    ):
+        assert report.passed, str(report)
+
+
+# ------------------------------------------------------------------------------------- broken rules
+
+
+def writes_behind(position, moves, start):
+    count = sound.legal_moves(position, moves, start)
+    moves[start + 3] = 0
+    return count
+
+
+def writes_before(position, moves, start):
+    if start > 0:
+        moves[start - 1] = 0
+    return sound.legal_moves(position, moves, start)
+
+
+def counts_too_many(position, moves, start):
+    return sound.legal_moves(position, moves, start) + 3
+
+
+def counts_in_floats(position, moves, start):
+    return float(sound.legal_moves(position, moves, start))
+
+
+def lists_out_of_range(position, moves, start):
+    count = sound.legal_moves(position, moves, start)
+    moves[start] = 3
+    return count
+
+
+def lists_twice(position, moves, start):
+    count = sound.legal_moves(position, moves, start)
+    moves[start] = moves[start + count - 1]
+    return count
+
+
+def ignores_start(position, moves, start):
+    count = sound.legal_moves(position, moves, start)
+    if start == 0:
+        moves[0] = 2 - moves[0]
+    return count
+
+
+_calls = itertools.count()
+
+
+def lists_at_random(position, moves, start):
+    count = sound.legal_moves(position, moves, start)
+    if next(_calls) % 3 == 0:
+        moves[start : start + count] = moves[start : start + count][::-1].copy()
+    return count
+
+
+def raises(position, moves, start):
+    raise IndexError("a table is too short")
+
+
+def never_over(position):
+    return False
+
+
+def changes_nothing(position, move):
+    return position
+
+
+def gives_a_tuple(position, move):
+    return (sound.play(position, move).stones,)
+
+
+def gives_another_type(position, move):
+    return Position(np.int64(sound.play(position, move).stones))  # pyright: ignore[reportArgumentType]  # the defect
+
+
+def gives_python_numbers(position, move):
+    return Position(int(sound.play(position, move).stones))  # pyright: ignore[reportArgumentType]  # the defect
+
+
+def plays_with_a_memory(position, move):
+    following = sound.play(position, move)
+    return Position(np.uint8(0)) if next(_calls) % 7 == 0 else following
+
+
+def counts_wrongly(position):
+    return 2
+
+
+def scores_too_high(position):
+    return 5
+
+
+def scores_a_fraction(position):
+    return 0.5
+
+
+def hashes_all_alike(position):
+    return np.uint64(1)
+
+
+def hashes_below_zero(position):
+    return -1 - int(position.stones)
+
+
+def hashes_anew(position):
+    return mix(np.uint64(next(_calls)))
+
+
+def formats_in_lines(position):
+    return f"{position.stones}\nstones"
+
+
+def parses_another(text):
+    return Position(np.uint8(max(int(sound.parse_position(text).stones) - 1, 0)))
+
+
+def parses_with_value_errors(text):
+    return Position(np.uint8(int(text.split()[0])))
+
+
+def formats_moves_alike(move):
+    return "take1"
+
+
+def formats_at(position, move):
+    return f"take{move + 1}"
+
+
+def formats_alike_at(position, move):
+    return "move"
+
+
+def parses_at(position, text):
+    return 0 if text == "move" else sound.parse_move(text)
+
+
+def parses_another_at(position, text):
+    if not text.startswith("take"):
+        raise BadInputError(text)
+    return 0
+
+
+def to_the_64th(number):
+    """Right in Python's whole numbers; in 64 bits the power of an even number is 0."""
+    power = int(number)
+    for _ in range(6):
+        power *= power
+    return power
+
+
+def overflows(position):
+    return -(to_the_64th(np.int64(position.stones) + 4) % 3)
+
+
+def lists_by_overflow(position, moves, start):
+    count = sound_legal_moves(position, moves, start)
+    if count > 1 and to_the_64th(position.stones - position.stones + 2) == 0:
+        moves[start] = count - 1
+        moves[start + count - 1] = 0
+    return count
+
+
+def is_over_by_encoding(position):
+    return str(position.stones).encode() == b"0"
+
+
+def lists_in_a_list(position, moves, start):
+    return list(range(min(3, int(position.stones))))
+
+
+def lists_and_forgets(position, moves, start):
+    sound.legal_moves(position, moves, start)
+
+
+def plays_into_a_list(position, move):
+    return [sound.play(position, move)]
+
+
+def plays_nothing(position, move):
+    return None
+
+
+def is_over_in_words(position):
+    return "no"
+
+
+def scores_nothing(position):
+    return None
+
+
+def scores_by_turns(position):
+    return -1 if next(_calls) % 2 else 1
+
+
+def hashes_in_text(position):
+    return str(position)
+
+
+def formats_nothing(position):
+    return None
+
+
+def parses_nothing(text):
+    if text not in {f"{stones} stones" for stones in range(10)}:
+        raise BadInputError("no")
+    return
+
+
+_last: list[int] = [0]
+
+
+def plays_with_the_last_move(position, move):
+    previous, _last[0] = _last[0], int(move)
+    return sound.play(position, move if previous != 2 else min(int(move), 0))
+
+
+def fails_at_the_end(position):
+    return -1 // int(position.stones)
+
+
+PLAIN_MUTANTS: list[tuple[dict[str, Any], str, str]] = [
+    ({"legal_moves": writes_behind}, "play", "wrote outside start to start [+] max_moves"),
+    ({"legal_moves": writes_before}, "play", "wrote outside start"),
+    ({"legal_moves": counts_too_many}, "play", "returned 6, expected 0 to max_moves = 3"),
+    ({"legal_moves": counts_in_floats}, "play", "returned a float: 3.0, expected the number of moves"),
+    ({"legal_moves": lists_out_of_range}, "play", r"move 3 is not in range\(move_count = 3\)"),
+    ({"legal_moves": lists_twice}, "play", "a move twice"),
+    ({"legal_moves": ignores_start}, "repeatable", "depends on start"),
+    ({"legal_moves": lists_at_random}, "repeatable", "legal_moves (gives different|depends)"),
+    ({"legal_moves": lists_in_a_list}, "play", r"returned a list: \[0, 1, 2\], expected the number of moves"),
+    ({"legal_moves": lists_and_forgets}, "play", "legal_moves returned None, expected the number of moves"),
+    ({"play": plays_into_a_list}, "play", "returned a list: .*, expected a Position"),
+    ({"play": plays_nothing}, "play", r"play\(\d, take\d\) returned None, expected a Position"),
+    ({"is_over": is_over_in_words}, "play", "is_over returned a str: 'no', expected True or False"),
+    ({"final_score": scores_nothing}, "scores", "final_score is None, expected a whole number"),
+    ({"final_score": scores_by_turns}, "scores", "final_score is (-1|1), then (-1|1)"),
+    (
+        {"final_score": fails_at_the_end},
+        "scores",
+        r"ZeroDivisionError: .* \(test_conformance.py, line \d+\), in\s+0 st",
+    ),
+    ({"hash_key": hashes_in_text}, "hash", "hash_key gives .*, expected a np.uint64"),
+    ({"format_position": formats_nothing}, "text", "format_position gives None, expected a text"),
+    ({"parse_position": parses_nothing}, "text", r"parse_position\('9 stones'\) returned None, expected a Position"),
+    ({"play": plays_with_the_last_move}, "repeatable", "gives different results for the same position"),
+    ({"legal_moves": raises}, "play", "IndexError: a table is too short"),
+    ({"is_over": never_over}, "play", "legal_moves finds 0 moves, is_over says no"),
+    ({"play": changes_nothing}, "play", "goes on after max_plies = 9 plies"),
+    ({"play": gives_a_tuple}, "play", r"returned a tuple: \(np.uint8\(.\),\), expected a Position"),
+    ({"play": gives_another_type}, "play", "field 'stones' the int64"),
+    ({"play": gives_python_numbers}, "play", "field 'stones' the int"),
+    (
+        {"play": plays_with_a_memory},
+        "repeatable",
+        "play of take. gives different results for the same position: chance",
+    ),
+    ({"max_plies": 3}, "play", "goes on after max_plies = 3 plies"),
+    ({"count_moves": counts_wrongly}, "repeatable", "count_moves gives 2, there are 3"),
+    ({"final_score": scores_too_high}, "scores", "final_score 5 is outside score_bounds -1..1"),
+    ({"final_score": scores_a_fraction}, "scores", "0.5, expected a whole number"),
+    ({"hash_key": hashes_all_alike}, "hash", "0x1 stands for two positions"),
+    ({"hash_key": hashes_below_zero}, "hash", "expected 0 to 2"),
+    ({"hash_key": hashes_anew}, "hash", "gives one position"),
+    ({"format_position": formats_in_lines}, "text", "more than one line"),
+    ({"parse_position": parses_another}, "text", "reads another position"),
+    ({"parse_position": parses_with_value_errors}, "text", "expected BadInputError"),
+    ({"format_move": formats_moves_alike}, "text", "as 'take1'"),
+    ({"format_move_at": formats_alike_at, "parse_move_at": parses_at}, "text", "as 'move'"),
+    ({"format_move_at": formats_at, "parse_move_at": parses_another_at}, "text", "parse_move_at reads 0"),
+    ({"hash_key": lambda position: sound.hash_key(position)}, "facts", "lambda"),
+    ({"hash_key": lambda position: sound.hash_key(position)}, "pickling", "lambda"),
+    ({"interface_version": 0}, "facts", "interface_version is 0"),
+]
+
+
+@pytest.mark.parametrize(("change", "check", "text"), PLAIN_MUTANTS)
+def test_broken_plain_rules_are_caught(change, check, text):
+    report = check_game(Game(**{**FACTS, "name": "broken", **change}), games=20, plain=True)
+    found = failures(report)
+    assert check in found, str(report)
+    with pytest.raises(ConformanceError, match=text):
+        report.require()
+
+
+@pytest.mark.parametrize(
+    ("change", "check", "text"),
+    [
+        ({"final_score": overflows}, "final_score compiled", "plain rules give .*, compiled"),
+        ({"legal_moves": lists_by_overflow}, "legal_moves compiled", "plain rules list"),
+    ],
+)
+def test_rules_that_compile_to_something_else_are_caught(change, check, text):
+    report = check_game(Game(**{**FACTS, "name": "broken", **change}), games=20)
+    assert set(failures(report)) == {check}, str(report)
+    with pytest.raises(ConformanceError, match=text):
+        report.require()
+
+
+# ------------------------------------------------------------------------------- broken symmetries
+
+
+def transforms_half(position, symmetry):
+    image = othello_rules.transform(position, symmetry)
+    return othello_rules.Position(image.own, position.opponent)
+
+
+def transforms_from_one(position, symmetry):
+    return othello_rules.transform(position, (symmetry + 1) % 8)
+
+
+def transforms_squares_back(square: int, symmetry: int) -> int:
+    # The inverse: equal for the reflections, wrong for the two quarter turns.
+    inverse = {5: 6, 6: 5}.get(symmetry, symmetry)
+    return othello_rules.transform_square(square, inverse)
+
+
+def plays_favourites(position, move):
+    following = othello_rules.play(position, move)
+    return following if move != 19 else othello_rules.Position(following.own | np.uint64(1), following.opponent)
+
+
+def counts_own_discs(position):
+    return popcount(position.own)
+
+
+def counts_corner(position):
+    return int(position.own & np.uint64(1)) - int(position.opponent & np.uint64(1))
+
+
+def hashes_weakly(position):
+    return othello_rules.hash_key(position) | np.uint64(0xFFFF0000)
+
+
+def hashes_by_exclusive_or(position):
+    return position.own ^ (position.opponent << np.uint64(1))
+
+
+@pytest.mark.parametrize(
+    ("change", "check", "text"),
+    [
+        ({"transform": transforms_half}, "symmetries", "under symmetry 1, the legal moves d3 c4 f5 e6 become"),
+        ({"transform": transforms_from_one}, "symmetries", "symmetry 0 is not the identity"),
+        ({"transform_move": transforms_squares_back}, "symmetries", "under symmetry [56]"),
+        (
+            {"play": plays_favourites},
+            "symmetries",
+            "under symmetry ., .. becomes .., but playing and transforming do not commute|legal in the image",
+        ),
+        ({"final_score": counts_own_discs}, "scores", "for the other side"),
+        ({"final_score": counts_corner}, "symmetries", "the final score changes"),
+        ({"hash_key": hashes_weakly}, "hash", "scatters badly: in bits 16 to 31"),
+        ({"hash_key": hashes_by_exclusive_or}, "hash", "stands for two positions"),
+        ({"max_moves": 8}, "play", "expected 0 to max_moves = 8"),
+        ({"move_count": 64, "pass_move": None}, "play", "move 64 is not in range"),
+    ],
+)
+def test_broken_boards_are_caught(othello: Game, change, check, text):
+    report = check_game(evolve(othello, name="broken", **change), games=10, plain=True)
+    assert check in failures(report), str(report)
+    with pytest.raises(ConformanceError, match=text):
+        report.require()
+
+
+def test_a_counter_that_nothing_declares_is_told_with_what_would_declare_it():
+    told = failures(check_game(duel(), games=5, plain=True))
+    assert "They differ in 'quiet' alone" in told["hash"]
+    assert "let the search function reversible_plies return it" in told["hash"]
+    declared = failures(check_game(duel(reversible_plies=duel_game.reversible_plies), games=5, plain=True))
+    assert "hash" not in declared
+
+
+def test_a_failure_shows_the_position_and_how_it_came_about(othello: Game):
+    report = check_game(evolve(othello, name="broken", max_plies=3), plain=True)
+    text = failures(report)["play"]
+    assert text.splitlines()[1].endswith(" X")
+    assert len(text.splitlines()[2].removeprefix("after ").split()) == 3
+
+
+# ------------------------------------------------------------------------------ broken features, phases
+
+
+def test_broken_features_are_caught(othello_learning: Learning):
+    features = othello_learning.features
+
+    def broken(**change: Any) -> str:
+        return str(check_features(evolve(features, **change), games=3))
+
+    def writes_too_much(position, values):
+        features.write(position, values)
+        values[len(features)] = 1
+
+    def leaves_one_out(position, values):
+        kept = values[70].copy()
+        features.write(position, values)
+        values[70] = kept
+
+    assert "values are written" in broken(write=writes_too_much)
+    assert "'disc_difference' is not written" in broken(write=leaves_one_out)
+    narrow = list(features.features)
+    narrow[64] = evolve(narrow[64], high=3, value_names=())
+    assert "'mobility' is 4, expected 0 to 3" in broken(features=tuple(narrow))
+    assert features.symmetries is not None
+    wrong = features.symmetries.copy()
+    wrong[2, [0, 1]] = wrong[2, [1, 0]]
+    assert "under symmetry 2 its image" in broken(symmetries=wrong)
+    wrong[2, 1] = wrong[2, 0]
+    assert "row 2 of symmetries is no permutation" in broken(symmetries=wrong)
+    assert "expected (8, " in broken(symmetries=wrong[:4])
+
+
+def phase_too_high(position):
+    return 13
+
+
+def phase_by_corner(position):
+    return 1 if (position.own | position.opponent) & np.uint64(1) else 0
+
+
+def test_broken_phases_are_caught(othello: Game):
+    def broken(function) -> str:
+        names = tuple("abcdefghijklm")
+        return str(check_phases(Phases(game=othello, names=names, phase_of=function), games=3))
+
+    assert "gives 13, expected 0 to 12" in broken(phase_too_high)
+    assert "under symmetry" in broken(phase_by_corner)
+
+
+def test_unknown_feature_names_are_caught(othello_learning: Learning):
+    report = check_learning(evolve(othello_learning, linear=("mobility", "luck")), games=1)
+    assert "linear names unknown features: ['luck']" in failures(report)["names"]
+
+
+def test_bad_arguments():
+    with pytest.raises(BadInputError, match="at least one game"):
+        check_game(COUNTDOWN, games=0)
+
+
+def test_features_of_no_symmetry_are_skipped(othello_learning: Learning):
+    features: AtomicFeatures = evolve(othello_learning.features, symmetries=None)
+    (skipped,) = [result for result in check_features(features, games=1).results if result.skipped]
+    assert skipped.name == "features and symmetries"
+
+
+def test_parts_that_build_on_a_broken_one_are_skipped(monkeypatch):
+    broken = Game(**{**FACTS, "final_score": scores_too_high})
+    monkeypatch.setattr(plugin, "load_game", lambda name: broken)
+    reports = check_plugin("countdown", games=3)
+    assert [report.passed for report in reports] == [False, True, True, True]
+    assert str(reports[1]) == "learning of Countdown: not looked at: what it builds on breaks a promise"
+    monkeypatch.setattr(plugin, "load_game", lambda name: COUNTDOWN)
+    (rules, learning) = check_plugin("countdown", games=3, only=("learning", "rules"))
+    assert rules.passed
+    assert learning.not_looked_at == "the game gives nothing to learning"
+    assert (rules.not_looked_at, rules.passed) == ("", True)

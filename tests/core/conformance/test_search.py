@@ -1,0 +1,339 @@
+"""The conformance suite on what a game gives to the search: faster rules, optional operations, a solver, formats."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from glem.core.conformance import check_game, check_learning
+from glem.core.conformance.report import ConformanceReport
+from glem.core.errors import PluginError
+from glem.core.game.game import Game
+from glem.core.game.perft import perft
+from glem.core.game.protocols import Protocol
+from glem.core.game.solver import Solution
+from tests.core.game import plain_game as nim
+from tests.core.game.countdown_game import COUNTDOWN
+from tests.core.game.plain_game import COMPILED, PLAIN, PLAIN_LEARNING, mirror_nim
+from tests.core.game.plain_game import legal_moves as nim_legal_moves
+
+
+def failures(report: ConformanceReport) -> dict[str, str]:
+    return {result.name: "\n".join(result.failures) for result in report.results if result.failure_count}
+
+
+def lists_backwards(position, moves, start):
+    count = nim_legal_moves(position, moves, start)
+    moves[start : start + count] = np.sort(moves[start : start + count])[::-1]
+    return count
+
+
+def lists_one_less(position, moves, start):
+    return max(0, nim.legal_moves(position, moves, start) - 1)
+
+
+def plays_nothing(position, move):
+    return position
+
+
+def small_heap_moves(position, moves, start):
+    """Tactical: moves while both heaps are small, so that they come to an end."""
+    return nim_legal_moves(position, moves, start) if position.left + position.right <= 4 else 0
+
+
+def tactics_out_of_nowhere(position, moves, start):
+    moves[start] = 5
+    return 1
+
+
+def tactics_in_check_by_halves(position, moves, start):
+    return ~lists_one_less(position, moves, start)
+
+
+def tactics_by_word(position, moves, start):
+    return "none"
+
+
+def never_extends(before, move, after):
+    return 0
+
+
+def always_extends(before, move, after):
+    return 1
+
+
+def shortens(before, move, after):
+    return -1
+
+
+def hints_wildly(position, move, after):
+    return 1001
+
+
+def stones_left(position):
+    return int(position.left) + int(position.right)
+
+
+def one_ply_left(position):
+    return 1
+
+
+def loses(position):
+    return -1
+
+
+def wins(position):
+    return 1
+
+
+def never_reversible(position):
+    return 0
+
+
+def half_reversible(position):
+    return 0.5
+
+
+def never_forced(position):
+    return False
+
+
+def always_forced(position):
+    return True
+
+
+def hints_of_moves(position, move):
+    return 5 * int(move)
+
+
+def hints_wildly_before(position, move):
+    return 1001
+
+
+def never_drawn(position):
+    return False
+
+
+def drawn_when_over(position):
+    return nim.is_over(position)
+
+
+def drawn_by_number(position):
+    return 0
+
+
+SOUND = {
+    "legal_moves": lists_backwards,
+    "play": nim.play,
+    "tactical_moves": small_heap_moves,
+    "extension": never_extends,
+    "move_order": never_extends,
+    "plies_left": stones_left,
+    "no_moves_score": loses,
+    "reversible_plies": never_reversible,
+    "is_drawn": never_drawn,
+    "table_key": nim.hash_key,
+    "move_hint": hints_of_moves,
+    "must_move": never_forced,
+}
+
+
+def test_sound_search_functions_pass():
+    report = check_game(mirror_nim("searched_nim", search_functions=SOUND), games=10, plain=True)
+    assert report.passed, str(report)
+    names = [result.name for result in report.results if not result.skipped]
+    assert {"search functions", "tactical moves", "search operations"} <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("change", "check", "text"),
+    [
+        (
+            {"legal_moves": lists_one_less},
+            "search functions",
+            r"legal_moves of the search lists \[0, 1, 2, 3, 4\], the",
+        ),
+        ({"play": plays_nothing}, "search functions", "after l1 play of the search gives"),
+        ({"hash_key": stones_left}, "search functions", "hash_key of the search gives"),
+        ({"tactical_move": small_heap_moves}, "search functions", "did you mean 'tactical_moves'"),
+        ({"tactical_moves": tactics_out_of_nowhere}, "tactical moves", r"lists \[5\], which are not legal"),
+        ({"tactical_moves": tactics_in_check_by_halves}, "tactical moves", "expected all legal moves"),
+        ({"tactical_moves": tactics_by_word}, "tactical moves", "returned 'none', expected a number of moves"),
+        ({"extension": always_extends}, "search operations", "expected 0 for most: the search would never end"),
+        ({"extension": shortens}, "search operations", "extension of l1 gives -1, expected a whole number, at least 0"),
+        ({"move_order": hints_wildly}, "search operations", "gives 1001, expected a whole number, -1000 to 1000"),
+        ({"plies_left": one_ply_left}, "search operations", "plies_left gives 1, the game went on for"),
+        ({"no_moves_score": wins}, "search operations", "no_moves_score gives 1, final_score -1"),
+        ({"reversible_plies": half_reversible}, "search operations", "reversible_plies gives 0.5"),
+        ({"is_drawn": drawn_when_over}, "search operations", "is_drawn is True in a finished game with the score -1"),
+        (
+            {"move_hint": hints_wildly_before},
+            "search operations",
+            "move_hint of l1 gives 1001",
+        ),
+        ({"must_move": always_forced}, "tactical moves", "must_move gives True, tactical_moves 0"),
+        ({"is_drawn": drawn_by_number}, "search operations", "is_drawn gives 0, expected True or False"),
+    ],
+)
+def test_broken_search_functions_are_caught(change, check, text):
+    report = check_game(mirror_nim("broken", search_functions={**SOUND, **change}), games=10, plain=True)
+    found = failures(report)
+    assert set(found) == {check}, str(report)
+    assert re.search(text, found[check]), found[check]
+    if "did you mean" not in text and "for most" not in text:
+        assert "\nafter " in found[check], "the moves that led to the position are shown"
+
+
+def endless_tactics(position, moves, start):
+    moves[start] = 0
+    return 1 if not goes_round_is_over(position) else 0
+
+
+def goes_round(position, moves, start):
+    moves[start] = 0
+    return 0 if goes_round_is_over(position) else 1
+
+
+def goes_round_is_over(position):
+    return False
+
+
+def turns(position, move):
+    return nim.Position(position.right, position.left)
+
+
+def test_repetitions_are_compared_with_reversible_plies():
+    turning: dict[str, Any] = {"legal_moves": goes_round, "play": turns, "is_over": goes_round_is_over}
+    functions = {"reversible_plies": never_reversible, "tactical_moves": endless_tactics}
+    start = nim.Position(np.uint8(5), np.uint8(4))
+    game = mirror_nim("turning", **turning, search_functions=functions, initial_position=start, max_plies=7)
+    found = failures(check_game(game, games=1, plain=True))
+    assert "reversible_plies gives 0, an equal position lies 2 plies back" in found["search operations"]
+    assert "tactical moves follow each other for more than max_plies = 7 plies" in found["tactical moves"]
+
+
+# ---------------------------------------------------------------------------------------------- solvers
+
+
+class HeapSolver:
+    """Countdown: the stones modulo four tell who wins."""
+
+    def __init__(self, evaluator: Any = None, table_mb: int = 64, **defects: Any) -> None:
+        self.defects = defects
+
+    def plies_left(self, position: Any) -> int:
+        return int(self.defects.get("plies_left", position.stones))
+
+    def solve(self, position: Any, *, result_only: bool = False, **limits: Any) -> Solution:
+        stones = int(position.stones)
+        move = None if not stones else (stones % 4 or 1) - 1
+        score = 1 if stones % 4 else -1
+        if result_only:
+            return Solution(self.defects.get("result", score), move, (), 1, 0.0)
+        return Solution(
+            self.defects.get("score", score),
+            self.defects.get("move", move) if stones else None,
+            self.defects.get("variation", () if move is None else (move,)),
+            1,
+            0.0,
+            self.defects.get("exact", True),
+        )
+
+
+def test_a_sound_solver_passes():
+    report = check_game(evolve(COUNTDOWN, make_solver=HeapSolver), games=5, plain=True)
+    assert report.passed, str(report)
+    (solver,) = [result for result in report.results if result.name == "solver"]
+    assert solver.cases > 5
+
+
+@pytest.mark.parametrize(
+    ("defects", "text"),
+    [
+        ({"score": 1}, "the solver finds 1, brute force -1"),
+        ({"result": -1}, "asked for the result alone, the solver finds -1, brute force 1"),
+        ({"plies_left": 2}, "plies_left gives 2, 9 moves are possible"),
+        ({"exact": False}, "a solution without limits is not exact"),
+        ({"move": 2, "variation": ()}, r"the solver plays 2, the best moves are \['take1'\]"),
+        ({"variation": (0, 0, 0, 0, 0, 0, 0, 0, 0, 0)}, "has the move 0, which is not legal"),
+        ({"variation": (1,)}, r"the variation \(1,\) does not begin with the move 0"),
+    ],
+)
+def test_broken_solvers_are_caught(defects, text):
+    game = evolve(COUNTDOWN, make_solver=lambda **arguments: HeapSolver(**arguments, **defects))
+    found = failures(check_game(game, games=5, plain=True))
+    assert re.search(text, found["solver"]), found["solver"]
+
+
+def test_formats_stand_under_their_own_names():
+    protocol = Protocol("tock", "Talks.", lambda engine, lines, write: None)
+    game = evolve(COUNTDOWN, protocols={"Tick": protocol})
+    found = failures(check_game(game, games=1, plain=True))
+    assert "protocols['Tick'] calls itself 'tock', expected one name for both" in found["formats"]
+    assert "lower case" in found["formats"]
+
+
+# ------------------------------------------------------------------------- rules that numba cannot compile
+
+
+def test_rules_that_cannot_be_compiled_are_skipped_with_the_reason():
+    report = check_game(PLAIN, games=3)
+    assert report.passed, str(report)
+    skipped = {result.name: result.skipped for result in report.results if result.skipped}
+    for name in ("legal_moves compiled", "play compiled", "is_over compiled", "hash_key compiled"):
+        assert skipped[name].startswith("runs as plain Python: "), str(report)
+    reasons = [note for note in report.notes if "random games" not in note and "plies a game" not in note]
+    assert reasons
+    assert all(note.startswith("runs as plain Python, many times slower: ") for note in reasons)
+    assert len(set(report.notes)) == len(report.notes) > 0
+    assert str(report).splitlines()[-1] == f"  note {report.notes[-1]}"
+    learning = check_learning(PLAIN_LEARNING, games=3)
+    assert learning.passed, str(learning)
+    assert {"features compiled", "phases compiled"} <= {result.name for result in learning.results if result.skipped}
+
+
+@pytest.mark.slow
+def test_rules_that_can_be_compiled_are_compared():
+    report = check_game(evolve(COMPILED, search_functions=SOUND), games=3)
+    assert report.passed, str(report)
+    compiled = [result.name for result in report.results if result.name.endswith("compiled") and not result.skipped]
+    assert len(compiled) == 18, compiled
+
+
+# ---------------------------------------------------------------------------- too many moves in normal use
+
+
+def writes_too_many(position, moves, start):
+    for taken in range(position.stones):
+        moves[start + taken] = 0
+    return int(position.stones)
+
+
+def counts_too_many(position, moves, start):
+    return 12
+
+
+def lists_nothing(position, moves, start):
+    return None
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (writes_too_many, "raised IndexError: .*, expected 0 to max_moves = 3 moves"),
+        (counts_too_many, "returned 12, expected 0 to max_moves = 3 moves, in .*stones"),
+        (lists_nothing, "returned None"),
+    ],
+)
+def test_too_many_moves_are_noticed_without_a_check_too(function, text):
+    game: Game = evolve(COUNTDOWN, legal_moves=function)
+    with pytest.raises(PluginError, match=f"game 'countdown': legal_moves {text}"):
+        perft(game, 2, plain=True)
+    with pytest.raises(PluginError, match=f"legal_moves {text}"):
+        game.list_legal_moves(game.initial_position)
+    found = failures(check_game(game, games=1, plain=True))
+    assert "legal_moves" in found["play"]

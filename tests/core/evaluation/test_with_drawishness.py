@@ -1,0 +1,161 @@
+"""Evaluations with a drawishness of their own: what they predict, and their files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glem.core.errors import BadInputError
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.named import load_evaluation, load_value
+from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
+from glem.core.features.learning import Learning, load_learning
+from glem.core.grading.scorers.scorers import scorer_of
+from glem.core.positions.selection.selected import SelectedPositions
+from tests.core.evaluation.linear_evaluations import mobility_evaluation
+from tests.oracles.grading import distribution
+
+
+def example(learning: Learning) -> ResultEvaluation:
+    """Mobility, and a drawishness that falls with own mobility, phase by phase."""
+    phases = len(learning.phases)
+    drawishness = LinearEvaluation(
+        learning,
+        np.linspace(-2, 1, phases).astype(np.float32),
+        link=LOGISTIC,
+        linear=(learning.features.index("mobility"),),
+        linear_weights=np.full((phases, 1), -0.1, np.float32),
+    )
+    value = mobility_evaluation(learning, logistic=True)
+    return ResultEvaluation(value, drawishness, scale=1.5, provenance={"made": "by hand"})
+
+
+def positions_of(learning: Learning) -> Any:
+    """Some positions of the sample that comes with the game."""
+    assert learning.sample is not None
+    return learning.sample().select(slice(0, 200)).positions
+
+
+def test_prediction_is_that_of_both_parts(othello_learning: Learning) -> None:
+    evaluation = example(othello_learning)
+    positions = positions_of(othello_learning)
+    value, drawishness = evaluation.predict(positions)
+    assert LOGISTIC(value) == pytest.approx(evaluation.value.predict(positions).astype(np.float64), abs=1e-6)
+    assert drawishness == pytest.approx(evaluation.drawishness.predict(positions).astype(np.float64), abs=1e-6)
+    probabilities = evaluation.distribution(positions)
+    assert probabilities.shape == (200, 3)
+    assert probabilities.sum(axis=1) == pytest.approx(np.ones(200))
+    for row in (0, 50, 199):
+        wanted = distribution(float(value[row]), 1.5, float(drawishness[row]))
+        assert probabilities[row] == pytest.approx([float(wanted[result]) for result in (1, 0, -1)])
+
+
+def test_a_constant_drawishness_is_the_one_given(othello_learning: Learning) -> None:
+    value = mobility_evaluation(othello_learning, logistic=True)
+    evaluation = ResultEvaluation.with_constant_drawishness(value, 0.92, scale=2.0)
+    assert evaluation.predict(positions_of(othello_learning))[1] == pytest.approx(np.full(200, 0.92), abs=1e-6)
+    for wrong in (0.0, 1.0, float("nan")):
+        with pytest.raises(BadInputError, match="above 0 and below 1"):
+            ResultEvaluation.with_constant_drawishness(value, wrong)
+
+
+def test_files_keep_everything(othello_learning: Learning, tmp_path: Path) -> None:
+    evaluation = example(othello_learning)
+    path = tmp_path / "result.npz"
+    evaluation.save(path)
+    loaded = load_evaluation(path)
+    assert isinstance(loaded, ResultEvaluation)
+    assert (loaded.scale, loaded.provenance) == (1.5, {"made": "by hand"})
+    positions = positions_of(othello_learning)
+    assert (loaded.distribution(positions) == evaluation.distribution(positions)).all()
+
+
+def test_whoever_wants_an_evaluation_gets_the_value(othello_learning: Learning, tmp_path: Path) -> None:
+    path = tmp_path / "result.npz"
+    evaluation = example(othello_learning)
+    evaluation.save(path)
+    positions = positions_of(othello_learning)
+    wanted = evaluation.value.predict(positions)
+    assert (load_value(path).predict(positions) == wanted).all()
+    with pytest.raises(BadInputError, match="with a drawishness"):
+        LinearEvaluation.load(path)
+    game = othello_learning.game
+    assert (load_value(str(path), game).predict(positions) == wanted).all()
+    assert isinstance(load_evaluation(str(path), game), ResultEvaluation)
+    assert value_part(evaluation) is evaluation.value
+    plain = tmp_path / "plain.npz"
+    evaluation.value.save(plain)
+    assert isinstance(load_evaluation(plain), LinearEvaluation)
+    with pytest.raises(BadInputError, match="without a drawishness"):
+        ResultEvaluation.load(plain)
+
+
+def test_grading_uses_both_parts(othello_learning: Learning, tmp_path: Path) -> None:
+    path = tmp_path / "result.npz"
+    evaluation = example(othello_learning)
+    evaluation.save(path)
+    positions = positions_of(othello_learning)
+    value, drawishness = evaluation.predict(positions)
+    graded = scorer_of(othello_learning.game, str(path)).predict(SelectedPositions.from_positions(positions))
+    assert graded.unit == "log odds"
+    assert graded.value == pytest.approx(value)
+    assert graded.drawishness == pytest.approx(drawishness)
+
+
+def test_parts_that_do_not_belong_together_are_refused(othello_learning: Learning) -> None:
+    good = example(othello_learning)
+    with pytest.raises(BadInputError, match="identity link"):
+        ResultEvaluation(mobility_evaluation(othello_learning), good.drawishness)
+    other = load_learning("connect_four")
+    strange = LinearEvaluation(other, np.zeros(len(other.phases), np.float32), link=LOGISTIC)
+    with pytest.raises(BadInputError, match="connect_four"):
+        ResultEvaluation(good.value, strange)
+    for scale in (0.0, -1.0, float("inf"), float("nan")):
+        with pytest.raises(BadInputError, match="positive and finite"):
+            ResultEvaluation(good.value, good.drawishness, scale)
+
+
+def _with_header(path: Path, change: dict[str, Any]) -> None:
+    with np.load(path) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    header = json.loads(arrays["header"].tobytes())
+    header.update(change)
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez(path, **arrays)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"format": "another"}, "not that of a glem result evaluation"),
+        ({"value": None}, "no glem evaluation file"),
+        ({"drawishness": {}}, "no glem evaluation file"),
+        ({"scale": -1}, "positive"),
+        ({"scale": None}, "no glem result evaluation"),
+        ({"provenance": 3}, "no glem result evaluation"),
+        ({"sha256": ""}, "checksum"),
+    ],
+)
+def test_damaged_files_are_explained(
+    othello_learning: Learning, tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    path = tmp_path / "result.npz"
+    example(othello_learning).save(path)
+    _with_header(path, change)
+    with pytest.raises(BadInputError, match=words) as found:
+        load_evaluation(path)
+    assert "result.npz" in str(found.value)
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="no such file"):
+        load_evaluation(tmp_path / "missing.npz")
+    text = tmp_path / "text.npz"
+    text.write_text("no archive")
+    with pytest.raises(BadInputError, match=r"text\.npz"):
+        load_evaluation(text)

@@ -1,0 +1,153 @@
+"""Every reader against thousands of damaged files: ``python -m tests.core.files.fuzz --mutations 10000``.
+
+Whatever is done to a file, its reader refuses it with an error of glem's that names the file, or reads what a naive
+reader finds in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from attrs import define, field
+
+from glem.core.errors import GlemError
+from tests.core.files.fuzzed_readers import Reader, readers
+from tests.core.files.mutations import bytes_changed
+
+_MEMORY = 4 << 30
+_SECONDS = 30
+_HEADER = ("reader", "tried", "refused", "accepted", "equal", "different", "tracebacks", "MB", "seconds")
+
+
+@define
+class Outcome:
+    """What became of the damaged files of one reader; ``failures`` are the content and what happened."""
+
+    name: str
+    tried: int = 0
+    refused: int = 0
+    accepted: int = 0
+    equal: int = 0
+    longest: float = 0.0
+    memory: float = 0.0
+    tracebacks: list[tuple[bytes, str]] = field(factory=list)
+    different: list[tuple[bytes, str]] = field(factory=list)
+
+    def row(self) -> list[Any]:
+        """Figures, in the order of the table."""
+        counts = (self.tried, self.refused, self.accepted, self.equal, len(self.different), len(self.tracebacks))
+        return [self.name, *counts, round(self.memory, 1), round(self.longest, 2)]
+
+
+def damaged_contents(reader: Reader, count: int, seed: int = 1) -> Iterator[bytes]:
+    """Damage a good file, half of the time its bytes."""
+    chance = random.Random(zlib.crc32(reader.name.encode()) + seed)
+    for number in range(count):
+        yield (reader.change if number % 2 else bytes_changed)(reader.content, chance)
+
+
+def tried(reader: Reader, count: int, folder: Path, seed: int = 1) -> Outcome:
+    """Let a reader read damaged files."""
+    outcome = Outcome(reader.name)
+    path = folder / f"{reader.name.replace(' ', '-')}{reader.suffix}"
+    path.write_bytes(reader.content)
+    assert reader.right(reader.content, reader.read(path)), f"{reader.name}: the good file is read wrongly"
+    signal.signal(signal.SIGALRM, _alarm)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for content in damaged_contents(reader, count, seed):
+        path.write_bytes(content)
+        outcome.tried += 1
+        begin = time.perf_counter()
+        signal.alarm(_SECONDS)
+        try:
+            found = reader.read(path)
+        except GlemError as error:
+            outcome.refused += 1
+            if path.name.partition(".")[0] not in str(error):
+                outcome.tracebacks.append((content, f"the error does not name the file: {error}"))
+            continue
+        except BaseException:  # noqa: BLE001 - the point of it all
+            outcome.tracebacks.append((content, traceback.format_exc()))
+            continue
+        finally:
+            signal.alarm(0)
+            outcome.longest = max(outcome.longest, time.perf_counter() - begin)
+        outcome.memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+        outcome.accepted += 1
+        try:
+            right, why = reader.right(content, found), repr(found)
+            if right is None:
+                continue
+        except Exception:  # noqa: BLE001 - the naive reader does not get through it
+            right, why = False, f"{found!r}\n{traceback.format_exc()}"
+        if right:
+            outcome.equal += 1
+        else:
+            outcome.different.append((content, why))
+    outcome.memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    return outcome
+
+
+def _alarm(*_: Any) -> None:
+    raise TimeoutError("too slow")
+
+
+def _one(name: str, count: int, seed: int, keep: Path | None) -> None:
+    """Try one reader within bounds, and print its row."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        reader = next(known for known in readers(folder) if known.name == name)
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + _MEMORY, used + _MEMORY))
+        outcome = tried(reader, count, folder, seed)
+    print(json.dumps(outcome.row()), flush=True)
+    for kind in ("tracebacks", "different"):
+        for number, (content, why) in enumerate(getattr(outcome, kind)[:40]):
+            if keep is not None:
+                file = keep / f"{name.replace(' ', '-')}-{kind}-{number}"
+                file.with_suffix(reader.suffix).write_bytes(content)
+                file.with_suffix(".why").write_text(why[:20_000], errors="replace")
+
+
+def main() -> None:
+    """Try all readers, each in a process of its own, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mutations", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--reader", action="append", help="only this one")
+    parser.add_argument("--keep", type=Path, help="folder for the files that were read wrongly")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.inside:
+        _one(chosen.reader[0], chosen.mutations, chosen.seed, chosen.keep)
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        names = chosen.reader or [reader.name for reader in readers(Path(scratch))]
+    print("| " + " | ".join(_HEADER) + " |\n|" + "---|" * len(_HEADER), flush=True)
+    failed = False
+    for name in names:
+        command = [sys.executable, "-m", "tests.core.files.fuzz", "--inside", "--reader", name]
+        command += ["--seed", str(chosen.seed)]
+        command += ["--mutations", str(chosen.mutations), *(["--keep", str(chosen.keep)] if chosen.keep else [])]
+        ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        row = json.loads(ended.stdout) if ended.returncode == 0 else [name, f"ended with {ended.returncode}", *[""] * 7]
+        failed = failed or ended.returncode != 0 or row[5] > 0 or row[6] > 0
+        print("| " + " | ".join(map(str, row)) + " |", flush=True)
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,307 @@
+"""Every reader of files, with a good file for it and a naive reading to compare with."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+from attrs import define
+
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
+from glem.core.configurations.mining.generation import _PART
+from glem.core.evaluation.links import IDENTITY
+from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.features.learning import load_learning
+from glem.core.files.archives import ArchiveFormat
+from glem.core.files.packed import open_packed
+from glem.core.fitting.fitters import FileCheckpoint, FitResult
+from glem.core.fitting.phases import PhaseWeights
+from glem.core.game.game import load_game
+from glem.core.grading.changes import read_candidates
+from glem.core.grading.experiments.power import _kept
+from glem.core.grading.experiments.strength import read_ratings
+from glem.core.grading.trials import Verdict
+from glem.core.positions.writing import write_games
+from glem.core.search.probcut import CHECKS, ProbCut
+from glem.core.tasks.chunked_work import claim_folder
+from glem.core.tasks.journal import Journal, read_journal
+from glem.core.tournament.tournament import read_games, run_tournament
+from tests.core.evaluation.linear_evaluations import mobility_evaluation
+from tests.core.files import mutations
+from tests.core.files.mutations import Mutation
+from tests.core.files.naive_readings import (
+    BOOK,
+    TRANSCRIPT,
+    read_columns,
+    read_evaluation,
+    read_game_records,
+    read_moves,
+    read_packed,
+    read_scored,
+    read_scores,
+    read_starts,
+    right_arrays,
+    right_columns,
+    right_games,
+    right_journal,
+    right_lines,
+    right_moves,
+    right_obf,
+    right_pgn,
+    right_positions,
+    right_scores,
+    right_starts,
+    right_table,
+    right_unpacked,
+    right_wthor,
+    unpacked_by_zstandard,
+)
+from tests.core.grading.random_games import random_records
+from tests.core.tournament.tournament_examples import QUICK, quick_tournament
+from tests.oracles import wthor
+
+PGN = b"""[Event "A"]\n[White "=B"]\n[Black "[red]C"]\n[Result "1-0"]\n
+1. e4 {[%eval 0.3]} e5 2. Qh5 (2. Nf3 Nc6) Nc6 3. Bc4 Nf6?? $4 4. Qxf7# 1-0\n
+[Event "D"]\n[FEN "4k3/P7/8/8/8/8/8/4K3 w - - 0 1"]\n[SetUp "1"]\n[Result "1/2-1/2"]\n
+1. a8=Q+ Kd7 2. Qb7+ ; a comment\nKe6 3. O-O 1/2-1/2\n
+[Event "E"]\n[Result "*"]\n\n1. d4 d5 2. c4 e6 {x} 3. Nc3 *\n""".replace(b" 3. O-O", b"")
+FENS = b"""# openings\nrnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1
+rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2
+r3k2r/8/8/3pP3/8/8/8/R3K2R w KQkq d6 0 3\n4k3/P7/8/8/8/8/8/4K3 w - - 0 1\n"""
+OBF = b"""---------------------------OX------XO--------------------------- X; D3:+4; C4:-2;
+---------------------------OX------XO--------------------------- O; E3:+0;\n"""
+POSITIONS = b"""--XXXXX--OOOXX-O-OOOXXOX-OXOXXOXOXXXOXOXOXXXXOXO-XXOOOXX-OOOOXX- O 18
+---------------------------OX------XO--------------------------- X -3\n"""
+
+
+@define(frozen=True)
+class Reader:
+    """A reader, a good file, how it is damaged, and whether what was read of a file's content is right.
+
+    None stands for a file that only the naive reader finds wrong.
+    """
+
+    name: str
+    suffix: str
+    content: bytes
+    read: Callable[[Path], Any]
+    change: Mutation
+    right: Callable[[bytes, Any], bool | None]
+
+
+# ------------------------------------------------------------------------------------------- the readers
+
+
+def readers(folder: Path) -> Iterator[Reader]:
+    """All readers, one after the other; good files are written into a folder."""
+    yield from _text_readers(folder)
+    yield from _learned_readers(folder)
+    yield from _work_readers(folder)
+
+
+def _text_readers(folder: Path) -> Iterator[Reader]:
+    othello, chess_game = load_game("othello"), load_game("chess")
+    texts, of_bytes = mutations.fields_changed, mutations.bytes_changed
+    records = random_records(othello, 3)
+    lines = [records.moves_of(number).tolist() for number in range(len(records))]
+    discs = [int(score + 64) // 2 for score in records.score]
+    files = wthor.games_file([wthor.game_record(moves, count) for moves, count in zip(lines, discs, strict=True)])
+    yield Reader("WTHOR", ".wtb", files, read_game_records(othello), of_bytes, right_wthor)
+    names = [" ".join(othello.format_move(move) for move in moves) for moves in lines]
+    transcripts = "".join(f"{name} {score:g}\n" for name, score in zip(names, records.score, strict=True)).encode()
+    yield Reader("transcripts", ".txt", transcripts, read_game_records(othello), texts, right_lines(TRANSCRIPT))
+    yield Reader("opening moves", ".txt", b"f5 d6 c3\nf5 f6\n", read_moves, texts, right_moves)
+    book = b"+f5-d6+c3-d3+c4:\n+f5-f6+e6-f4: +04 10\n".replace(b" +04 10", b"")
+    yield Reader("logbook", ".gam", book, read_game_records(othello), texts, right_lines(BOOK))
+    table = "name,game_moves,winner\n=x,f5d6c3,\n" + "".join(
+        f"@y,{name.replace(' ', '')},{score:g}\n" for name, score in zip(names, records.score, strict=True)
+    )
+    yield Reader("games in CSV", ".csv", table.encode(), read_game_records(othello), texts, right_table)
+    write_games(othello, folder / "good.games", records)
+    games = (folder / "good.games").read_bytes()
+    yield Reader("games", ".games", games, read_game_records(othello), texts, right_games)
+    yield Reader("PGN", ".pgn", PGN, read_game_records(chess_game), texts, right_pgn)
+    yield Reader("FEN list", ".epd", FENS, read_starts, texts, right_starts)
+    yield Reader("OBF", ".obf", OBF, read_scored, texts, right_obf)
+    yield Reader("scored positions", ".txt", POSITIONS, read_scored, texts, right_positions)
+    scores = b"file,game,ply,score\n=a,1,0,0.5\n-b,1,1,-3\n,2,7,\n"
+    yield Reader("score file", ".csv", scores, read_scores, texts, right_scores)
+    packed = gzip.compress(games, mtime=0)
+    yield Reader("gzip", ".gz", packed, read_packed, of_bytes, right_unpacked(gzip.decompress))
+    yield Reader("xz", ".xz", lzma.compress(games), read_packed, of_bytes, right_unpacked(lzma.decompress))
+    with open_packed(folder / "good.zst") as file:
+        file.write(games)
+    whole = (folder / "good.zst").read_bytes()
+    yield Reader("Zstandard", ".zst", whole, read_packed, of_bytes, right_unpacked(unpacked_by_zstandard))
+    yield Reader(
+        "scores in .csv.gz",
+        ".csv.gz",
+        gzip.compress(scores, mtime=0),
+        read_scores,
+        of_bytes,
+        lambda content, found: right_scores(gzip.decompress(content), found),
+    )
+
+
+def _learned_readers(folder: Path) -> Iterator[Reader]:
+    learning = load_learning("othello")
+    arrays = mutations.arrays_changed
+    path = folder / "good.parquet"
+    assert learning.sample is not None
+    learning.sample().select(slice(0, 40)).write(path)
+    yield Reader("positions", ".parquet", path.read_bytes(), read_columns, mutations.table_changed, right_columns)
+    path = folder / "good.npz"
+    value = mobility_evaluation(learning, logistic=True)
+    value.save(path)
+    yield Reader("evaluation", ".npz", path.read_bytes(), read_evaluation, arrays, right_arrays)
+    ResultEvaluation(value, value, scale=1.5, provenance={"made": "by hand"}).save(path)
+    yield Reader("result evaluation", ".npz", path.read_bytes(), read_evaluation, arrays, right_arrays)
+    relations = [(feature, 0) for feature in range(6)] + [(6, 1), (6, 2)]
+    table = RelationTable(*np.array(relations).T)
+    ConfigurationSet.from_relations(table, [[0, 1], [1, 2, 3], [7]], [3, 2, 1], 10).save(path)
+    yield Reader("configurations", ".npz", path.read_bytes(), _read_configurations, arrays, right_arrays)
+    shape = (3, 4, CHECKS)
+    depths = np.tile(np.array([[-1], [-1], [0], [1]]), (1, CHECKS))
+    ProbCut(
+        "othello",
+        ("a", "b", "c"),
+        "discs",
+        depths,
+        np.ones(shape),
+        np.zeros(shape),
+        np.ones(shape),
+        np.ones(shape, int),
+    ).save(path)
+    yield Reader("probcut", ".npz", path.read_bytes(), _read_probcut, arrays, right_arrays)
+    changes = b"# changes\nscale mobility 1.2\ndrop corners in phase 3\ntwo: scale a 2; drop b\n"
+    yield Reader(
+        "changes",
+        ".txt",
+        changes,
+        read_candidates,
+        mutations.fields_changed,
+        lambda content, found: (
+            [change.text for change in found]
+            == [text for line in content.decode().splitlines() if (text := line.partition("#")[0].strip())]
+        ),
+    )
+    ratings = json.dumps({"ratings": [{"name": "a", "elo": 3.5}, {"name": "=b", "elo": -3.5}, {"name": "c", "elo": 0}]})
+    yield Reader(
+        "ratings",
+        ".json",
+        ratings.encode(),
+        read_ratings,
+        mutations.json_changed,
+        lambda content, found: found == {str(entry["name"]): entry["elo"] for entry in json.loads(content)["ratings"]},
+    )
+
+
+def _read_configurations(path: Path) -> Any:
+    found = ConfigurationSet.load(path)
+    table = {"table_features": found.table.features, "table_values": found.table.values}
+    return {**table, "relations": found.relations, "sizes": found.sizes, "match_counts": found.match_counts}
+
+
+def _read_probcut(path: Path) -> Any:
+    found = ProbCut.load(path)
+    return {name: getattr(found, name) for name in ("check_depths", "slopes", "offsets", "deviations", "counts")}
+
+
+def _work_readers(folder: Path) -> Iterator[Reader]:
+    arrays, lines = mutations.arrays_changed, mutations.json_lines_changed
+    FileCheckpoint(folder / "fit.npz", "f").save({"parameters": np.arange(5.0), "norm": np.array(2.0)})
+    yield Reader(
+        "fit checkpoint",
+        ".npz",
+        (folder / "fit.npz").read_bytes(),
+        lambda path: FileCheckpoint(path, "f").load(),
+        arrays,
+        right_arrays,
+    )
+    result = FitResult("descent", True, "done", np.arange(3.0), np.arange(3.0), 2, 5, 10.0)
+    ones = np.ones((2, 3))
+    PhaseWeights(ones[:, 0], ones, ones, ones, ones, IDENTITY, (result, result)).save(folder / "w.npz")
+    yield Reader("fitted weights", ".npz", (folder / "w.npz").read_bytes(), _read_weights, arrays, right_arrays)
+    results = ArchiveFormat("glem results", version=1, required=(), optional=None, packed=False)
+    results.write(folder / "r.npz", {}, {"label": np.arange(4.0)})
+    yield Reader(
+        "results of tasks",
+        ".npz",
+        (folder / "r.npz").read_bytes(),
+        lambda path: results.read(path)[1],
+        arrays,
+        right_arrays,
+    )
+    settings = {"minimum": 3, "sizes": [1, 2], "data": "x"}
+    part = {"relation": np.arange(3, dtype=np.uint16), "depth": np.ones(3, np.uint8), "matches": np.ones(3, np.uint32)}
+    _PART.write(folder / "part.npz", {}, part)
+    yield Reader(
+        "mining part",
+        ".npz",
+        (folder / "part.npz").read_bytes(),
+        lambda path: _PART.read(path)[1],
+        arrays,
+        right_arrays,
+    )
+    (folder / "claimed").mkdir()
+    claim_folder(folder / "claimed", settings)
+    mark = (folder / "claimed" / "work.json").read_bytes()
+    yield Reader(
+        "work.json", ".json", mark, _read_mark(settings), mutations.json_changed, lambda content, found: content == mark
+    )
+    record = folder / "record.jsonl"
+    run_tournament(quick_tournament(load_game("othello"), *QUICK[:2], pairs=1), record)
+    yield Reader("tournament", ".jsonl", record.read_bytes(), _read_tournament, lines, right_journal)
+    verdict = Verdict(1, "a", "scale a 2", "b", *(0.5,) * 7, True, 1.0, None, 10, 3, 0.1)  # type: ignore[arg-type]
+    for kind, written, parse in (
+        (
+            "power experiment",
+            {"name": "a", "limit": None, "value": [0.5, "nan"], "drawishness": None, "seconds": 0.1},
+            _values,
+        ),
+        ("learning", attrs.asdict(verdict), lambda found: attrs.asdict(Verdict.from_json(found))),
+    ):
+        path = folder / f"{kind}.jsonl"
+        with Journal(path, kind, {"a": 1}) as journal:
+            journal.append(written)
+            journal.append(written)
+        yield Reader(
+            f"journal of {kind}", ".jsonl", path.read_bytes(), _read_records(kind, parse), lines, right_journal
+        )
+
+
+def _values(found: Any) -> Any:
+    (name, limit), values = _kept(found, 2)
+    return {"name": name, "limit": limit, **values.as_record()}
+
+
+def _read_records(kind: str, parse: Callable[[Any], Any]) -> Callable[[Path], Any]:
+    return lambda path: list(read_journal(path, kind, parse)[1])
+
+
+def _read_tournament(path: Path) -> Any:
+    game, _, games = read_games(path)
+    return [json.loads(json.dumps(played.to_json(game))) for played in games]
+
+
+def _read_weights(path: Path) -> Any:
+    found = PhaseWeights.load(path, IDENTITY)
+    return {name: getattr(found, name) for name in ("bias", "patterns", "configurations", "linear", "match_counts")}
+
+
+def _beside(path: Path, name: str) -> Path:
+    """Folder that holds a copy of a file under another name."""
+    folder = path.with_name(f"{path.name}.work")
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_bytes(path.read_bytes())
+    return folder
+
+
+def _read_mark(settings: Any) -> Callable[[Path], Any]:
+    return lambda path: claim_folder(_beside(path, "work.json"), settings)

@@ -1,0 +1,337 @@
+"""Fitters against dense solutions; checkpoints, early stopping, phases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import define
+from scipy.optimize import minimize
+from sklearn.base import clone
+
+from glem.core.errors import BadInputError
+from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
+from glem.core.features.learning import Learning
+from glem.core.fitting.conjugate import ConjugateGradient
+from glem.core.fitting.count_rules import CountRules
+from glem.core.fitting.descent import GradientDescent
+from glem.core.fitting.fitters import FileCheckpoint, Fitter
+from glem.core.fitting.least_squares_problem import LeastSquares, Source
+from glem.core.fitting.phases import fit_phases
+from tests.core.fitting.fitting_problems import PHASES, Small, small_design
+from tests.oracles.fitting import descent, least_squares, objective, predicted
+
+FITTERS = [GradientDescent(iterations=25, checkpoint_every=4), ConjugateGradient(iterations=25, refresh_every=4)]
+
+
+@pytest.fixture(scope="module")
+def small(othello_learning: Learning) -> Small:
+    return small_design(othello_learning.features)
+
+
+@pytest.fixture(scope="module")
+def labels(small: Small) -> Any:
+    """Scores that the items explain in part."""
+    generator = np.random.default_rng(1)
+    truth = generator.normal(size=small.matrix.shape[1])
+    return (small.matrix @ truth + generator.normal(size=len(small.matrix)) * 3).astype(np.float32)
+
+
+def results(labels: Any) -> Any:
+    """Labels for the logistic link."""
+    return (0.5 + 0.4 * np.tanh(labels / 10)).astype(np.float32)
+
+
+def unfitted(fitter: Fitter) -> Fitter:
+    """A copy of the settings; scikit-learn's annotations expect lists of estimators, too."""
+    copy: Any = clone(fitter)
+    return copy
+
+
+def penalties(small: Small, l2: float) -> Any:
+    penalty = np.full(small.matrix.shape[1], l2)
+    penalty[small.design.layout.linear_start :] = 0
+    return penalty
+
+
+# ------------------------------------------------------------------------------------------------ solutions
+
+
+def test_conjugate_gradient_solves_the_normal_equations(small: Small, labels: Any) -> None:
+    rows = small.phases == 1
+    problem = LeastSquares(small.design, labels, l2=2.0, targets=[(Source(1, 1.0),)])
+    fitter = ConjugateGradient(iterations=300, tolerance=1e-5).fit(problem)
+    expected = least_squares(small.matrix[rows], labels[rows], np.ones(rows.sum()), penalties(small, 2.0))
+    assert fitter.result_.converged
+    assert fitter.result_.reason == "the gradient vanishes"
+    np.testing.assert_allclose(fitter.parameters_, expected, atol=2e-3)
+    errors = fitter.result_.training_errors
+    assert errors[-1] == pytest.approx(np.mean((labels[rows] - small.matrix[rows] @ expected) ** 2), rel=1e-4)
+
+
+def test_without_penalty_the_predictions_agree(small: Small, labels: Any) -> None:
+    row_weights = np.random.default_rng(2).uniform(0.5, 2, len(labels))
+    weights = fit_phases(
+        small.design, labels, weights=row_weights, fitter=ConjugateGradient(iterations=400, tolerance=1e-6)
+    )
+    found = predicted(small.design, weights)
+    for phase in range(PHASES):
+        rows = small.phases == phase
+        solution = least_squares(small.matrix[rows], labels[rows], row_weights[rows], penalties(small, 0.0))
+        np.testing.assert_allclose(found[rows], small.matrix[rows] @ solution, atol=0.02)
+
+
+@pytest.mark.parametrize("link", [LOGISTIC, scaled_sigmoid(2.0)], ids=lambda link: link.name)
+def test_conjugate_gradient_with_a_sigmoid_link(small: Small, labels: Any, link: Link) -> None:
+    rows = small.phases == 0
+    targets = results(labels) * np.float32(link.span) + np.float32(link.low)
+    problem = LeastSquares(small.design, targets, link=link, l2=0.05, targets=[(Source(0, 1.0),)])
+    fitter = ConjugateGradient(iterations=2000, tolerance=1e-5).fit(problem)
+    arguments = (
+        small.matrix[rows],
+        targets[rows].astype(np.float64),
+        np.ones(rows.sum()),
+        penalties(small, 0.05),
+        link,
+    )
+
+    def gradient(weights: Any) -> Any:
+        sums = arguments[0] @ weights
+        return -2 * arguments[0].T @ (link.derivative(sums) * (arguments[1] - link(sums))) + 2 * arguments[3] * weights
+
+    best = minimize(
+        lambda weights: objective(*arguments, weights),
+        np.zeros(small.matrix.shape[1]),
+        jac=gradient,
+        method="L-BFGS-B",
+        options={"maxiter": 5000, "ftol": 1e-14, "gtol": 1e-8},
+    )
+    assert fitter.result_.converged
+    assert objective(*arguments, fitter.parameters_) == pytest.approx(best.fun, rel=1e-4)
+
+
+@pytest.mark.parametrize("link", [IDENTITY, LOGISTIC], ids=lambda link: link.name)
+def test_descent_is_the_papers(small: Small, labels: Any, link: Link) -> None:
+    rows = small.phases == 3
+    targets = labels if link == IDENTITY else results(labels)
+    step_size = 0.01 if link == IDENTITY else 0.15
+    problem = LeastSquares(small.design, targets, link=link, targets=[(Source(3, 1.0),)])
+    fitter = GradientDescent(step_size=step_size, momentum=0.7, iterations=40).fit(problem)
+    expected = descent(small.matrix[rows], targets[rows].astype(np.float64), link, step_size, 0.7, 40)
+    np.testing.assert_allclose(fitter.result_.training_errors, expected, rtol=1e-4)
+    assert expected[-1] < 0.8 * expected[0]
+    assert not fitter.result_.converged
+
+
+def test_default_step_size_converges(small: Small, labels: Any) -> None:
+    problem = LeastSquares(small.design, labels)
+    errors = GradientDescent(iterations=200).fit(problem).result_.training_errors
+    floor = ConjugateGradient(iterations=300).fit(problem).result_.training_errors[-1]
+    assert floor <= errors[-1] < floor + 0.2 * (errors[0] - floor)
+    with pytest.raises(BadInputError, match="diverges with step size 3"):
+        GradientDescent(step_size=3.0, iterations=2000).fit(problem)
+
+
+def test_tolerance_and_start(small: Small, labels: Any) -> None:
+    problem = LeastSquares(small.design, labels)
+    descended = GradientDescent(iterations=5000, tolerance=1e-3).fit(problem)
+    assert descended.result_.reason == "the training error no longer improves"
+    again = ConjugateGradient(iterations=3).fit(problem, start=descended.parameters_)
+    assert again.result_.training_errors[0] == pytest.approx(descended.result_.training_errors[-1], rel=1e-5)
+    with pytest.raises(BadInputError, match="start is"):
+        ConjugateGradient().fit(problem, start=np.zeros(3))
+
+
+# ------------------------------------------------------------------------------------------------ manners
+
+
+@pytest.mark.parametrize("fitter", FITTERS, ids=lambda fitter: type(fitter).__name__)
+def test_fitters_have_the_manners_of_estimators(fitter: Fitter, small: Small, labels: Any) -> None:
+    copy = unfitted(fitter)
+    assert copy is not fitter
+    assert copy.get_params() == fitter.get_params()
+    assert copy.set_params(iterations=7).get_params()["iterations"] == 7
+    assert copy.fit(LeastSquares(small.design, labels)) is copy
+    assert copy.result_.iterations == 7
+    assert repr(copy).startswith(f"{type(fitter).__name__}(") and "iterations=7" in repr(copy)
+    assert "7 iterations, the limit on iterations" in str(copy.result_)
+    with pytest.raises(BadInputError, match="has no parameter 'depth'"):
+        copy.set_params(depth=3)
+
+
+@pytest.mark.parametrize("fitter", FITTERS, ids=lambda fitter: type(fitter).__name__)
+def test_early_stopping_keeps_the_best_weights(fitter: Fitter, small: Small, labels: Any) -> None:
+    held = np.random.default_rng(3).random(len(labels)) < 0.5
+    problem = LeastSquares(small.design, labels, held_out=held)
+    fitted = unfitted(fitter).set_params(iterations=400, patience=3).fit(problem)
+    held_errors = fitted.result_.held_out_errors
+    assert fitted.result_.reason == "the held-out error no longer improves"
+    assert fitted.result_.best_iteration == int(np.argmin(held_errors)) == fitted.result_.iterations - 3
+    assert problem.errors_and_gradient(fitted.parameters_)[0].held_out == pytest.approx(held_errors.min(), rel=1e-4)
+    assert "on held-out positions" in str(fitted.result_)
+    assert fitted.result_.improved
+
+
+@pytest.mark.parametrize("fitter", FITTERS, ids=lambda fitter: type(fitter).__name__)
+@pytest.mark.parametrize("patience", [2, None])
+def test_a_start_that_no_iteration_betters_is_told(
+    fitter: Fitter, small: Small, labels: Any, patience: int | None
+) -> None:
+    held = np.random.default_rng(3).random(len(labels)) < 0.5
+    # What is learned from one half is wrong for the other.
+    opposed = np.where(held, -labels, labels)
+    problem = LeastSquares(small.design, opposed, held_out=held)
+    fitted = unfitted(fitter).set_params(patience=patience).fit(problem)
+    assert fitted.result_.iterations > 0
+    assert fitted.result_.best_iteration == 0
+    assert not fitted.parameters_.any()
+    assert not fitted.result_.improved
+    assert not fitted.result_.converged
+    assert fitted.result_.reason == "the held-out error never improved: all weights stay as at the start"
+
+
+# ------------------------------------------------------------------------------------------------ checkpoints
+
+
+class KilledError(Exception):
+    """Stands for a kill in the middle of a fit."""
+
+
+@define
+class KillingCheckpoint:
+    """Dies right after a number of saves."""
+
+    inner: FileCheckpoint
+    saves: int
+
+    def save(self, state: Mapping[str, Any]) -> None:
+        self.inner.save(state)
+        self.saves -= 1
+        if self.saves == 0:
+            raise KilledError
+
+    def load(self) -> dict[str, Any] | None:
+        return self.inner.load()
+
+
+@pytest.mark.parametrize("fitter", FITTERS, ids=lambda fitter: type(fitter).__name__)
+@pytest.mark.parametrize("link", [IDENTITY, LOGISTIC], ids=lambda link: link.name)
+def test_a_killed_fit_resumes_to_the_same_result(
+    fitter: Fitter, link: Link, small: Small, labels: Any, tmp_path: Path
+) -> None:
+    held = np.random.default_rng(4).random(len(labels)) < 0.2
+    targets = labels if link == IDENTITY else results(labels)
+    problem = LeastSquares(small.design, targets, held_out=held, link=link, l2=0.5)
+    whole = unfitted(fitter).fit(problem)
+    checkpoint = FileCheckpoint(tmp_path / "fit.npz", problem.fingerprint)
+    for saves in (1, 2):
+        with pytest.raises(KilledError):
+            unfitted(fitter).fit(problem, checkpoint=KillingCheckpoint(checkpoint, saves))
+    resumed = unfitted(fitter).fit(problem, checkpoint=checkpoint)
+    np.testing.assert_array_equal(resumed.parameters_, whole.parameters_)
+    np.testing.assert_array_equal(resumed.result_.training_errors, whole.result_.training_errors)
+    np.testing.assert_array_equal(resumed.result_.held_out_errors, whole.result_.held_out_errors)
+
+
+def test_foreign_and_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "fit.npz"
+    FileCheckpoint(path, "one").save({"parameters": np.arange(3)})
+    assert FileCheckpoint(path, "one").load() is not None
+    with pytest.raises(BadInputError, match="belongs to a fit of other positions"):
+        FileCheckpoint(path, "two").load()
+    content = path.read_bytes()
+    for damaged in (content[: len(content) // 2], b"", b"\x89PNG\r\n", content[:60] + b"\xff" * 30 + content[90:]):
+        path.write_bytes(damaged)
+        with pytest.raises(BadInputError, match=r"no glem checkpoint file|damaged|belongs to"):
+            FileCheckpoint(path, "one").load()
+
+
+def test_the_fingerprint_tells_problems_apart(small: Small, labels: Any) -> None:
+    problems = [
+        LeastSquares(small.design, labels),
+        LeastSquares(small.design, labels + 1),
+        LeastSquares(small.design, labels, l2=1.0),
+        LeastSquares(small.design, labels, held_out=np.arange(len(labels)) < 9),
+        LeastSquares(small.design, labels, targets=[(Source(0, 1.0),)]),
+    ]
+    assert len({problem.fingerprint for problem in problems}) == len(problems)
+    assert LeastSquares(small.design, labels, jobs=3).fingerprint == problems[0].fingerprint
+
+
+# ------------------------------------------------------------------------------------------------ phases
+
+
+def test_phases_are_fitted_with_their_neighbours(small: Small, labels: Any) -> None:
+    fitter = ConjugateGradient(iterations=300, tolerance=1e-6)
+    weights = fit_phases(small.design, labels, fitter=fitter, l2=1.0, smoothing=0.5)
+    factor = np.array([1.0, 0.5, 0.0, 0.0])
+    for phase in range(PHASES):
+        row_weights = factor[abs(small.phases - phase)]
+        expected = least_squares(small.matrix, labels, row_weights, penalties(small, 1.0))
+        layout = small.design.layout
+        np.testing.assert_allclose(weights.patterns[phase], expected[: layout.patterns], atol=2e-3)
+        configurations = expected[layout.configuration_start : layout.linear_start]
+        np.testing.assert_allclose(weights.configurations[phase], configurations, atol=2e-3)
+        linear = expected[layout.linear_start : layout.bias] / small.design.linear.scales
+        np.testing.assert_allclose(weights.linear[phase], linear, atol=2e-3)
+        assert weights.bias[phase] == pytest.approx(expected[layout.bias], abs=5e-3)
+        own = (small.matrix[small.phases == phase] != 0).sum(axis=0)
+        np.testing.assert_array_equal(weights.match_counts[phase], own[: layout.linear_start])
+    assert len(weights.results) == PHASES
+    assert not hasattr(fitter, "parameters_")
+
+
+@pytest.mark.parametrize("rules", [None, CountRules(own=60, few=20, linear=120)], ids=["each", "together"])
+def test_a_killed_fit_of_phases_resumes_to_the_same_result(
+    rules: CountRules | None, small: Small, labels: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments: dict[str, Any] = {
+        "held_out": np.random.default_rng(5).random(len(labels)) < 0.2,
+        "fitter": ConjugateGradient(iterations=12, refresh_every=3, patience=4, tolerance=1e-6),
+        "smoothing": 0.3,
+        "l2": 1.0,
+        "count_rules": rules,
+    }
+    whole = fit_phases(small.design, labels, **arguments)
+    folder = tmp_path / "state"
+    saved = FileCheckpoint.save
+    saves = 0
+
+    def killing(self: FileCheckpoint, state: Mapping[str, Any]) -> None:
+        nonlocal saves
+        saved(self, state)
+        saves += 1
+        if saves == (3 if rules is None else 2):
+            raise KilledError
+
+    monkeypatch.setattr(FileCheckpoint, "save", killing)
+    with pytest.raises(KilledError):
+        fit_phases(small.design, labels, checkpoint=folder, **arguments)
+    assert list(folder.iterdir())
+    with pytest.raises(BadInputError, match="belongs to a fit of other"):
+        fit_phases(small.design, labels + 1, checkpoint=folder, **arguments)
+    resumed = fit_phases(small.design, labels, checkpoint=folder, jobs=2, **arguments)
+    assert {path.name.partition("-")[0] for path in folder.iterdir()} == {"fit"}, "whoever named the folder removes it"
+    np.testing.assert_array_equal(predicted(small.design, resumed), predicted(small.design, whole))
+    for one, other in zip(resumed.results, whole.results, strict=True):
+        assert one is not None
+        assert other is not None
+        np.testing.assert_array_equal(one.held_out_errors, other.held_out_errors)
+
+
+@pytest.mark.parametrize("phase", [0, 2])
+def test_a_phase_without_positions_takes_a_neighbours_weights(small: Small, labels: Any, phase: int) -> None:
+    fitted = fit_phases(small.design, np.where(small.phases == phase, np.nan, labels))
+    np.testing.assert_array_equal(fitted.patterns[phase], fitted.patterns[phase + 1])
+    assert [place for place, result in enumerate(fitted.results) if result is None] == [phase]
+    assert fitted.match_counts[phase].sum() == 0
+
+
+def test_nothing_to_fit_and_wrong_settings_are_named(small: Small, labels: Any) -> None:
+    with pytest.raises(BadInputError, match="no position to fit has a label"):
+        fit_phases(small.design, np.full_like(labels, np.nan))
+    with pytest.raises(BadInputError, match="smoothing"):
+        fit_phases(small.design, labels, smoothing=2.0)

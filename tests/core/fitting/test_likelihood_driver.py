@@ -1,0 +1,194 @@
+"""From files of games to a fitted evaluation with a drawishness, by code and by command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from glem.core.cli import command_group
+from glem.core.discovery.game_positions import read_game_positions
+from glem.core.errors import BadInputError
+from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.named import load_evaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.features.learning import Learning
+from glem.core.fitting.likelihood import (
+    LikelihoodSettings,
+    LikelihoodTraining,
+    fit_likelihood,
+    prior_of,
+    without_knowledge,
+)
+from glem.core.patterns.patterns import PatternSet
+from glem.core.positions.files import read_positions, write_positions
+from glem.core.positions.positions import PositionSet
+from glem.core.positions.selection.game_keys import keys_digest
+from glem.core.positions.selection.selected import GamePositions
+from glem.core.positions.selection.selection import SelectionRule
+from tests.core.evaluation.linear_evaluations import mobility_evaluation
+from tests.oracles.grading import mean_log_likelihood
+
+RULE = SelectionRule("every", step=8)
+
+
+@pytest.fixture(scope="module")
+def file(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All positions of 600 games of self-play."""
+    assert othello_learning.sample is not None
+    sample: PositionSet = othello_learning.sample()
+    path = tmp_path_factory.mktemp("likelihood") / "games.parquet"
+    write_positions(path, sample.select(sample.record < 600))
+    return path
+
+
+@pytest.fixture(scope="module")
+def games(othello_learning: Learning, file: Path) -> list[GamePositions]:
+    return list(read_game_positions(othello_learning.game, [file], RULE))
+
+
+@pytest.fixture(scope="module")
+def training(othello_learning: Learning, games: list[GamePositions]) -> LikelihoodTraining:
+    return fit_likelihood(
+        games,
+        without_knowledge(othello_learning),
+        LikelihoodSettings(l2=1.0),
+        linear=othello_learning.linear,
+        drawishness=("mobility", "opponent_mobility"),
+        held_out=0.25,
+    )
+
+
+def test_games_are_told_apart_and_have_the_keys_of_position_files(file: Path, games: list[GamePositions]) -> None:
+    stored = read_positions(file)
+    keys = np.concatenate([part.game_key for part in games])
+    numbers = np.concatenate([part.game for part in games])
+    assert len(np.unique(numbers)) == 600
+    assert set(keys.tolist()) == set(stored.game_key.tolist())
+    assert keys_digest(keys) == keys_digest(stored.game_key[::-1])
+    assert keys_digest(keys[keys != keys[0]]) != keys_digest(keys)
+
+
+def test_two_readings_count_games_on(othello_learning: Learning, file: Path) -> None:
+    twice = list(read_game_positions(othello_learning.game, [file, file], RULE))
+    assert len(np.unique(np.concatenate([part.game for part in twice]))) == 1200
+
+
+def test_a_fit_beats_its_prior_on_games_that_it_has_not_seen(training: LikelihoodTraining) -> None:
+    before, after, held_before, held_after = training.grades()
+    assert before == pytest.approx(1 / 3)
+    assert held_before == pytest.approx(1 / 3)
+    assert after > 0.45
+    assert held_after > 0.45
+    assert training.minimum.converged
+    assert training.games + training.held_out_games == 600
+    assert training.evaluation.scale == 1
+
+
+def test_the_grade_is_the_one_of_the_fitted_evaluation(
+    training: LikelihoodTraining, games: list[GamePositions], othello_learning: Learning
+) -> None:
+    whole = fit_likelihood(games, without_knowledge(othello_learning), LikelihoodSettings(l2=1.0), linear=("mobility",))
+    by_game: dict[int, list[float]] = {}
+    for part in games:
+        value, drawishness = whole.evaluation.predict(part.positions)
+        for row, game in enumerate(part.game.tolist()):
+            log = mean_log_likelihood([value[row]], [int(part.result[row])], 1.0, float(drawishness[row]))
+            by_game.setdefault(game, []).append(log)
+    mean = np.mean([np.mean(logs) for logs in by_game.values()])
+    assert whole.grades()[1] == pytest.approx(float(np.exp(mean)), rel=1e-5)
+    assert np.isnan(whole.grades()[3])
+
+
+def test_only_named_features_change(othello_learning: Learning, games: list[GamePositions]) -> None:
+    prior = prior_of(mobility_evaluation(othello_learning, logistic=True))
+    settings = LikelihoodSettings(names=("mobility",), drawishness_names=())
+    found = fit_likelihood(games, prior, settings)
+    weights = found.evaluation.value.linear_weights * found.prior_scale
+    assert weights[:, 1] == pytest.approx(prior.value.linear_weights[:, 1])
+    assert (np.abs(weights[:, 0] - prior.value.linear_weights[:, 0]) > 1e-3).any()
+    assert (found.evaluation.drawishness.bias == prior.drawishness.bias).all()
+
+
+def test_the_window_leaves_out_what_the_prior_holds_for_decided(
+    othello_learning: Learning, games: list[GamePositions]
+) -> None:
+    prior = prior_of(mobility_evaluation(othello_learning, logistic=True))
+    values = np.concatenate([prior.log_odds(part.positions)[0] for part in games])
+    window = float(np.median(np.abs(values)))
+    found = fit_likelihood(games, prior, LikelihoodSettings(window=window, names=("mobility",)))
+    assert found.positions == int((np.abs(values) <= window).sum())
+    assert 0 < found.positions < len(values)
+    with pytest.raises(BadInputError, match="must be positive"):
+        fit_likelihood(games, prior, LikelihoodSettings(window=0.0))
+
+
+def test_a_prior_in_discs_becomes_log_odds(othello_learning: Learning) -> None:
+    prior = prior_of(mobility_evaluation(othello_learning))
+    assert prior.value.link == LOGISTIC
+    assert prior.value.linear_weights[0] == pytest.approx([1 / 8, -1 / 8])
+    result = ResultEvaluation.with_constant_drawishness(prior.value, 0.3)
+    assert prior_of(result) is result
+
+
+def test_patterns_are_fitted_and_kept(othello_learning: Learning, games: list[GamePositions]) -> None:
+    name = next(iter(othello_learning.pattern_sets))
+    few = dict(list(othello_learning.pattern_sets[name].items())[-2:])
+    patterns = PatternSet.from_names(othello_learning.features, few)
+    found = fit_likelihood(
+        games, without_knowledge(othello_learning), LikelihoodSettings(value_phases="one"), patterns=patterns
+    )
+    assert found.evaluation.value.patterns is patterns
+    assert found.grades()[1] > 0.45
+    with pytest.raises(BadInputError, match="patterns of its own"):
+        fit_likelihood(games, found.evaluation, patterns=patterns)
+
+
+def test_settings_out_of_range_are_refused(othello_learning: Learning, games: list[GamePositions]) -> None:
+    prior = without_knowledge(othello_learning)
+    with pytest.raises(BadInputError, match="below 1"):
+        fit_likelihood(games, prior, held_out=1.0)
+    with pytest.raises(BadInputError, match="not 'some'"):
+        fit_likelihood(games, prior, LikelihoodSettings(value_phases="some"))
+    with pytest.raises(BadInputError, match="finite and not negative"):
+        fit_likelihood(games, prior, LikelihoodSettings(l2=-1.0))
+    with pytest.raises(BadInputError, match="no positions"):
+        fit_likelihood([], prior)
+    with pytest.raises(BadInputError, match="no atomic feature 'nothing'"):
+        fit_likelihood(games, prior, linear=("nothing",))
+
+
+def test_the_command_fits_and_writes(file: Path, tmp_path: Path) -> None:
+    output, second, third = (tmp_path / f"{name}.npz" for name in ("first", "second", "third"))
+    common = ["tune", str(file), "-o", str(output), "--validation", "0.2", "--jobs", "1"]
+    printed = CliRunner().invoke(command_group, [*common, "--iterations", "30"])
+    assert printed.exit_code == 0, printed.output
+    assert "wrote" in printed.output
+    evaluation = load_evaluation(output)
+    assert isinstance(evaluation, ResultEvaluation)
+    assert evaluation.provenance["prior"] == "none"
+    more = ["--prior", str(output), "--value-phases", "one", "--on-disk", "--json", "-o", str(second)]
+    # What the command was called before.
+    on_disk = CliRunner().invoke(command_group, ["fit", "--method", "likelihood", *common[1:], *more])
+    assert on_disk.exit_code == 0, on_disk.output
+    assert "is called `glem tune` now" in on_disk.stderr
+    told = json.loads(on_disk.stdout)
+    assert told["held_out_grade"]["after"] >= told["held_out_grade"]["before"] - 1e-9
+    assert told["weights"][0]["part"] == "value"
+    assert not Path(f"{output}.work").exists()
+    assert not Path(f"{second}.work").exists()
+    narrower = ["--hold", "value", "--window", "2", "--settle", "--validation", "0"]
+    held = CliRunner().invoke(command_group, [*common, "--prior", str(second), *narrower, "-o", str(third)])
+    assert held.exit_code == 0, held.output
+    after = load_evaluation(third)
+    assert isinstance(after, ResultEvaluation)
+    ratio = after.value.linear_weights.sum() / evaluation.value.linear_weights.sum()
+    np.testing.assert_allclose(
+        after.value.linear_weights, ratio * evaluation.value.linear_weights, rtol=1e-4, atol=1e-7
+    )
+    assert (after.drawishness.bias != evaluation.drawishness.bias).any()
+    assert after.provenance["positions"].endswith("settled")
+    assert isinstance(CliRunner().invoke(command_group, [*common, "--settle"]).exception, BadInputError)

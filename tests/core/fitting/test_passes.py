@@ -1,0 +1,227 @@
+"""Designs, links and passes against dense matrices and finite differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glem.core.errors import BadInputError
+from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, link_of, result_labels, scaled_sigmoid
+from glem.core.features.learning import Learning
+from glem.core.fitting import least_squares_problem as problem_module
+from glem.core.fitting.least_squares_problem import LeastSquares, Source
+from glem.core.fitting.packed.blocks import LinearTerms
+from glem.core.fitting.packed.design import Design
+from glem.core.fitting.phases import neighbours
+from tests.core.fitting.fitting_problems import CONFIGURATIONS, PHASES, Small, small_design
+from tests.oracles.fitting import objective, phases_of, sums
+
+LINKS = [IDENTITY, LOGISTIC, scaled_sigmoid(64.0)]
+
+
+@pytest.fixture(scope="module")
+def small(othello_learning: Learning) -> Small:
+    return small_design(othello_learning.features)
+
+
+def labels_for(small: Small, link: Link, seed: int = 1) -> Any:
+    generator = np.random.default_rng(seed)
+    spread = link.span or 10.0
+    return (link.low + spread * generator.uniform(0.1, 0.9, len(small.design))).astype(np.float32)
+
+
+def one_phase(small: Small, phase: int) -> Any:
+    return small.phases == phase
+
+
+# ------------------------------------------------------------------------------------------------ links
+
+
+@pytest.mark.parametrize("link", LINKS, ids=lambda link: link.name)
+def test_derivative_equals_finite_differences(link: Link) -> None:
+    x = np.linspace(-6, 6, 101)
+    step = 1e-5
+    np.testing.assert_allclose(link.derivative(x), (link(x + step) - link(x - step)) / (2 * step), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(link.inverse(link(x)), x, atol=1e-9)
+    assert link.derivative(x).max() == pytest.approx(link.largest_slope)
+
+
+def test_links_are_the_papers() -> None:
+    x = np.array([-2.0, 0.0, 3.0])
+    np.testing.assert_allclose(LOGISTIC(x), 1 / (1 + np.exp(-x)))
+    np.testing.assert_allclose(scaled_sigmoid(64)(x), 128 / (1 + np.exp(-x)) - 64)
+    assert LOGISTIC(np.array([-1e4, 1e4])).tolist() == [0, 1]
+    assert link_of("sigmoid", 5.0) == scaled_sigmoid(5.0)
+    for bad in (lambda: link_of("probit"), lambda: link_of("sigmoid"), lambda: scaled_sigmoid(0)):
+        with pytest.raises(BadInputError):
+            bad()
+
+
+def test_result_labels() -> None:
+    labels = result_labels(np.array([12, 0, -3, np.nan]))
+    np.testing.assert_array_equal(labels, np.array([0.9, 0.5, 0.1, np.nan], np.float32))
+
+
+# ------------------------------------------------------------------------------------------------ designs
+
+
+def test_design_keeps_rows_counts_and_phases(small: Small) -> None:
+    design = small.design
+    np.testing.assert_array_equal(phases_of(design), small.phases)
+    assert (small.matrix[:, design.layout.bias] == 1).all()
+    # Items that several instances share, or a merged configuration, are active more than once in some rows.
+    assert small.matrix[:, : design.layout.patterns].max() > 1
+    assert small.matrix[:, design.layout.configuration_start : design.layout.linear_start].max() > 1
+    weights = np.random.default_rng(3).uniform(0.5, 2, len(design)).astype(np.float32)
+    for phase in range(PHASES):
+        rows = one_phase(small, phase)
+        segments = design.segments(phase)
+        own = np.concatenate([weights[design.positions_of(segment)] for segment in segments])
+        matches, squares = design.count_items(segments, own)
+        np.testing.assert_allclose(matches, weights[rows] @ (small.matrix[rows] != 0), rtol=1e-5)
+        np.testing.assert_allclose(squares, weights[rows] @ small.matrix[rows] ** 2, rtol=1e-5)
+
+
+def test_sums_of_a_design(small: Small) -> None:
+    weights = np.random.default_rng(4).normal(size=(PHASES, small.design.layout.item_count))
+    expected = np.einsum("ni,ni->n", small.matrix, weights[small.phases])
+    np.testing.assert_allclose(sums(small.design, weights), expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(sums(small.design, weights, jobs=3), sums(small.design, weights))
+
+
+@pytest.mark.parametrize("part", ["patterns", "configurations", "linear"])
+def test_designs_of_one_kind_of_item(othello_learning: Learning, part: str) -> None:
+    kinds: dict[str, Any] = {"patterns": False, "configurations": False, "linear": ()}
+    kinds[part] = ("mobility",) if part == "linear" else True
+    small = small_design(othello_learning.features, 300, **kinds)
+    weights = np.random.default_rng(5).normal(size=(PHASES, small.design.layout.item_count))
+    expected = np.einsum("ni,ni->n", small.matrix, weights[small.phases])
+    np.testing.assert_allclose(sums(small.design, weights), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_chunks_and_threads_change_nothing(othello_learning: Learning, small: Small) -> None:
+    threaded = small_design(othello_learning.features, jobs=3)
+    np.testing.assert_array_equal(threaded.matrix, small.matrix)
+    assert threaded.design.fingerprint == small.design.fingerprint
+    whole = small_design(othello_learning.features, chunks=1)
+    np.testing.assert_array_equal(whole.matrix, small.matrix)
+
+
+def test_bad_chunks_are_refused(othello_learning: Learning) -> None:
+    values = np.zeros((5, len(othello_learning.features)), np.int16)
+    linear = LinearTerms.from_names(othello_learning.features, ["mobility"])
+
+    def build(phases: list[int], **arguments: Any) -> Design:
+        return Design.build([(values, np.array(phases))], phase_count=2, linear=linear, **arguments)
+
+    with pytest.raises(BadInputError, match="not all in"):
+        build([0, 1, 2, 0, 0])
+    with pytest.raises(BadInputError, match="5 rows of values"):
+        build([0, 1])
+    with pytest.raises(BadInputError, match="nothing that finds"):
+        build([0] * 5, configuration_count=3)
+    starts = np.array([0, 2, 2, 2, 2, 2])
+    for ids, message in (([1, 0], "descend"), ([0, 3], "id 3 among 3"), ([-1, 0], "negative")):
+        found = (starts, np.array(ids))
+        with pytest.raises(BadInputError, match=message):
+            build([0] * 5, configuration_count=3, configurations=lambda _, found=found: found)
+
+
+# ------------------------------------------------------------------------------------------------ gradients
+
+
+@pytest.mark.parametrize("link", LINKS, ids=lambda link: link.name)
+@pytest.mark.parametrize("l2", [0.0, 3.0])
+def test_gradient_equals_finite_differences(small: Small, link: Link, l2: float) -> None:
+    labels = labels_for(small, link)
+    row_weights = np.random.default_rng(6).uniform(0.5, 2, len(labels))
+    problem = LeastSquares(small.design, labels, weights=row_weights, link=link, l2=l2, targets=[(Source(2, 1.0),)])
+    rows = one_phase(small, 2)
+    penalties = np.full(small.matrix.shape[1], l2)
+    penalties[small.design.layout.linear_start :] = 0
+    weights = np.random.default_rng(7).normal(size=small.matrix.shape[1]) * 0.2
+    errors, descent = problem.errors_and_gradient(weights)
+    expected = objective(small.matrix[rows], labels[rows], row_weights[rows], np.zeros_like(penalties), link, weights)
+    assert errors.training == pytest.approx(expected / row_weights[rows].sum(), rel=1e-5)
+
+    def at(item: int, change: float) -> float:
+        moved = weights.copy()
+        moved[item] += change
+        return objective(small.matrix[rows], labels[rows], row_weights[rows], penalties, link, moved)
+
+    step = 1e-5
+    differences = np.array([(at(item, step) - at(item, -step)) / (2 * step) for item in range(len(weights))])
+    np.testing.assert_allclose(-2 * descent, differences, rtol=1e-4, atol=1e-4 * np.abs(differences).max())
+
+
+@pytest.mark.parametrize("link", LINKS, ids=lambda link: link.name)
+def test_the_two_halves_equal_the_whole_pass(small: Small, link: Link) -> None:
+    labels = labels_for(small, link)
+    held = np.random.default_rng(8).random(len(labels)) < 0.3
+    problem = LeastSquares(small.design, labels, held_out=held, link=link, l2=2.0)
+    generator = np.random.default_rng(9)
+    parameters, direction = generator.normal(size=(2, problem.parameter_count)) * 0.1
+    sums, steps = problem.sums(parameters), problem.sums(direction)
+    length = 0.3
+    residuals = np.empty_like(sums)
+    errors = problem.move(sums, steps, length, residuals)
+    gradient = problem.gradient(residuals, parameters + length * direction)
+    expected_errors, expected = problem.errors_and_gradient(parameters + length * direction)
+    assert errors == pytest.approx(expected_errors, rel=1e-5)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-3, atol=1e-4 * np.abs(expected).max())
+    if link == IDENTITY:
+        curvature = problem.straight_curvature(problem.sums(direction), direction)
+        assert curvature == pytest.approx(float(direction @ problem.curvature(direction)), rel=1e-4)
+        return
+    sums = problem.sums(parameters)
+    along = problem.along(sums, steps, length, parameters, direction)
+    nudged = [problem.along(sums, steps, length + change, parameters, direction).value for change in (-1e-4, 1e-4)]
+    assert along.value == pytest.approx(problem.penalized(errors, parameters + length * direction), rel=1e-5)
+    assert along.slope == pytest.approx((nudged[1] - nudged[0]) / 2e-4, rel=1e-4)
+    assert along.slope == pytest.approx(-float(gradient @ direction), rel=1e-3)
+
+
+def test_held_out_unlabelled_and_neighbouring_rows(small: Small) -> None:
+    labels = labels_for(small, IDENTITY)
+    labels[::7] = np.nan
+    held = np.random.default_rng(10).random(len(labels)) < 0.3
+    targets = neighbours(PHASES, (0.5, 0.25))
+    assert targets[1] == (Source(0, 0.5, False), Source(1, 1.0), Source(2, 0.5, False), Source(3, 0.25, False))
+    problem = LeastSquares(small.design, labels, held_out=held, targets=targets)
+    factor = np.array([1.0, 0.5, 0.25, 0.0])[abs(small.phases[None, :] - np.arange(PHASES)[:, None])]
+    known = ~np.isnan(labels)
+    weight = factor * (known & ~held)
+    np.testing.assert_allclose(problem.parameter_matches.reshape(PHASES, -1), weight @ (small.matrix != 0), rtol=1e-5)
+    parameters = np.random.default_rng(11).normal(size=problem.parameter_count)
+    by_phase = parameters.reshape(PHASES, -1)
+    squared = np.where(known, np.nan_to_num(labels) - by_phase @ small.matrix.T, 0) ** 2
+    errors, _ = problem.errors_and_gradient(parameters)
+    assert errors.training == pytest.approx((weight * squared).sum() / weight.sum(), rel=1e-4)
+    own_held = (factor == 1) * (known & held)
+    assert errors.held_out == pytest.approx((own_held * squared).sum() / own_held.sum(), rel=1e-4)
+
+
+def test_threads_change_no_bit(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(problem_module, "_SLAB_ROWS", 40)
+    monkeypatch.setattr(problem_module, "_PIECE_ROWS", 10)
+    labels = labels_for(small, IDENTITY)
+    parameters = np.random.default_rng(12).normal(size=PHASES * small.design.layout.item_count)
+    results = [LeastSquares(small.design, labels, jobs=jobs).errors_and_gradient(parameters) for jobs in (1, 2, 5)]
+    for errors, gradient in results[1:]:
+        assert errors[0] == results[0][0][0]
+        np.testing.assert_array_equal(gradient, results[0][1])
+
+
+def test_bad_problems_are_refused(small: Small) -> None:
+    labels = labels_for(small, IDENTITY)
+    with pytest.raises(BadInputError, match="the design has"):
+        LeastSquares(small.design, labels[:5])
+    with pytest.raises(BadInputError, match="negative"):
+        LeastSquares(small.design, labels, l2=-1)
+    with pytest.raises(BadInputError, match="no labelled positions"):
+        LeastSquares(small.design, labels, held_out=np.ones(len(labels), bool))
+    with pytest.raises(BadInputError, match="finite"):
+        LeastSquares(small.design, np.full(len(labels), np.inf))
+    assert small.design.layout.configurations == CONFIGURATIONS

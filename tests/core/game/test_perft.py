@@ -1,0 +1,98 @@
+"""Perft: known counts, plain against compiled, threads, games that end early."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glem.core.compiling.kernels import compiled
+from glem.core.errors import BadInputError
+from glem.core.game import perft as perft_module
+from glem.core.game.game import Game
+from glem.core.game.perft import perft
+from tests.core.game.countdown_game import COUNTDOWN
+
+# As the tables of Othello programs have them: a pass is a ply, a game that has ended counts once.
+OTHELLO_COUNTS = [1, 4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288, 24571284, 212258800]
+
+
+@pytest.mark.parametrize("depth", range(12))
+def test_othello_from_the_start(othello: Game, depth):
+    assert perft(othello, depth) == OTHELLO_COUNTS[depth]
+
+
+@pytest.mark.parametrize("depth", range(7))
+def test_plain_rules_agree(othello: Game, depth):
+    assert perft(othello, depth, plain=True) == OTHELLO_COUNTS[depth]
+
+
+def test_passes_and_early_ends_count_once(othello: Game):
+    # Late positions, where sides are stuck and games end before the last ply.
+    generator = np.random.default_rng(1)
+    moves = np.zeros(othello.max_moves, np.int32)
+    checked = 0
+    while checked < 8:
+        position = othello.initial_position
+        for _ in range(52):
+            count = othello.legal_moves(position, moves, 0)
+            if count == 0:
+                break
+            position = othello.play(position, int(moves[generator.integers(count)]))
+        for depth in (2, 3, 4):
+            assert perft(othello, depth, position) == perft(othello, depth, position, plain=True)
+        checked += 1
+
+
+def test_threads_change_nothing(othello: Game):
+    assert perft(othello, 8, jobs=3) == OTHELLO_COUNTS[8]
+
+
+@pytest.mark.parametrize("depth", range(8))
+@pytest.mark.parametrize("plain", [True, False])
+def test_a_game_without_count_moves_whose_ended_games_do_not_count(depth, plain):
+    # Compositions: ways to take 1 to 3 at a time from 9 without being done before the last ply.
+    left = {9: 1}
+    for _ in range(depth):
+        following: dict[int, int] = {}
+        for stones, ways in left.items():
+            for taken in range(1, min(stones, 3) + 1):
+                following[stones - taken] = following.get(stones - taken, 0) + ways
+        left = following
+    assert perft(COUNTDOWN, depth, plain=plain) == sum(left.values())
+
+
+def test_bad_arguments(othello: Game):
+    with pytest.raises(BadInputError, match="negative, got -1"):
+        perft(othello, -1)
+    with pytest.raises(BadInputError, match="at least one job"):
+        perft(othello, 3, jobs=0)
+
+
+def test_the_recursive_kernel_has_one_signature_per_game(othello: Game):
+    # A second signature of a recursive kernel would crash the next process that loads it (numba 0.68).
+    for depth in (2, 5, 8):
+        perft(othello, depth)
+    perft(COUNTDOWN, 4)
+    twin: Any = compiled(perft_module._count_leaves)
+    names = [str(signature[0]) for signature in twin.signatures]
+    assert len(names) == len(set(names))
+
+
+def test_the_command():
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "glem", "perft", *arguments], capture_output=True, text=True, timeout=300
+        )
+
+    assert "8,200 leaves" in run("othello", "6").stdout
+    assert '"leaves": 8200' in run("othello", "6", "--json", "--jobs", "2").stdout
+    failed = run("nosuchgame", "3")
+    assert (failed.returncode, failed.stdout) == (2, "")
+    assert failed.stderr.count("\n") == 1
+    failed = run("othello", "3", "--position", "what")
+    assert failed.returncode == 2
+    assert "64 squares" in failed.stderr

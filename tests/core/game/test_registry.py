@@ -1,0 +1,291 @@
+"""Broken plugins in real little distributions: what each one is told, in this process and on the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from glem.core.errors import PluginError
+from glem.core.features.learning import load_learning
+from glem.core.game.game import game_names, load_game
+from tests.house.tree import ROOT
+
+SOUND = "from attrs import evolve\nfrom tests.core.game.countdown_game import COUNTDOWN, FACTS\n"
+
+
+class Site:
+    """A folder on the path in which distributions are installed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def install(
+        self, distribution: str, module: str, source: str | None, *, points: dict[str, dict[str, str]] | None = None
+    ) -> Path:
+        """Install a package of one module with a distribution's metadata around it; by default it has one game."""
+        information = self.folder / f"{distribution.replace('-', '_')}-1.0.dist-info"
+        information.mkdir()
+        (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n")
+        points = {"glem.games": {"ant": f"{module}:GAME"}} if points is None else points
+        lines = []
+        for group, entries in points.items():
+            lines += [f"[{group}]", *(f"{name} = {value}" for name, value in entries.items())]
+        (information / "entry_points.txt").write_text("\n".join(lines))
+        path = self.folder / f"{module}.py"
+        if source is not None:
+            path.write_text(source)
+        return path
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(self.folder), str(ROOT)])}
+        return subprocess.run(
+            [sys.executable, "-m", "glem", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            env=environment,
+            check=False,
+        )
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch) -> Site:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    return Site(tmp_path)
+
+
+def refusal(site: Site, command: str = "check", name: str = "ant") -> str:
+    """Error of loading a game, the same in one line on the command line."""
+    with pytest.raises(PluginError) as caught:
+        load_game(name)
+    found = site.run(command, name)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr == f"glem: {' '.join(str(caught.value).split())}\n"
+    return str(caught.value)
+
+
+def test_a_sound_plugin(site: Site):
+    site.install("ant-games", "sound_ant", f"{SOUND}GAME = evolve(COUNTDOWN, name='ant', title='Ant')\n")
+    assert load_game("ant").title == "Ant"
+    found = site.run("games", "--json")
+    (entry,) = [entry for entry in json.loads(found.stdout) if entry["name"] == "ant"]
+    assert entry == {"name": "ant", "title": "Ant", "symmetries": 1, "record_formats": []}
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "expected"),
+    [
+        (
+            "needs_module",
+            "import numpy\n\nimport no_such_package.things\n",
+            "game 'ant' of ant-games cannot be loaded: it needs the module no_such_package, which is not installed "
+            "(file {path}, line 3); install the package that has it",
+        ),
+        (
+            "needs_glem",
+            "from glem.core.game.game import Game, Wonders\n",
+            "cannot import name 'Wonders' from 'glem.core.game.game'",
+        ),
+        (
+            "needs_room",
+            "import glem.core.wonders\n",
+            "there is no glem.core.wonders (file {path}, line 1); this is glem ",
+        ),
+        ("has_syntax", "GAME = (\nif\n", "cannot be loaded: SyntaxError: "),
+        ("has_syntax_at", "x = 1\nGAME = = 2\n", "(file {path}, line 2)"),
+        (
+            "raises",
+            "def table():\n    return [][3]\n\n\nGAME = table()\n",
+            "cannot be loaded: IndexError: list index out of range (file {path}, line 2)",
+        ),
+        ("exits", "raise SystemExit('bye')\n", "its import ends the program (SystemExit: bye) (file {path}, line 1)"),
+        (
+            "stops",
+            "raise KeyboardInterrupt\n",
+            "its import ends the program (KeyboardInterrupt: ) (file {path}, line 1)",
+        ),
+        (
+            "leaves",
+            "raise GeneratorExit('bye')\n",
+            "its import ends the program (GeneratorExit: bye) (file {path}, line 1)",
+        ),
+        (
+            "lacks_attribute",
+            f"{SOUND}\nANT = COUNTDOWN\n",
+            "which is not there; it has the Game COUNTDOWN, ANT; correct",
+        ),
+        (
+            "lacks_argument",
+            SOUND
+            + "from glem.core.game.game import Game\nFACTS = {**FACTS}\ndel FACTS['play']\nGAME = Game(**FACTS)\n",
+            "game 'countdown': Game needs play, which it was not given (file {path}, line 6)",
+        ),
+        (
+            "is_newer",
+            f"{SOUND}GAME = evolve(COUNTDOWN, komi=7, interface_version=2)\n",
+            "Game has no komi in glem ",
+        ),
+        (
+            "is_newer_silently",
+            f"{SOUND}GAME = evolve(COUNTDOWN, name='ant', interface_version=2)\n",
+            "game 'ant' of ant-games was written for interface version 2, this is glem ",
+        ),
+        ("is_none", "GAME = None\n", "is a NoneType, not a Game; let it name the Game itself"),
+        ("has_other_name", f"{SOUND}GAME = COUNTDOWN\n", "calls itself 'countdown'"),
+    ],
+)
+def test_a_broken_plugin_is_explained(site: Site, module: str, source: str, expected: str):
+    path = site.install("ant-games", module, source)
+    text = refusal(site)
+    assert text.startswith("game 'ant' of ant-games ")
+    assert expected.format(path=path) in text
+
+
+def test_ctrl_c_while_a_plugin_is_imported_is_no_fault_of_the_plugin(site: Site):
+    site.install("ant-games", "slow_ant", "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        load_game("ant")
+    assert signal.getsignal(signal.SIGINT) is before
+    assert site.run("check", "ant").returncode == 130
+
+
+def test_a_plugin_that_interrupts_leaves_the_others(site: Site):
+    site.install("ant-games", "rude_ant", "raise KeyboardInterrupt\n")
+    found = site.run("games", "--json")
+    assert found.returncode == 0
+    entries = {entry["name"]: entry for entry in json.loads(found.stdout)}
+    assert "KeyboardInterrupt" in entries["ant"]["error"]
+    assert "title" in entries["othello"]
+
+
+def test_entry_points_that_lead_nowhere(site: Site):
+    site.install(
+        "ant-games",
+        "unused_ant",
+        None,
+        points={
+            "glem.games": {"ant": "no_such_ant.games:GAME", "bee": "three words: no", "fly": "json:decoder.nothing"}
+        },
+    )
+    assert "names the module no_such_ant.games, and there is no no_such_ant; correct the entry point " in refusal(site)
+    with pytest.raises(PluginError, match=r"its entry point is 'three words: no', expected module:attribute"):
+        load_game("bee")
+    with pytest.raises(PluginError, match=r"names decoder.nothing in json, which is not there; correct"):
+        load_game("fly")
+
+
+def test_a_mistyped_module_is_told_the_likely_one(site: Site):
+    package = site.folder / "wood_ant"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "games.py").write_text(SOUND)
+    points = {"glem.games": {"ant": "wod_ant:GAME", "bee": "wood_ant.gaems:GAME", "fly": "fly:GAME"}}
+    points["glem.learning"] = {"ant": "wood_ant.learning:LEARNING"}
+    site.install("ant-games", "unused", None, points=points)
+    advice = "; correct the entry point in pyproject.toml{}, and install it anew"
+    assert refusal(site).endswith(f"there is no wod_ant{advice.format(' (did you mean wood_ant?)')}")
+    assert refusal(site, name="bee").endswith(f"no wood_ant.gaems{advice.format(' (did you mean wood_ant.games?)')}")
+    assert refusal(site, name="fly").endswith(f"names the module fly, and there is no fly{advice.format('')}")
+
+
+def test_a_module_of_its_own_that_is_missing(site: Site):
+    package = site.folder / "ant_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "games.py").write_text("from ant_package.rules import play\n")
+    site.install("ant-games", "unused", None, points={"glem.games": {"ant": "ant_package.games:GAME"}})
+    assert "it imports ant_package.rules, which its package does not have (file " in refusal(site)
+
+
+def test_two_distributions_claim_one_name(site: Site):
+    for distribution, module in (("ant-games", "first_ant"), ("bug-games", "second_ant")):
+        site.install(distribution, module, f"{SOUND}GAME = evolve(COUNTDOWN, name='ant')\n")
+    assert refusal(site) == (
+        "game 'ant' is in 2 installed distributions: ant-games (first_ant:GAME), bug-games (second_ant:GAME); "
+        "uninstall all but one"
+    )
+
+
+def test_broken_plugins_are_listed_with_their_reasons(site: Site):
+    site.install("ant-games", "failing_ant", "1 / 0\n")
+    site.install("bee-learning", "bee_learning", "", points={"glem.learning": {"bee": "bee_learning:BEE"}})
+    damaged = site.install("damaged", "damaged_one", None).with_name("damaged-1.0.dist-info") / "entry_points.txt"
+    damaged.write_text("[glem.games]\nno equals sign\n")
+    found = site.run("games", "--json")
+    assert (found.returncode, found.stderr) == (0, "")
+    entries = {entry.get("name", entry.get("distribution")): entry for entry in json.loads(found.stdout)}
+    assert "ZeroDivisionError: division by zero (file " in entries["ant"]["error"]
+    assert "learning 'bee' of bee-learning cannot be loaded: its entry point names BEE" in entries["bee"]["error"]
+    assert "its entry points cannot be read" in entries["damaged"]["error"]
+    assert "error" not in entries["othello"]
+    assert "bee" not in game_names()
+    table = site.run("games").stdout
+    assert "cannot be loaded, see below" in table
+    assert "\nant: game 'ant' of ant-games cannot be loaded: ZeroDivisionError: division by zero (file " in table
+
+
+LEARNING = """\
+from attrs import evolve
+from glem.core.features.features import AtomicFeature, AtomicFeatures
+from glem.core.game.game import load_game
+from glem.core.features.learning import Learning, Phases
+from tests.core.game.countdown_game import COUNTDOWN
+
+GAME = evolve(COUNTDOWN, name="ant")
+
+def write(position, values):
+    values[0] = position.stones
+
+def phase_of(position):
+    return 0
+
+OTHER = {other}
+FEATURES = AtomicFeatures(OTHER, (AtomicFeature("stones", 0, 9, "Stones left."),), write)
+ANT = Learning(game=OTHER, features=FEATURES, phases=Phases(OTHER, ("all",), phase_of), pattern_sets={{}})
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "other", "expected"),
+    [
+        ("learns_copy", "evolve(GAME)", "for another object of the same name, not for game 'ant' of ant-games"),
+        ("learns_other", "COUNTDOWN", "for the game 'countdown', not for game 'ant' of ant-games"),
+    ],
+)
+def test_learning_for_another_game(site: Site, module: str, other: str, expected: str):
+    points = {"glem.games": {"ant": f"{module}:GAME"}, "glem.learning": {"ant": f"{module}:ANT"}}
+    site.install("ant-games", module, LEARNING.format(other=other), points=points)
+    with pytest.raises(PluginError, match=f"learning 'ant' of ant-games is {expected}"):
+        load_learning("ant")
+    (entry,) = [entry for entry in json.loads(site.run("games", "--json").stdout) if entry["name"] == "ant"]
+    assert expected in entry["learning_error"]
+
+
+def test_learning_for_a_game_that_is_missing_or_fails(site: Site):
+    points = {"glem.learning": {"ant": "learns_alone:ANT"}}
+    site.install("ant-learning", "learns_alone", LEARNING.format(other="GAME"), points=points)
+    text = "learning 'ant' of ant-learning is of no use without its game: no game 'ant' in the entry points"
+    with pytest.raises(PluginError, match=text):
+        load_learning("ant")
+    site.install("ant-games", "fails_alone", "1 / 0\n")
+    with pytest.raises(PluginError, match=r"without its game: game 'ant' of ant-games cannot be loaded: ZeroDivision"):
+        load_learning("ant")
+
+
+def test_no_games_at_all(site: Site, monkeypatch):
+    monkeypatch.setattr(sys, "path", [])
+    with pytest.raises(PluginError, match=r"no distribution has the entry points 'glem.games'; install glem anew"):
+        load_game("ant")
+
+
+def test_a_likely_name_is_suggested():
+    with pytest.raises(PluginError, match="did you mean 'othello'"):
+        load_game("otello")

@@ -1,0 +1,156 @@
+"""Grades against processing power, with scorers whose values are known."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from numpy.typing import NDArray
+
+from glem.core.cli import command_group
+from glem.core.errors import BadInputError
+from glem.core.evaluation.result_distribution import log_correctness
+from glem.core.game.game import Game
+from glem.core.grading.correctness import grade_of
+from glem.core.grading.experiments.power import PowerExperiment, measure_power
+from glem.core.grading.experiments.sampled_positions import SampledPositions, sample_positions
+from glem.core.grading.grading import GradingSettings, Prediction
+from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.writing import write_games
+from glem.core.report.pages.power import render_power
+from glem.core.tasks.progress import SILENT, Progress
+from tests.core.positions.test_game_tree import random_games
+
+QUICK = GradingSettings(resamples=200)
+
+
+class _Guess:
+    """Knows the result the better the greater its limit is."""
+
+    is_search = True
+
+    def __init__(self, result: NDArray[np.int8], limit: float | None, calls: list[float | None]) -> None:
+        self.name = f"guess {limit}"
+        self._result, self._limit, self._calls = result, limit, calls
+
+    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+        self._calls.append(self._limit)
+        noise = np.random.default_rng(5).normal(size=len(selected))
+        known = math.log2(self._limit) / 8 if self._limit else 0.05
+        value = self._result * known + noise
+        value[:3] = [math.inf, -math.inf, math.nan]
+        return Prediction(value, unit="points", seconds=1e-6 * (self._limit or 1))
+
+
+@pytest.fixture(scope="module")
+def file(othello: Game, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("experiments") / "some.games"
+    records = random_games(othello, 150, 3, choices=60)
+    write_games(othello, path, attrs.evolve(records, theoretical_score=np.full(len(records), np.nan, np.float32)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def sampled(othello: Game, file: Path) -> SampledPositions:
+    return sample_positions(othello, [file, file], most=120)
+
+
+def _makers(sampled: SampledPositions, calls: list[float | None]) -> dict[str, Callable[[float | None], _Guess]]:
+    def refusing(limit: float | None) -> _Guess:
+        if limit is None:
+            raise BadInputError("searches only")
+        return _Guess(sampled.result, limit, calls)
+
+    return {"guess": lambda limit: _Guess(sampled.result, limit, calls), "searching": refusing}
+
+
+@pytest.fixture(scope="module")
+def found(sampled: SampledPositions) -> PowerExperiment:
+    return measure_power(sampled, _makers(sampled, []), limits=[2, 16, 128], settings=QUICK)
+
+
+def test_positions_are_drawn_from_all_games(sampled: SampledPositions) -> None:
+    # Every seventh game is unfinished.
+    assert (sampled.games, sampled.without, len(sampled.selected)) == (258, 0, 120)
+    assert len(np.unique(sampled.selected.game_number)) == 120
+    assert sampled.selected.game_number.max() > 129
+    assert set(np.unique(sampled.result)) <= {-1, 0, 1}
+
+
+def test_curves_rise_with_what_is_known(found: PowerExperiment, sampled: SampledPositions) -> None:
+    curve = found.curves[0]
+    assert [point.limit for point in curve.points] == [None, 2, 16, 128]
+    assert curve.rises
+    assert curve.points[0].rise is None
+    last = curve.points[-1]
+    assert last.rise is not None
+    assert last.rise.difference > 0
+    assert last.seconds == pytest.approx(1.28e-4)
+    assert (last.missing, found.positions) == (1, 119)
+    assert curve.by_limit is not None
+    assert curve.by_seconds is not None
+    # Time grows with the limit here, so that both lines are one.
+    assert curve.by_limit.slope == pytest.approx(curve.by_seconds.slope)
+    assert [point.limit for point in found.curves[1].points] == [2, 16, 128]
+
+
+def test_grades_are_those_of_the_values(found: PowerExperiment, sampled: SampledPositions) -> None:
+    point = found.curves[0].points[2]
+    value = _Guess(sampled.result, 16, []).predict(sampled.selected).value[3:]
+    logs = log_correctness(value, sampled.result[3:], point.fit.scale, point.fit.drawishness)
+    infinite = point.grade.mean_log * 119 - float(logs.sum())
+    assert infinite <= 0  # two certain predictions, right or wrong, and the floor below them
+    assert point.grade.positions == 119
+    assert grade_of(logs).grade > 0
+
+
+def test_a_journal_continues(sampled: SampledPositions, found: PowerExperiment, tmp_path: Path) -> None:
+    journal, calls = tmp_path / "power.jsonl", list[float | None]()
+    makers = _makers(sampled, calls)
+    arguments = {"limits": [2.0, 16.0, 128.0], "settings": QUICK, "journal": journal}
+    whole = measure_power(sampled, makers, **arguments)
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:3]) + lines[3][:20])
+    before = len(calls)
+    again = measure_power(sampled, makers, **arguments)
+    assert again == whole == found
+    assert (before, len(calls) - before) == (7, 5)
+    with pytest.raises(BadInputError, match="other settings"):
+        measure_power(sampled, makers, limits=[2.0], journal=journal)
+
+
+def test_the_report_is_whole(found: PowerExperiment) -> None:
+    text = render_power(found, game_title="Othello")
+    assert text == render_power(found, game_title="Othello")
+    assert "searching" in text
+    assert "128" in text
+
+
+@pytest.mark.parametrize(
+    ("limits", "kind", "text"),
+    [([], "nodes", "rise"), ([4, 2], "nodes", "rise"), ([0, 2], "nodes", "positive"), ([2], "plies", "limited by")],
+)
+def test_bad_limits_are_named(sampled: SampledPositions, limits: list[float], kind: str, text: str) -> None:
+    with pytest.raises(BadInputError, match=text):
+        measure_power(sampled, _makers(sampled, []), limits=limits, kind=kind)
+
+
+def test_the_command(file: Path, tmp_path: Path) -> None:
+    report = tmp_path / "power.html"
+    arguments = ["experiment", "power", "othello", str(file), "--evaluation", "none", "--limits", "depth=1,2"]
+    arguments += ["--positions", "40", "--workers", "1", "--report", str(report)]
+    result = CliRunner().invoke(command_group, arguments, catch_exceptions=False)
+    assert "Straight lines" in result.output
+    assert report.read_text().count("<section") == 3
+    result = CliRunner().invoke(command_group, [*arguments, "--json"], catch_exceptions=False)
+    plain = json.loads(result.output)
+    assert plain["positions"] == 40
+    assert [point["limit"] for point in plain["curves"][0]["points"]] == [None, 1, 2]
+    result = CliRunner().invoke(command_group, [*arguments, "--limits", "nodes"])
+    assert isinstance(result.exception, BadInputError)

@@ -1,0 +1,356 @@
+"""Positions drawn from searches, and labels by search."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+from glem.core.cli import main
+from glem.core.compiling.operations import position_at
+from glem.core.errors import BadInputError
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.features.evaluators import Evaluator
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.labelling.by_search import Origin, SearchCounts, SearchLabelling, label_by_search, labeller_of
+from glem.core.labelling.sampled import PositionSampler, Samples
+from glem.core.players.spec import PlayerSpec, parse_player
+from glem.core.players.thinker import Thinker
+from glem.core.positions.files import read_positions, write_positions
+from glem.core.positions.positions import PositionSet
+from glem.core.search.results import Limits
+from glem.core.search.searcher import Searcher
+from glem.core.tasks.chunked_work import Workers
+from tests.core.evaluation.linear_evaluations import mobility_evaluation
+from tests.core.labelling.labelling_examples import killed_once_then_labelled, some_positions
+from tests.core.search.othello_mobility import mobility_evaluator
+
+
+@pytest.fixture(scope="module")
+def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("models") / "mobility.npz"
+    mobility_evaluation(othello_learning).save(path)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def evaluator(othello_learning: Learning) -> Evaluator:
+    return evaluator_of(mobility_evaluation(othello_learning))
+
+
+def keys(samples: Samples) -> list[tuple[int, int]]:
+    return [(int(own), int(opponent)) for own, opponent in zip(*samples.positions, strict=True)]
+
+
+# -------------------------------------------------------------------------------------------------- sampling
+
+
+class Recording:
+    """Notes every position that plain Python code evaluates."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.seen: list[tuple[int, int]] = []
+        inner = evaluator.operations["static_score"]
+
+        def static_score(position: Any, data: Any, accumulators: Any, ply: int) -> int:
+            self.seen.append((int(position.own), int(position.opponent)))
+            return int(inner(position, data, accumulators, ply))
+
+        operations = type(evaluator.operations)(
+            "othello-recorded", {**evaluator.operations.functions, "static_score": static_score}
+        )
+        self.evaluator = attrs.evolve(evaluator, operations=operations)
+
+
+def test_sampling_changes_no_search_and_draws_what_it_evaluates(othello: Game) -> None:
+    evaluator = mobility_evaluator()
+    recording = Recording(evaluator)
+    recorded = Searcher(othello, recording.evaluator, plain=True)
+    for seed, position in enumerate(position_at(some_positions(othello, 4).positions, row) for row in range(4)):
+        recorded.clear()
+        recording.seen.clear()
+        expected = recorded.search(position, Limits(depth=3))
+        everything = PositionSampler(othello, evaluator, 1 << 14, even_room=1 << 14, window=0.5)
+        few = PositionSampler(othello, evaluator, 6)
+        for sampler in (everything, few):
+            for plain in (True, False):
+                sampler.begin(seed)
+                found = Searcher(othello, sampler.evaluator, plain=plain).search(position, Limits(depth=3))
+                assert (found.lines, found.nodes) == (expected.lines, expected.nodes)
+                drawn = sampler.drawn()
+                assert drawn.evaluated == len(recording.seen)
+                if sampler is few:
+                    assert len(drawn.ply) == 6
+                    assert set(keys(drawn)) <= set(recording.seen)
+                    continue
+                usual = Counter(key for key, even in zip(keys(drawn), drawn.near_even, strict=True) if not even)
+                assert usual == Counter(key for key in recording.seen if alive(othello, key))
+                even = {key for key, near in zip(keys(drawn), drawn.near_even, strict=True) if near}
+                steps = 0.5 * evaluator.steps_per_unit
+                scores = dict(zip(keys(drawn), drawn.score.tolist(), strict=True))
+                assert even == {key for key, score in scores.items() if abs(score) <= steps}
+
+
+def alive(game: Game, key: tuple[int, int]) -> bool:
+    return not game.is_over(game.position_type(*map(np.uint64, key)))
+
+
+def test_equal_seeds_draw_equally_and_every_position_has_the_same_chance(othello: Game, evaluator: Evaluator) -> None:
+    position = position_at(some_positions(othello, 1).positions, 0)
+    every = PositionSampler(othello, evaluator, 1 << 14)
+    every.begin(0)
+    Searcher(othello, every.evaluator).search(position, Limits(depth=2))
+    room = 5
+    sampler = PositionSampler(othello, evaluator, room)
+    counts: Counter[tuple[int, int]] = Counter()
+    rounds = 500
+    searcher = Searcher(othello, sampler.evaluator)
+    for seed in range(rounds):
+        sampler.begin(seed)
+        searcher.clear()
+        searcher.search(position, Limits(depth=2))
+        counts.update(keys(sampler.drawn()))
+    sampler.begin(17)
+    searcher.clear()
+    searcher.search(position, Limits(depth=2))
+    first = keys(sampler.drawn())
+    sampler.begin(17)
+    searcher.clear()
+    searcher.search(position, Limits(depth=2))
+    assert keys(sampler.drawn()) == first
+    total = every.drawn().evaluated
+    assert total > 3 * room
+    for key, times in Counter(keys(every.drawn())).items():
+        expected = rounds * room * times / total
+        assert abs(counts[key] - expected) < 6 * expected**0.5
+
+
+def test_bad_rooms_are_refused(othello: Game, evaluator: Evaluator) -> None:
+    with pytest.raises(BadInputError, match="cannot draw -1 positions"):
+        PositionSampler(othello, evaluator, -1)
+
+
+# -------------------------------------------------------------------------------------------------- labels
+
+
+def labelled(positions: PositionSet, settings: SearchLabelling, work: Path, **where: Any) -> PositionSet:
+    return PositionSet.concatenate(list(label_by_search(positions, settings, work, **where)), renumber=False)
+
+
+def assert_equal(first: PositionSet, second: PositionSet) -> None:
+    assert first.sources == second.sources
+    for name, column in first.columns().items():
+        assert np.array_equal(column, second.columns()[name]), name
+
+
+def settings_of(model: str, text: str = "depth=2,table=1", **changes: Any) -> SearchLabelling:
+    return SearchLabelling(parse_player(f"{model},{text}"), **{"positions_per_task": 40, **changes})
+
+
+def test_labels_are_search_values_and_successors_their_negation(othello: Game, model: str, tmp_path: Path) -> None:
+    positions = some_positions(othello, 30)
+    found = labelled(positions, settings_of(model, positions_per_task=30), tmp_path / "work")
+    labeller = Thinker(othello, parse_player(f"{model},depth=2,table=1"))
+    row = 0
+    for place in range(len(positions)):
+        position = position_at(positions.positions, place)
+        expected = labeller.judge(position)
+        assert position_at(found.positions, row) == position
+        assert found.label[row] == np.float32(expected.score)
+        assert found.ply[row] == positions.ply[place]
+        assert found.game_key[row] == positions.game_key[place]
+        assert found.source[row] % len(Origin) == Origin.GIVEN
+        row += 1
+        after = othello.play(position, expected.move)
+        if not othello.is_over(after):
+            assert position_at(found.positions, row) == after
+            assert found.label[row] == -found.label[row - 1]
+            assert found.ply[row] == positions.ply[place] + 1
+            assert found.record[row] == positions.record[place]
+            assert found.source[row] % len(Origin) == Origin.SUCCESSOR
+            row += 1
+    assert row == len(found)
+    assert found.sources == tuple(f"random ({name})" for name in ("given", "sampled", "even", "successor"))
+
+
+def test_near_the_end_labels_are_exact(othello: Game, model: str, tmp_path: Path) -> None:
+    positions = some_positions(othello, 200)
+    positions = positions.select(positions.ply >= 54)
+    found = labelled(positions, settings_of(model, "depth=1,solve=8,table=1", successors=False), tmp_path / "work")
+    assert len(found) == len(positions) > 10
+    for row in range(len(found)):
+        assert found.label[row] == exact_value(othello, position_at(found.positions, row))
+
+
+def exact_value(game: Game, position: Any) -> int:
+    buffer = np.zeros(game.max_moves, np.int32)
+    moves = buffer[: game.legal_moves(position, buffer, 0)].tolist()
+    if not moves:
+        return game.final_score(position)
+    return max(-exact_value(game, game.play(position, move)) for move in moves)
+
+
+def test_sampled_positions_lie_below_the_given_ones(othello: Game, model: str, tmp_path: Path) -> None:
+    positions = some_positions(othello, 60)
+    settings = settings_of(
+        model, given=False, sampled=3, even=2, window=1.0, successors=False, sampling=Limits(depth=3)
+    )
+    found = labelled(positions, settings, tmp_path / "work")
+    kind = found.source % len(Origin)
+    assert set(kind) == {Origin.SAMPLED, Origin.EVEN}
+    root = {int(record): int(ply) for record, ply in zip(positions.record, positions.ply, strict=True)}
+    assert len(root) < len(positions)
+    assert (found.ply >= min(positions.ply)).all()
+    evaluation = evaluator_of(mobility_evaluation_of(model))
+    for row in np.flatnonzero(kind == Origin.EVEN):
+        position = position_at(found.positions, int(row))
+        data = evaluation.data
+        accumulators = evaluation.empty_accumulators(1)
+        evaluation.operations["start"](position, data, accumulators, 0)
+        assert abs(evaluation.operations["static_score"](position, data, accumulators, 0)) <= evaluation.steps_per_unit
+    counts = SearchCounts()
+    counts.add(found)
+    assert counts.origins["sampled"] == np.sum(kind == Origin.SAMPLED)
+    assert counts.mean_labels()[2][1] == len(found)
+
+
+def mobility_evaluation_of(model: str) -> Any:
+    from glem.core.evaluation.linear import LinearEvaluation
+
+    return LinearEvaluation.load(model)
+
+
+def test_successors_take_the_bias_to_the_side_to_move_away(othello: Game, model: str, tmp_path: Path) -> None:
+    settings = settings_of(model, "depth=1,table=1", sampled=4, given=False, sampling=Limits(depth=3))
+    counts = SearchCounts()
+    for part in label_by_search(some_positions(othello, 200), settings, tmp_path / "work"):
+        counts.add(part)
+    (_, _, first, _, _), (_, _, second, _, _), (_, _, without, _, with_successors) = counts.mean_labels()
+    assert min(first, second) > 1
+    assert abs(with_successors) < 0.2 < without
+
+
+@pytest.mark.slow
+def test_labels_do_not_depend_on_where_they_are_made(
+    othello: Game, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    positions = some_positions(othello, 130)
+    settings = settings_of(model, sampled=1, even=1)
+    expected = labelled(positions, settings, tmp_path / "one")
+    # By two workers of which one dies, here and on a cluster.
+    monkeypatch.setattr("glem.core.labelling.by_search.label_chunk", killed_once_then_labelled)
+    monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed"))
+    assert_equal(expected, labelled(positions, settings, tmp_path / "two", workers=Workers(2)))
+    assert (tmp_path / "killed").exists()
+    from glem.core.cli.executors import opened_executor
+
+    monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed again"))
+    with opened_executor(2, "local") as where:
+        found = labelled(positions, settings, tmp_path / "three", workers=Workers(**where))
+    assert (tmp_path / "killed again").exists()
+    assert_equal(expected, found)
+
+
+def test_the_rest_is_done_after_an_interruption(othello: Game, model: str, tmp_path: Path) -> None:
+    positions = some_positions(othello, 130)
+    expected = labelled(positions, settings_of(model), tmp_path / "work")
+    files = sorted((tmp_path / "work").glob("labels-*.npz"))
+    assert len(files) == 4
+    files[1].unlink()
+    kept = files[2].stat().st_mtime_ns
+    assert_equal(expected, labelled(positions, settings_of(model), tmp_path / "work"))
+    assert files[2].stat().st_mtime_ns == kept
+    with pytest.raises(BadInputError, match="unfinished work of other settings"):
+        labelled(positions, settings_of(model, seed=1), tmp_path / "work")
+    files[0].write_bytes(files[0].read_bytes()[:100])
+    with pytest.raises(BadInputError, match=r"labels-000000\.npz: damaged"):
+        labelled(positions, settings_of(model), tmp_path / "work")
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("random", "does not search"),
+        ("default,seconds=1", "by the clock"),
+        ("default,depth=2,result=9", "win, draw and loss"),
+    ],
+)
+def test_players_that_cannot_label_are_refused(spec: str, message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        SearchLabelling(parse_player(spec))
+
+
+def test_winning_chances_are_no_labels(othello: Game, othello_learning: Learning, tmp_path: Path) -> None:
+    path = tmp_path / "chances.npz"
+    mobility_evaluation(othello_learning, logistic=True).save(path)
+    spec = PlayerSpec("chances", evaluation=str(path), limits=Limits(depth=1))
+    with pytest.raises(BadInputError, match="winning chances"):
+        labeller_of(othello, spec)
+
+
+# -------------------------------------------------------------------------------------------------- the command
+
+
+def run(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 0
+
+
+def test_command_labels_games_and_positions(
+    othello: Game, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(["generate", "othello", "-o", str(tmp_path / "g"), "--player", "random", "--games", "6", "--workers", "1"])
+    games = str(tmp_path / "g" / "games-000000.games")
+    target = tmp_path / "labelled.parquet"
+    run(["label", games, "-o", str(target), "--game", "othello", "--by", f"{model},depth=1", "--workers", "1"])
+    assert "Mean label by side to move" in capsys.readouterr().out
+    first = read_positions(target)
+    assert not Path(f"{target}.work").exists()
+    run(
+        [
+            "label",
+            str(target),
+            "-o",
+            str(tmp_path / "again.parquet"),
+            "--by",
+            f"{model},depth=1",
+            "--workers",
+            "1",
+            "--json",
+        ]
+    )
+    again = read_positions(tmp_path / "again.parquet")
+    assert len(again) > len(first.merge_duplicates())
+
+
+def test_a_killed_command_continues(othello: Game, model: str, tmp_path: Path) -> None:
+    positions = tmp_path / "some.parquet"
+    write_positions(positions, some_positions(othello, 1500))
+    whole, killed = tmp_path / "whole.parquet", tmp_path / "killed.parquet"
+    arguments = ["label", str(positions), "--by", f"{model},depth=3", "--workers", "1"]
+    run([*arguments, "-o", str(whole)])
+    command = [sys.executable, "-m", "glem", *arguments, "-o", str(killed)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+    work = Path(f"{killed}.work")
+    try:
+        deadline = time.monotonic() + 300
+        while not list(work.glob("labels-*.npz")) and time.monotonic() < deadline:
+            time.sleep(0.005)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert 1 <= len(list(work.glob("labels-*.npz"))) < 6
+    assert not killed.exists()
+    run([*arguments, "-o", str(killed)])
+    assert killed.read_bytes() == whole.read_bytes()

@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from attrs import evolve
+
+from glem.core.errors import BadInputError
+from glem.core.game.game import Game
+from glem.core.positions.files import (
+    PositionWriter,
+    keep_unseen,
+    merge_file,
+    read_header,
+    read_positions,
+    stream_positions,
+    write_positions,
+)
+from glem.core.positions.positions import PositionSet
+from tests.core.positions.test_positions import assert_same, random_set
+
+KEY = b"glem.positions"
+
+
+def rewritten(path: Path, change: Any) -> Path:
+    """Write a changed copy of a file's table; ``change`` maps a table to a table."""
+    target = path.with_name("changed.parquet")
+    pq.write_table(change(pq.read_table(path)), target)
+    return target
+
+
+def with_header(table: pa.Table, **changes: Any) -> pa.Table:
+    header = {**json.loads(table.schema.metadata[KEY]), **changes}
+    return table.replace_schema_metadata({KEY: json.dumps(header).encode()})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "positions.parquet"
+
+
+@pytest.mark.parametrize("count", [0, 1, 1000])
+def test_what_is_read_equals_what_was_written(othello: Game, path: Path, count: int) -> None:
+    some = random_set(othello, count, 1)
+    write_positions(path, some)
+    assert_same(read_positions(path), some)
+    merged = some.merge_duplicates(keep_spread=True)
+    write_positions(path, merged)
+    assert_same(read_positions(path, othello), merged)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 100, 5000])
+def test_streaming_gives_the_same_in_chunks(othello: Game, path: Path, chunk: int) -> None:
+    some = random_set(othello, 230, 2)
+    write_positions(path, some)
+    chunks = list(stream_positions(path, chunk))
+    assert max(len(part) for part in chunks) <= chunk
+    assert_same(PositionSet.concatenate(chunks, renumber=False), some)
+
+
+def test_parts_are_appended_and_sources_united(othello: Game, path: Path) -> None:
+    parts = [random_set(othello, 10, seed, source=source) for seed, source in ((3, "a"), (4, "b"), (5, "a"))]
+    with PositionWriter(path, othello, "score") as writer:
+        for part in parts:
+            writer.append(part)
+        assert not path.exists()
+    assert writer.count == 30
+    assert_same(read_positions(path), PositionSet.concatenate(parts, renumber=False))
+    header = read_header(path)
+    assert (header.game, header.label_kind, header.count, header.sources) == ("othello", "score", 30, ("a", "b"))
+    assert header.score_bounds == (-64, 64)
+
+
+def test_an_interrupted_writer_leaves_the_old_file(othello: Game, path: Path) -> None:
+    old = random_set(othello, 5, 6)
+    write_positions(path, old)
+    with pytest.raises(KeyboardInterrupt), PositionWriter(path, othello, "score") as writer:
+        writer.append(random_set(othello, 50, 7))
+        raise KeyboardInterrupt
+    assert_same(read_positions(path), old)
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_parts_of_another_kind_are_refused(othello: Game, path: Path) -> None:
+    some = random_set(othello, 5, 8)
+    with PositionWriter(path, othello, "score") as writer:
+        writer.append(some)
+        with pytest.raises(BadInputError, match="with 'score' labels, not othello with 'result'"):
+            writer.append(evolve(some, label_kind="result"))
+        with pytest.raises(BadInputError, match="some parts have a label spread"):
+            writer.append(some.merge_duplicates(keep_spread=True))
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"\x89PNG\r\n\x1a\n" + bytes(100), b"PAR1" * 50])
+def test_files_that_are_no_parquet(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    with pytest.raises(BadInputError, match=r"positions\.parquet: damaged, or no Parquet file of positions"):
+        read_positions(path)
+
+
+def test_a_missing_file_is_named(path: Path) -> None:
+    with pytest.raises(BadInputError, match=r"positions\.parquet: cannot be read: No such file"):
+        read_positions(path)
+
+
+def test_foreign_parquet_files(othello: Game, path: Path) -> None:
+    pq.write_table(pa.table({"a": [1, 2]}), path)
+    with pytest.raises(BadInputError, match="glem did not write it"):
+        read_positions(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda table: with_header(table, version=2), "format version 2, this glem reads 1"),
+        (lambda table: with_header(table, game="no such game"), "no game 'no such game'"),
+        (lambda table: with_header(table, game=3), "a name is no text"),
+        (lambda table: with_header(table, sources=7), "TypeError"),
+        (lambda table: with_header(table, sources="abc"), "a name is no text"),
+        (lambda table: table.append_column("weight", table["weight"]), "two columns have one name"),
+        (lambda table: with_header(table, score=None), "no header of positions"),
+        (lambda table: with_header(table, score={"view": "black", "bounds": [-64, 64]}), "the view 'black'"),
+        (lambda table: with_header(table, score={"view": "side to move", "bounds": [-1, 1]}), "run from -1 to 1"),
+        (lambda table: with_header(table, sources=[]), "names source 0 of 0"),
+        (lambda table: table.replace_schema_metadata({KEY: b"{"}), "no header of positions"),
+        (lambda table: table.replace_schema_metadata({KEY: b"[" * 100_000}), "no header of positions"),
+        (lambda table: table.drop_columns(["label"]), "column 'label' should be float, it is missing"),
+        (lambda table: table.append_column("more", [list(range(20))]), "unknown column 'more'"),
+        (
+            lambda table: table.set_column(2, "label", [table["label"].cast(pa.float64())]),
+            "column 'label' should be float, it is double",
+        ),
+        (
+            lambda table: table.set_column(2, "label", pa.array([None] * 20, pa.float32())),
+            "column 'label' has missing values",
+        ),
+        (
+            lambda table: table.set_column(2, "label", pa.array([np.inf] * 20, pa.float32())),
+            "from row 0 on: label of position 0 is inf",
+        ),
+    ],
+)
+def test_damaged_headers_and_columns(othello: Game, path: Path, change: Any, message: str) -> None:
+    write_positions(path, random_set(othello, 20, 9))
+    with pytest.raises(Exception, match=message) as raised:
+        read_positions(rewritten(path, change))
+    assert "\n" not in str(raised.value)
+    assert type(raised.value).__module__ == "glem.core.errors"
+
+
+def test_every_cut_is_noticed(othello: Game, path: Path) -> None:
+    write_positions(path, random_set(othello, 300, 10))
+    content = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for length in rng.integers(0, len(content), 60):
+        path.write_bytes(content[:length])
+        with pytest.raises(BadInputError, match=r"positions\.parquet"):
+            read_positions(path)
+
+
+def test_flipped_bits_are_noticed_or_harmless(othello: Game, path: Path) -> None:
+    some = random_set(othello, 300, 11)
+    write_positions(path, some)
+    content = path.read_bytes()
+    rng = np.random.default_rng(1)
+    noticed = 0
+    for place in rng.integers(0, len(content), 150):
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(damaged)
+        try:
+            found = read_positions(path, othello)
+        except BadInputError as error:
+            assert str(path) in str(error)
+            noticed += 1
+        else:
+            # Bits that say nothing about the rows: statistics, names of sources, the writer's own name.
+            assert np.array_equal(found.label, some.label)
+            assert np.array_equal(found.positions.own, some.positions.own)
+    assert noticed > 100
+
+
+def test_more_rows_than_memory_are_refused_before_reading(path: Path, othello: Game) -> None:
+    schema_source = path.with_name("small.parquet")
+    write_positions(schema_source, random_set(othello, 1, 12))
+    schema = pq.read_table(schema_source).schema
+    columns = [pa.array(np.zeros(1 << 20, field.type.to_pandas_dtype())) for field in schema]
+    with pq.ParquetWriter(path, schema) as writer:
+        for _ in range(3):
+            writer.write_table(pa.table(columns, schema=schema))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("os.sysconf", lambda name: 1 << 13)
+        with pytest.raises(BadInputError, match="3145728 positions do not fit into memory; stream them"):
+            read_positions(path)
+    assert len(next(stream_positions(path, 10))) == 10
+
+
+def test_a_file_is_merged_in_parts_as_at_once(othello: Game, path: Path) -> None:
+    some = random_set(othello, 600, 13, distinct=150)
+    write_positions(path, some)
+    parts, whole = path.with_name("parts.parquet"), path.with_name("whole.parquet")
+    assert merge_file(path, whole, keep_spread=True) == merge_file(
+        path, parts, keep_spread=True, positions_in_memory=100
+    )
+    expected, found = read_positions(whole), read_positions(parts)
+    assert_same(expected, some.merge_duplicates(keep_spread=True))
+    order = [np.lexsort((one.positions.opponent, one.positions.own)) for one in (expected, found)]
+    assert_same(found.select(order[1]), expected.select(order[0]))
+    merge_file(path, path)
+    assert len(read_positions(path)) == len(expected)
+    assert len(expected) < 200 < len(some)
+    assert sorted(file.name for file in path.parent.iterdir()) == [
+        "parts.parquet",
+        "positions.parquet",
+        "whole.parquet",
+    ]
+
+
+def test_unseen_positions_are_kept(othello: Game, path: Path) -> None:
+    some, training = random_set(othello, 200, 14, distinct=60), random_set(othello, 40, 15, distinct=60)
+    training_path = path.with_name("training.parquet")
+    write_positions(path, some)
+    write_positions(training_path, training)
+    expected = some.without(training)
+    assert keep_unseen(path, path, training=training_path) == len(expected)
+    assert_same(read_positions(path), expected)
+    write_positions(training_path, PositionSet.empty(othello))
+    assert keep_unseen(path, path, training=training_path) == len(expected)
+
+
+def test_chunks_must_hold_something(othello: Game, path: Path) -> None:
+    write_positions(path, PositionSet.empty(othello))
+    with pytest.raises(BadInputError, match="at least one position, got 0"):
+        list(stream_positions(path, 0))
+    assert [len(part) for part in stream_positions(path, 5)] == [0]
+
+
+def test_merging_holds_what_is_different(othello: Game, path: Path) -> None:
+    """One position that is most of a file does not fill memory, wherever it is dealt to."""
+    some = random_set(othello, 20_000, 13, distinct=20)
+    peaks = []
+    for copies in (20, 80):
+        with PositionWriter(path, othello, some.label_kind) as writer:
+            for _ in range(copies):
+                writer.append(some)
+        tracemalloc.start()
+        try:
+            assert merge_file(path, path.with_name("merged.parquet"), positions_in_memory=1 << 17) <= 20
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert peaks[1] < 1.6 * peaks[0]

@@ -1,0 +1,219 @@
+"""The compiled replay against plain Python, on a real game and on one whose positions have fields of several types."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from glem.core.compiling.operations import position_at
+from glem.core.game.game import Game, load_game
+from glem.core.game.records import GameRecords
+from glem.core.positions.replay import FINISHED, ILLEGAL, UNFINISHED, outcomes, replay
+from tests.oracles.replay import legal_moves, random_game, replay_game
+
+OTHELLO = load_game("othello")
+
+
+class Heap(NamedTuple):
+    """Counters left, and who is to move."""
+
+    left: np.int32
+    player: np.uint8
+
+
+def heap_moves(position: Heap, moves: Any, start: int) -> int:
+    count = min(np.int64(position.left), np.int64(3))
+    for place in range(count):
+        moves[start + place] = place + 1
+    return int(count)
+
+
+def heap_play(position: Heap, move: int) -> Heap:
+    return Heap(np.int32(position.left - move), np.uint8(1 - position.player))
+
+
+def heap_is_over(position: Heap) -> bool:
+    return position.left == 0
+
+
+def heap_score(position: Heap) -> int:
+    return -1
+
+
+def heap_key(position: Heap) -> np.uint64:
+    return np.uint64(position.left)
+
+
+HEAP = Game(
+    name="heap",
+    title="Take one to three",
+    initial_position=Heap(np.int32(9), np.uint8(0)),
+    legal_moves=heap_moves,
+    play=heap_play,
+    is_over=heap_is_over,
+    final_score=heap_score,
+    hash_key=heap_key,
+    max_moves=3,
+    move_count=4,
+    max_plies=9,
+    score_bounds=(-1, 1),
+    format_position=str,
+    parse_position=str,
+    format_move=str,
+    parse_move=int,
+)
+
+
+def records_of(games: Sequence[Sequence[int]]) -> GameRecords:
+    moves = np.array([move for game in games for move in game], np.int16)
+    return GameRecords.from_moves(moves, np.cumsum([0, *map(len, games)], dtype=np.int64))
+
+
+def check(game: Game, games: Sequence[Sequence[int]], start: Any = None) -> None:
+    """Every column of both replays equals the oracle's."""
+    records = records_of(games)
+    whole = replay(game, records, start=start)
+    ends = outcomes(game, records, start=start)
+    assert whole.offsets[0] == 0
+    assert len(whole.record) == whole.offsets[-1]
+    for index, moves in enumerate(games):
+        plain = replay_game(game, moves, start)
+        rows = range(int(whole.offsets[index]), int(whole.offsets[index + 1]))
+        assert [position_at(whole.positions, row) for row in rows] == [step.position for step in plain.steps]
+        assert whole.side[rows].tolist() == [step.side for step in plain.steps]
+        assert whole.move[rows].tolist() == [step.move for step in plain.steps]
+        assert whole.ply[rows].tolist() == list(range(len(plain.steps)))
+        assert set(whole.record[rows].tolist()) == {index}
+        assert position_at(ends.positions, index) == plain.steps[-1].position
+        assert ends.side[index] == plain.steps[-1].side
+        inserted = [step for step in plain.steps[:-1] if step.move != game.pass_move or game.pass_move in moves]
+        legal = ends.move_side[records.offsets[index] : records.offsets[index + 1]]
+        assert legal[: len(inserted)].tolist() == [step.side for step in inserted]
+        assert not legal[len(inserted) :].any()
+        for result in (whole, ends):
+            assert result.status[index] == plain.status
+            assert result.illegal_at[index] == plain.illegal_at
+            assert result.final_score[index] == plain.final_score
+
+
+@pytest.fixture(scope="module")
+def games() -> list[list[int]]:
+    random = np.random.default_rng(1)
+    return [random_game(OTHELLO, random) for _ in range(40)]
+
+
+def test_whole_games(games: list[list[int]]) -> None:
+    check(OTHELLO, games)
+    assert (outcomes(OTHELLO, records_of(games)).status == FINISHED).all()
+    assert any(OTHELLO.pass_move in replay(OTHELLO, records_of([game])).move for game in games)
+
+
+def test_games_that_stop_early(games: list[list[int]]) -> None:
+    cut = [game[: 7 * index % len(game)] for index, game in enumerate(games)]
+    check(OTHELLO, cut)
+    assert UNFINISHED in outcomes(OTHELLO, records_of(cut)).status
+
+
+def test_moves_behind_the_end_are_illegal(games: list[list[int]]) -> None:
+    records = records_of([[*games[0], 0]])
+    assert outcomes(OTHELLO, records).status.tolist() == [ILLEGAL]
+    assert outcomes(OTHELLO, records).illegal_at.tolist() == [len(games[0])]
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_damaged_games(games: list[list[int]], data: st.DataObject) -> None:
+    game = list(data.draw(st.sampled_from(games)))
+    for _ in range(data.draw(st.integers(1, 3))):
+        game[data.draw(st.integers(0, len(game) - 1))] = data.draw(st.integers(-2, 300))
+    check(OTHELLO, [game, game[::-1]])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(st.integers(-1, 4), max_size=11), max_size=6))
+def test_another_game_without_passes(games: list[list[int]]) -> None:
+    check(HEAP, games)
+
+
+def test_written_passes(games: list[list[int]]) -> None:
+    written = []
+    for game in games:
+        moves = [step.move for step in replay_game(OTHELLO, game).steps[:-1]]
+        written.append(moves)
+    check(OTHELLO, [moves for moves in written if 64 in moves])
+    inserted, kept = replay(OTHELLO, records_of(games)), replay(OTHELLO, records_of(written))
+    assert np.array_equal(inserted.positions.own, kept.positions.own)
+    assert np.array_equal(inserted.move, kept.move)
+
+
+def test_a_missing_pass_is_illegal_where_the_game_has_none(games: list[list[int]]) -> None:
+    strict = attrs.evolve(OTHELLO, pass_move=None)
+    passing = next(game for game in games if 64 in replay(OTHELLO, records_of([game])).move)
+    assert outcomes(strict, records_of([passing])).status.tolist() == [ILLEGAL]
+
+
+def test_start_in_another_position(games: list[list[int]]) -> None:
+    steps = replay_game(OTHELLO, games[0]).steps
+    rest = [step.move for step in steps[20:-1] if step.move != OTHELLO.pass_move]
+    check(OTHELLO, [rest, rest[:5], []], start=steps[20].position)
+
+
+def test_every_game_has_a_start_of_its_own(games: list[list[int]]) -> None:
+    steps = [replay_game(OTHELLO, game).steps for game in games[:3]]
+    begin = [0, 11, 20]
+    rests = [[step.move for step in game[ply:-1]] for game, ply in zip(steps, begin, strict=True)]
+    firsts = [game[ply] for game, ply in zip(steps, begin, strict=True)]
+    starts = OTHELLO.position_type(*(np.array(c) for c in zip(*(step.position for step in firsts), strict=True)))
+    records = attrs.evolve(
+        records_of(rests), starts=starts, start_side=np.array([step.side for step in firsts], np.int8)
+    )
+    whole, ends = replay(OTHELLO, records), outcomes(OTHELLO, records)
+    for index, game in enumerate(steps):
+        rows = range(int(whole.offsets[index]), int(whole.offsets[index + 1]))
+        rest = game[begin[index] :]
+        assert [position_at(whole.positions, row) for row in rows] == [step.position for step in rest]
+        assert whole.side[rows].tolist() == [step.side for step in rest]
+        assert ends.final_score[index] == replay_game(OTHELLO, games[index]).final_score
+    assert (outcomes(OTHELLO, records.select(slice(0, 0))).status == FINISHED).all()
+
+
+def test_no_games_and_games_without_moves() -> None:
+    check(OTHELLO, [])
+    check(OTHELLO, [[], []])
+    assert legal_moves(OTHELLO, OTHELLO.initial_position)
+
+
+def test_the_cache_survives_a_game_that_is_gone(tmp_path: Path) -> None:
+    """A process that cannot import this module's game still replays its own."""
+    program = (
+        "import numpy as np; from glem.core.game.game import load_game; "
+        "from glem.core.game.records import GameRecords; "
+        "from glem.core.positions.replay import outcomes; "
+        "records = GameRecords.from_moves(np.array([37, 43]), np.array([0, 2])); "
+        "print(outcomes(load_game('othello'), records).status)"
+    )
+    here = "import tests.core.positions.test_replay as here; here.outcomes(here.HEAP, here.records_of([[1, 2]])); "
+    environment = {**os.environ, "GLEM_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": ""}
+    root = Path(__file__).resolve().parents[3]
+    subprocess.run([sys.executable, "-c", here], cwd=root, env=environment, check=True)
+    elsewhere = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, check=True, capture_output=True, text=True
+    )
+    assert elsewhere.stdout == "[1]\n"
+
+
+@pytest.mark.shared
+def test_tournament_games(shared: Any) -> None:
+    content = np.frombuffer((shared / "othello" / "wthor" / "WTH_1984.wtb").read_bytes()[16:], np.uint8)
+    rows = content.reshape(-1, 68)[::20, 8:]
+    check(OTHELLO, [[(int(move) // 10 - 1) * 8 + int(move) % 10 - 1 for move in row if move] for row in rows])

@@ -1,0 +1,199 @@
+"""Tasks over workers: equal results whatever their number, and when they die."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures.process import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glem.core.errors import BadInputError, GlemError
+from glem.core.tasks.tasks import LocalWorkers, run_tasks
+from tests.core.tasks.task_examples import fail_on_three, sleep_long, square, square_after_kills
+
+PATIENCE = 300.0
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def wait_for(condition: object, what: str) -> None:
+    assert callable(condition)
+    for _ in range(int(PATIENCE / 0.05)):
+        if condition():
+            return
+        time.sleep(0.05)
+    pytest.fail(f"waited {PATIENCE} s for {what}")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_every_task_is_run_once(workers: int) -> None:
+    assert sorted(run_tasks(square, range(20), workers=workers)) == [(n, n * n) for n in range(20)]
+
+
+def test_one_worker_keeps_the_order_and_takes_tasks_as_they_are_needed() -> None:
+    taken = []
+
+    def tasks() -> Iterator[int]:
+        for number in itertools.count():
+            taken.append(number)
+            yield number
+
+    results = run_tasks(square, tasks())
+    assert list(itertools.islice(results, 3)) == [(0, 0), (1, 1), (2, 4)]
+    assert taken == [0, 1, 2]
+
+
+def test_tasks_are_taken_from_an_endless_supply_as_workers_need_them() -> None:
+    taken = []
+
+    def tasks() -> Iterator[int]:
+        for number in itertools.count():
+            taken.append(number)
+            yield number
+
+    with ThreadPoolExecutor(2) as executor:
+        results = run_tasks(square, tasks(), executor=executor, in_flight=4)
+        first = [next(results) for _ in range(10)]
+        results.close()
+    assert {value for _, value in first} <= {n * n for n in range(14)}
+    assert len(taken) <= 14
+
+
+def test_no_tasks_need_no_workers() -> None:
+    made = []
+
+    def make() -> Executor:
+        made.append(ThreadPoolExecutor(1))
+        return made[-1]
+
+    assert list(run_tasks(square, [], make_executor=make)) == []
+    assert not made
+
+
+def test_a_killed_worker_is_replaced_and_its_task_run_again(tmp_path: Path) -> None:
+    jobs = [(n, str(tmp_path / "killed") if n == 4 else "", 1) for n in range(10)]
+    assert sorted(run_tasks(square_after_kills, jobs, workers=2)) == [(n, n * n) for n in range(10)]
+    assert (tmp_path / "killed").exists()
+
+
+def test_a_task_that_always_kills_its_worker_is_given_up(tmp_path: Path) -> None:
+    jobs = [(n, str(tmp_path / "killed") if n == 0 else "", 99) for n in range(2)]
+    with pytest.raises(GlemError, match="died again and again"):
+        list(run_tasks(square_after_kills, jobs, workers=2, retries=1, in_flight=2))
+    assert len((tmp_path / "killed").read_text()) == 2
+
+
+def test_a_broken_executor_that_nobody_can_make_anew_is_an_error(tmp_path: Path) -> None:
+    with (
+        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor,
+        pytest.raises(GlemError, match="broke down"),
+    ):
+        list(run_tasks(square_after_kills, [(1, str(tmp_path / "killed"), 1)], executor=executor))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_of_a_task_comes_through(workers: int) -> None:
+    with pytest.raises(ValueError, match="three"):
+        list(run_tasks(fail_on_three, range(10), workers=workers))
+
+
+def test_a_given_executor_stays_open() -> None:
+    with ThreadPoolExecutor(1) as executor:
+        list(run_tasks(square, range(3), executor=executor))
+        assert executor.submit(square, 3).result() == 9
+
+
+@pytest.mark.parametrize("argument", [{"workers": 0}, {"in_flight": 0}, {"retries": -1}])
+def test_bad_arguments_are_refused_at_once(argument: dict[str, int]) -> None:
+    with pytest.raises(BadInputError, match=next(iter(argument))):
+        run_tasks(square, [1], **argument)  # type: ignore[arg-type]  # one of three named integers
+
+
+def test_closing_the_iterator_ends_busy_workers_at_once(tmp_path: Path) -> None:
+    workers = LocalWorkers(2)
+    for _ in range(3):
+        workers.submit(sleep_long, str(tmp_path))
+    wait_for(lambda: len(list(tmp_path.iterdir())) == 2, "two busy workers")
+    workers.shutdown(cancel_futures=True)
+    assert not any(alive(int(path.name)) for path in tmp_path.iterdir())
+
+
+PARENT = """
+from glem.core.tasks.tasks import run_tasks
+from tests.core.tasks.task_examples import sleep_long
+import sys
+if __name__ == "__main__":
+    list(run_tasks(sleep_long, [sys.argv[1]] * 4, workers=2))
+"""
+
+
+@pytest.mark.parametrize("death", [signal.SIGKILL, signal.SIGINT])
+def test_workers_end_with_their_parent(tmp_path: Path, death: signal.Signals) -> None:
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT)
+    busy = tmp_path / "busy"
+    busy.mkdir()
+    root = Path(__file__).resolve().parents[3]
+    parent = subprocess.Popen(
+        [sys.executable, str(script), str(busy)], env={**os.environ, "PYTHONPATH": str(root)}, stderr=subprocess.PIPE
+    )
+    try:
+        wait_for(lambda: len(list(busy.iterdir())) == 2, "two busy workers")
+        parent.send_signal(death)
+        _, errors = parent.communicate(timeout=PATIENCE)
+    finally:
+        parent.kill()
+    wait_for(lambda: not any(alive(int(path.name)) for path in busy.iterdir()), "the end of the workers")
+    if death == signal.SIGINT:
+        assert errors.count(b"Traceback") == 1
+
+
+def test_tests_that_are_started_where_ctrl_c_is_ignored_restore_it() -> None:
+    interrupted = f"{__file__}::{test_workers_end_with_their_parent.__name__}[{signal.SIGINT:d}]"
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", interrupted],
+        cwd=Path(__file__).resolve().parents[3],
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        timeout=2 * PATIENCE,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+
+
+class StumblingExecutor(ThreadPoolExecutor):
+    """Loses the first results as dask's executor does when a worker dies with a result that was ready."""
+
+    def __init__(self, losses: int) -> None:
+        super().__init__(1)
+        self._losses = losses
+
+    def submit(self, *arguments: Any, **named: Any) -> Future[Any]:
+        if self._losses == 0:
+            return super().submit(*arguments, **named)
+        self._losses -= 1
+        namespace: dict[str, Any] = {"__name__": "distributed.cfexecutor"}
+        exec("def cascade():\n    raise ValueError('not enough values to unpack')", namespace)
+        return super().submit(namespace["cascade"])
+
+
+def test_results_that_dask_loses_are_asked_for_again() -> None:
+    with StumblingExecutor(3) as executor:
+        assert sorted(run_tasks(square, range(5), executor=executor)) == [(n, n * n) for n in range(5)]
+    with StumblingExecutor(100) as executor, pytest.raises(GlemError, match="workers died again and again"):
+        list(run_tasks(square, range(5), executor=executor))

@@ -1,0 +1,192 @@
+"""The endgame solver against the naive one, in every convention, and its limits."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from attrs import fields
+
+from glem.core.errors import BadInputError
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.search.solver import solve_moves
+from glem.games.othello import OTHELLO
+from glem.games.othello.rules import Position
+from glem.games.othello.solver import EndgameSolver, Techniques
+from tests.core.evaluation.linear_evaluations import mobility_evaluation
+from tests.oracles import endgame as oracle
+from tests.oracles.othello_rules import board_of, legal_moves, play
+
+CONVENTIONS = ["standard", "raw", "sign"]
+
+
+def position_of(board: np.ndarray) -> Position:
+    flat = board.ravel()
+    places = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    return Position(places[flat == 1].sum(dtype=np.uint64), places[flat == -1].sum(dtype=np.uint64))
+
+
+def played(generator: np.random.Generator, empties: int) -> np.ndarray:
+    """Board of a random game with so many empty squares, or where it ended before."""
+    board = board_of(0x0000000810000000, 0x0000001008000000)
+    while (board == 0).sum() > empties:
+        moves = legal_moves(board)
+        if not moves:
+            return board
+        board = play(board, int(generator.choice(moves)))
+    return board
+
+
+def scattered(generator: np.random.Generator, empties: int) -> np.ndarray:
+    """Board of discs at random: many passes, wipe-outs and early ends."""
+    flat = np.where(generator.random(64) < generator.random() ** 2, 1, -1)
+    flat[generator.choice(64, empties, replace=False)] = 0
+    return flat.reshape(8, 8)
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_random_endgames_as_the_naive_solver(convention):
+    generator = np.random.default_rng(CONVENTIONS.index(convention))
+    solver = EndgameSolver(table_mb=1, convention=convention)
+    for number in range(700):
+        empties = number % 6 if number % 100 else 6
+        board = (played if number % 2 else scattered)(generator, empties)
+        solution = solver.solve(position_of(board))
+        expected = oracle.solve(board, convention)
+        assert solution.score == expected
+        assert solution.exact
+        if convention != "sign":
+            assert oracle.score_of_play(board, solution.variation, convention) == expected
+        if solution.move is None:
+            assert not legal_moves(board)
+        else:
+            assert -oracle.solve(play(board, solution.move), convention) == expected
+            assert solution.variation[0] == solution.move
+        result = solver.solve(position_of(board), result_only=True)
+        assert result.score == np.sign(expected)
+        if result.move is not None:
+            assert -np.sign(oracle.solve(play(board, result.move), convention)) == np.sign(expected)
+
+
+def test_every_move_of_random_endgames():
+    generator = np.random.default_rng(7)
+    solver = EndgameSolver(table_mb=1)
+    for _ in range(60):
+        board = played(generator, 5)
+        solutions = solve_moves(OTHELLO, solver, position_of(board))
+        assert sorted(solution.move for solution in solutions if solution.move is not None) == legal_moves(board)
+        assert [solution.score for solution in solutions] == sorted((s.score for s in solutions), reverse=True)
+        for solution in solutions:
+            assert solution.move is not None
+            assert solution.score == -oracle.solve(play(board, solution.move))
+            assert oracle.score_of_play(board, solution.variation) == solution.score
+
+
+def test_a_forced_pass_is_a_move():
+    # a1 own, b1 opponent's, the rest empty: the side that holds b1 must pass, then c1 ends the game.
+    solution = EndgameSolver().solve(Position(np.uint64(0b10), np.uint64(0b01)))
+    assert solution.variation == (64, 2)
+    assert solution.score == -64
+
+
+def test_equal_nodes_after_clear(othello: Game):
+    position = othello.parse_position("--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X")  # FFO #1
+    solver = EndgameSolver(table_mb=4)
+    first = solver.solve(position)
+    again = solver.solve(position)
+    assert first.move is not None
+    assert (first.score, othello.format_move(first.move)) == (18, "g8")
+    assert (again.score, again.move) == (first.score, first.move)
+    assert again.nodes < first.nodes / 10
+    solver.clear()
+    cleared = solver.solve(position)
+    assert (cleared.nodes, cleared.variation) == (first.nodes, first.variation)
+    assert EndgameSolver(table_mb=4).solve(position).nodes == first.nodes
+
+
+def test_techniques_and_evaluations_change_only_the_nodes(othello_learning: Learning):
+    generator = np.random.default_rng(3)
+    positions = [position_of(played(generator, empties)) for empties in (13, 16, 17)]
+    evaluator = evaluator_of(mobility_evaluation(othello_learning))
+    plain = EndgameSolver(table_mb=4)
+    expected = [plain.solve(position) for position in positions]
+    guided = EndgameSolver(evaluator, 4)
+    nodes = set()
+    for left_out in (None, *(field.name for field in fields(Techniques))):
+        techniques = Techniques() if left_out is None else Techniques(**{left_out: False})
+        solver = EndgameSolver(evaluator, 4, techniques=techniques)
+        solutions = [solver.solve(position) for position in positions]
+        assert [solution.score for solution in solutions] == [solution.score for solution in expected], left_out
+        nodes.add(sum(solution.nodes for solution in solutions))
+    assert len(nodes) == len(fields(Techniques)) + 1
+    for position, solution in zip(positions, expected, strict=True):
+        assert guided.solve(position, result_only=True).score == np.sign(solution.score)
+        assert guided.solve(position).exact
+
+
+def test_limits_and_a_stop_end_the_search_soon(othello: Game):
+    position = othello.parse_position("-" * 20 + "XXOOXXOO" * 3 + "-" * 20 + " X")
+    solver = EndgameSolver(table_mb=1)
+    few = solver.solve(position, nodes=20_000)
+    assert not few.exact
+    assert few.nodes < 200_000
+    assert few.move in legal_moves(board_of(int(position.own), int(position.opponent)))
+    begun = time.thread_time()
+    assert not solver.solve(position, seconds=0.05).exact
+    assert time.thread_time() - begun < 1
+    stop = threading.Event()
+    timer = threading.Timer(0.1, stop.set)
+    timer.start()
+    assert not solver.solve(position, stop=stop).exact
+    timer.join()
+    assert not solver.solve(position, stop=stop).exact
+    assert solve_moves(OTHELLO, solver, position, nodes=1000)[0].exact is False
+
+
+def test_a_move_that_was_not_solved_comes_after_those_that_were():
+    # What is known of it is no score to compare: 0, where those of the others may be below.
+    generator = np.random.default_rng(8)
+    solver = EndgameSolver(table_mb=1)
+    ended_early = 0
+    for _ in range(10):
+        position = position_of(played(generator, 10))
+        for nodes in (100, 400, 1600, 6400):
+            solver.clear()
+            solutions = solve_moves(OTHELLO, solver, position, nodes=nodes)
+            assert all(solution.exact for solution in solutions[:-1])
+            ended_early += len(solutions) > 1 and not solutions[-1].exact and solutions[-2].score < solutions[-1].score
+    assert ended_early
+
+
+def test_what_is_refused():
+    solver = EndgameSolver(table_mb=1)
+    with pytest.raises(BadInputError, match="2 squares hold discs of both sides"):
+        solver.solve(Position(np.uint64(7), np.uint64(3)))
+    with pytest.raises(BadInputError, match="limit of nodes"):
+        solver.solve(Position(np.uint64(4), np.uint64(3)), nodes=0)
+    for seconds in (float("nan"), float("inf"), 0.0):
+        with pytest.raises(BadInputError, match="limit of seconds"):
+            solver.solve(Position(np.uint64(4), np.uint64(3)), seconds=seconds)
+    with pytest.raises(BadInputError, match="no score convention 'odd'"):
+        EndgameSolver(convention=cast(Any, "odd"))
+    with pytest.raises(BadInputError, match="megabytes"):
+        EndgameSolver(table_mb=0)
+
+
+def test_a_second_process_on_the_warm_cache_works(othello: Game):
+    position = "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X"
+    assert EndgameSolver(table_mb=1).solve(othello.parse_position(position)).score == 18
+    program = (
+        "from glem.core.game.game import load_game; g = load_game('othello'); "
+        f"print(g.make_solver(table_mb=1).solve(g.parse_position('{position}')).score); "
+        "from glem.games.othello.solver.search import open_window; print(sum(open_window.stats.cache_hits.values()))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["18", "1"]

@@ -1,0 +1,113 @@
+"""Chess's evaluator for the search against the oracle of evaluations: chains of updates, all kinds of moves."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import chess
+import numpy as np
+import pytest
+from attrs import evolve
+
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
+from glem.core.evaluation.named import load_evaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.games.chess import CHESS as GAME
+from glem.games.chess.boards import from_board
+from glem.games.chess.notation import move_from_uci
+from glem.plugins.chess import CHESS
+from glem.plugins.chess.incremental import incremental_evaluator
+from tests.core.evaluation.evaluator_scores import integer_sums, line_scores
+
+_LINES = (
+    "r3k2r/pP4Pp/8/3pP3/3Pp3/8/PpP3PP/R3K2R w KQkq d6 0 1",
+    "r3k2r/1P4P1/8/8/2pP4/8/1p4p1/R3K2R b KQkq d3 0 1",
+    chess.STARTING_FEN,
+    chess.Board.from_chess960_pos(340).fen(),
+)
+
+
+def random_evaluation(names: tuple[str, ...], link: Link = LOGISTIC) -> LinearEvaluation:
+    generator = np.random.default_rng(5)
+    phases = len(CHESS.phases)
+    return LinearEvaluation(
+        learning=CHESS,
+        bias=generator.normal(scale=0.2, size=phases).astype(np.float32),
+        link=link,
+        linear=tuple(CHESS.features.index(name) for name in names),
+        linear_weights=generator.normal(scale=0.3, size=(phases, len(names))).astype(np.float32),
+    )
+
+
+def some_line(text: str, seed: int, plies: int) -> tuple[list[Any], list[int]]:
+    """A line with many captures, castlings and promotions."""
+    source = random.Random(seed)
+    board = chess.Board(text, chess960=True)
+    positions, moves = [from_board(board)], []
+    for _ in range(plies):
+        legal = list(board.legal_moves)
+        if not legal:
+            break
+        rare = [m for m in legal if m.promotion or board.is_castling(m) or board.is_en_passant(m)]
+        move = source.choice(rare if rare and source.random() < 0.7 else legal)
+        moves.append(move_from_uci(positions[-1], move.uci()))
+        board.push(move)
+        positions.append(GAME.play(positions[-1], moves[-1]))
+    return positions, moves
+
+
+@pytest.mark.parametrize("names", [CHESS.linear, CHESS.baselines["piece-square"]], ids=["all", "piece-square"])
+@pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])
+def test_updates_equal_the_oracle(names: tuple[str, ...], plain: bool) -> None:
+    evaluation = random_evaluation(names)
+    evaluator = incremental_evaluator(evaluation)
+    assert evaluator is not None
+    for seed in range(1 if plain else 4):
+        for text in _LINES:
+            positions, moves = some_line(text, seed, 30 if plain else 100)
+            expected = np.clip(integer_sums(evaluation, positions), -evaluator.limit, evaluator.limit)
+            found = line_scores(evaluator, positions, moves, plain=plain, first=seed % 2)
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_what_it_does_not_cover_is_left_to_the_general_form() -> None:
+    assert incremental_evaluator(random_evaluation(("clock",))) is None
+    assert incremental_evaluator(evolve(random_evaluation(("pawns",)), link=scaled_sigmoid(1.0))) is None
+    assert incremental_evaluator(random_evaluation(("pawns",), IDENTITY)) is not None
+    assert evaluator_of(random_evaluation(("clock",))).name == "linear evaluation"
+    twice = random_evaluation(("pawns", "pawns"))
+    assert incremental_evaluator(evolve(twice, linear_weights=np.full((7, 2), 30.0, np.float32))) is None
+
+
+def hand_set(name: str) -> ResultEvaluation:
+    evaluation = load_evaluation(name, GAME)
+    assert isinstance(evaluation, ResultEvaluation)
+    return evaluation
+
+
+@pytest.mark.parametrize("name", ["material", "piece-square", "default"])
+def test_evaluations_set_by_hand_have_names_and_a_fast_form(name: str) -> None:
+    evaluation = hand_set(name)
+    fast = evaluator_of(evaluation.value)
+    assert fast.name == ("terms and piece squares" if name == "default" else "material and piece squares")
+    ahead, even, behind = (
+        evaluation.value.explain(from_board(chess.Board(f"{text} w - - 0 1"))).total
+        for text in ("4k3/pp6/8/8/8/8/PPP5/4K3", "4k3/pp6/8/8/8/8/PP6/4K3", "4k3/ppp5/8/8/8/8/PP6/4K3")
+    )
+    assert ahead > even > behind
+    # A pawn is about 1 / 1.1 in log odds.
+    assert 0.4 < ahead - even < 2
+
+
+def test_drawishness_set_by_hand_knows_drawn_endings() -> None:
+    drawishness = hand_set("default").drawishness
+
+    def alpha(placement: str) -> float:
+        return drawishness.evaluate(from_board(chess.Board(f"{placement} w - - 0 1")))
+
+    assert alpha("4k3/8/8/8/8/8/8/4KB2") > 0.98
+    assert alpha("4kb2/ppp5/8/8/8/8/PPP5/4KB2") > alpha("2b1k3/ppp5/8/8/8/8/PPP5/4KB2")
+    assert alpha("4k3/pp6/8/8/8/8/PP6/4K3") > alpha(chess.STARTING_BOARD_FEN)

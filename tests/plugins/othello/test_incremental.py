@@ -1,0 +1,157 @@
+"""Othello's incremental evaluator: chains of updates against the oracle of evaluations, and what it does not cover."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
+from glem.core.features.learning import Learning
+from glem.core.patterns.patterns import PatternSet
+from glem.plugins.othello.incremental import incremental_evaluator
+from tests.core.evaluation.evaluator_scores import integer_sums, line_scores, random_line
+
+MOBILITY = ("mobility", "opponent_mobility", "potential_mobility", "opponent_potential_mobility")
+
+
+def random_evaluation(
+    learning: Learning,
+    names: tuple[str, ...],
+    linear: tuple[str, ...] = (),
+    link: Link = IDENTITY,
+    size: float = 0.5,
+) -> LinearEvaluation:
+    """Random weights over some of Logistello's patterns and linear features."""
+    generator = np.random.default_rng(11)
+    patterns = PatternSet.from_names(
+        learning.features, {name: learning.pattern_sets["logistello"][name] for name in names}
+    )
+    phases = len(learning.phases)
+
+    def weights(*shape: int) -> Any:
+        return generator.normal(scale=size, size=shape).astype(np.float32)
+
+    return LinearEvaluation(
+        learning=learning,
+        bias=weights(phases),
+        link=link,
+        patterns=patterns if names else None,
+        pattern_weights=weights(phases, patterns.weight_count),
+        linear=tuple(learning.features.index(name) for name in linear),
+        linear_weights=weights(phases, len(linear)),
+    )
+
+
+@pytest.fixture(scope="module")
+def whole(othello_learning: Learning) -> LinearEvaluation:
+    """All of Logistello's patterns."""
+    return random_evaluation(othello_learning, tuple(othello_learning.pattern_sets["logistello"]))
+
+
+@pytest.fixture(scope="module")
+def with_mobility(othello_learning: Learning) -> LinearEvaluation:
+    """Some patterns and all linear features that it covers."""
+    linear = (*MOBILITY, "disc_difference", "parity")
+    return random_evaluation(othello_learning, ("corner_3x3", "edge_2x", "diagonal_5"), linear)
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])
+@pytest.mark.parametrize("first", [0, 3])
+def test_updates_equal_the_oracle(whole: LinearEvaluation, plain: bool, first: int) -> None:
+    evaluator = incremental_evaluator(whole)
+    assert evaluator is not None
+    for seed in range(2 if plain else 12):
+        positions, moves = random_line(whole.learning.game, np.random.default_rng(seed))
+        expected = np.clip(integer_sums(whole, positions), -evaluator.limit, evaluator.limit)
+        np.testing.assert_array_equal(line_scores(evaluator, positions, moves, plain=plain, first=first), expected)
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])
+def test_linear_features_are_added(with_mobility: LinearEvaluation, plain: bool) -> None:
+    evaluator = incremental_evaluator(with_mobility)
+    assert evaluator is not None
+    positions, moves = random_line(with_mobility.learning.game, np.random.default_rng(5))
+    expected = np.clip(integer_sums(with_mobility, positions), -evaluator.limit, evaluator.limit)
+    np.testing.assert_array_equal(line_scores(evaluator, positions, moves, plain=plain), expected)
+
+
+def test_passes_change_no_index(whole: LinearEvaluation) -> None:
+    """A line with a pass in it; the scores after it are read in the other player's tables."""
+    evaluator = incremental_evaluator(whole)
+    assert evaluator is not None
+    game = whole.learning.game
+    line = next(
+        line for seed in range(200) if game.pass_move in (line := random_line(game, np.random.default_rng(seed)))[1]
+    )
+    expected = np.clip(integer_sums(whole, line[0]), -evaluator.limit, evaluator.limit)
+    np.testing.assert_array_equal(line_scores(evaluator, *line, plain=False), expected)
+
+
+def test_a_start_in_the_middle_gives_the_same_accumulator(whole: LinearEvaluation) -> None:
+    """Full recomputation is the oracle of the updates: word by word, not only in the sum."""
+    evaluator = incremental_evaluator(whole)
+    assert evaluator is not None
+    operations = evaluator.operations
+    for seed in range(20):
+        positions, moves = random_line(whole.learning.game, np.random.default_rng(seed))
+        updated = evaluator.empty_accumulators(len(positions))
+        recomputed = evaluator.empty_accumulators(len(positions))
+        operations["start"](positions[0], evaluator.data, updated, 0)
+        for ply, move in enumerate(moves):
+            operations["update"](positions[ply], move, positions[ply + 1], evaluator.data, updated, ply)
+        for ply, position in enumerate(positions):
+            operations["start"](position, evaluator.data, recomputed, ply)
+        np.testing.assert_array_equal(updated, recomputed)
+
+
+def test_scores_stay_within_the_limit(othello_learning: Learning) -> None:
+    large = random_evaluation(othello_learning, ("row_2", "corner_3x3"), size=30.0)
+    evaluator = incremental_evaluator(large)
+    assert evaluator is not None
+    assert evaluator.limit == 64 * evaluator.steps_per_unit
+    positions, moves = random_line(large.learning.game, np.random.default_rng(0))
+    scores = line_scores(evaluator, positions, moves, plain=False)
+    assert max(map(abs, scores)) == evaluator.limit
+    assert max(map(abs, integer_sums(large, positions))) > evaluator.limit
+
+
+def test_the_logistic_link_is_searched_in_log_odds(othello_learning: Learning) -> None:
+    evaluation = random_evaluation(othello_learning, ("corner_3x3",), link=LOGISTIC)
+    evaluator = evaluator_of(evaluation)
+    assert evaluator.result_only
+    assert evaluator.width > 0
+    positions, moves = random_line(evaluation.learning.game, np.random.default_rng(1))
+    scores = np.array(line_scores(evaluator, positions, moves, plain=False)) / evaluator.steps_per_unit
+    values = [evaluation.as_played().evaluate(position) for position in positions]
+    np.testing.assert_allclose(LOGISTIC(scores), values, atol=1e-6)
+
+
+def test_evaluations_that_are_not_covered(othello_learning: Learning, whole: LinearEvaluation) -> None:
+    configurations = ConfigurationSet.from_relations(RelationTable(np.zeros(1, np.int32), np.ones(1, np.int16)), [(0,)])
+    phases = len(othello_learning.phases)
+    with_configurations = evolve(
+        whole, configurations=configurations, configuration_weights=np.zeros((phases, 1), np.float32)
+    )
+    assert incremental_evaluator(with_configurations) is None
+    assert incremental_evaluator(evolve(whole, link=scaled_sigmoid(64.0))) is None
+    assert incremental_evaluator(random_evaluation(othello_learning, ("row_2",), ("regions",))) is None
+    patterns = PatternSet.from_names(othello_learning.features, {"of mobility": ("mobility", "corners")})
+    beyond_squares = evolve(
+        whole, patterns=patterns, pattern_weights=np.zeros((phases, patterns.weight_count), np.float32)
+    )
+    assert incremental_evaluator(beyond_squares) is None
+
+
+def test_linear_features_alone_are_covered(othello_learning: Learning) -> None:
+    evaluation = random_evaluation(othello_learning, (), MOBILITY)
+    evaluator = incremental_evaluator(evaluation)
+    assert evaluator is not None
+    positions, moves = random_line(evaluation.learning.game, np.random.default_rng(2))
+    expected = integer_sums(evaluation, positions)
+    np.testing.assert_array_equal(line_scores(evaluator, positions, moves, plain=False), expected)
