@@ -31,6 +31,7 @@ import numpy as np
 from attrs import define, evolve, field, fields
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import kernel, mix
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Phases
@@ -274,7 +275,7 @@ def _label_part(
 
 
 def _rows(columns: Any, rows: NDArray[np.int64]) -> Any:
-    return type(columns)(*(column[rows] for column in columns))
+    return rows_of(columns, rows)
 
 
 def results_of_games(records: GameRecords, played: Replay) -> NDArray[np.float32]:
