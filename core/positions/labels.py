@@ -14,8 +14,8 @@ label           up to the exact position     after it
 Before the exact position T is the better label: what the position led to, without the mistakes made after it.
 Behind it T ignores the mistakes made since, and R those still to come, so that ``auto`` lets the share of T fall
 linearly from 1 to 0 over the first two thirds of the remaining moves. On tournament games with T 24 plies
-before the end these labels have less error than either alone where exact scores can be computed
-. Where R = T play was perfect, or mistakes cancelled out.
+before the end these labels have less error than either alone where exact scores can be computed.
+Where R = T play was perfect, or mistakes cancelled out.
 """
 
 from __future__ import annotations
