@@ -17,16 +17,15 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.compiling.columns import position_at, rows_of
+from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError
-from glem.core.files.atomic import atomic_path
-from glem.core.files.packed import MAX_BYTES, line_blocks, open_packed
+from glem.core.files.packed import MAX_BYTES, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, ScoredPositions
-from glem.games.othello.notation import format_position, format_square, parse_position, parse_square
+from glem.games.othello.notation import parse_position, parse_square
 from glem.games.othello.rules import PASS, Position, legal_moves
 
-__all__ = ["SolvedPositions", "read_obf", "read_obf_labels", "recognizes", "write_obf"]
+__all__ = ["SolvedPositions", "read_obf", "read_obf_labels", "recognizes"]
 
 _FIRST_LINE = re.compile(
     rb"\s*(?:%[^\n]*\n\s*)*[-._XxOo*BbWw]{64}[ \t]*[XxOo*BbWw][ \t]*;[ \t]*(?:[A-Ha-h][1-8]|--|[Pp][AaSs]|\r?\n|$)"
@@ -198,25 +197,3 @@ def read_obf_labels(
         known = ~np.isnan(label) | unscored
         positions = rows_of(chunk.positions, known)
         yield ScoredPositions(positions, label[known], chunk.problems)
-
-
-def write_obf(path: str | os.PathLike[str], solved: SolvedPositions) -> None:
-    """Write positions with the scores of their moves, in the given order.
-
-    Parameters
-    ----------
-    path
-        Replaced only when all is written; packed if it ends in ``.gz`` or ``.xz``.
-    solved
-        What to write.
-    """
-    with atomic_path(path) as temporary, open_packed(temporary) as file:
-        for row in range(len(solved)):
-            position = position_at(solved.positions, row)
-            entries = slice(int(solved.offsets[row]), int(solved.offsets[row + 1]))
-            scored = "".join(
-                f" {format_square(int(move)).upper()}:{score:+g};"
-                for move, score in zip(solved.moves[entries], solved.scores[entries], strict=True)
-            )
-            board = format_position(position, black_to_move=bool(solved.black_to_move[row]))
-            file.write(f"{board};{scored}\n".encode("ascii"))
