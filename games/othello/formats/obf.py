@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,9 +18,10 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError
-from glem.core.files.packed import MAX_BYTES, line_blocks
+from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, ScoredPositions
+from glem.games.othello.formats.text_fields import not_empty
 from glem.games.othello.notation import parse_position, parse_square
 from glem.games.othello.rules import PASS, Position, legal_moves
 
@@ -142,29 +142,26 @@ def read_obf(
         The file cannot be read, has no positions, or has a bad line and ``skip_bad`` is false: it is not of this
         form, scores an illegal move or one move twice, or a score is out of range.
     """
-    source = Path(path)
-    found = False
-    for block in line_blocks(source, lines=chunk_positions, max_bytes=max_bytes):
-        rows: list[_Line] = []
-        problems: list[str] = []
-        for line in np.flatnonzero(block.ends > block.starts).tolist():
-            text = block.text(line)
-            if not text.strip() or text.lstrip().startswith("%"):
-                continue
-            try:
-                rows.append(_parse_line(text, game))
-            except BadInputError as error:
-                problem = f"{source}:{block.first_number + line}: {error}"
-                if not skip_bad:
-                    raise BadInputError(problem) from None
-                problems.append(problem)
-        found = found or bool(rows or problems)
-        yield _in_columns(game, rows, tuple(problems))
-    if not found:
-        raise BadInputError(f"{source}: no positions; expected lines like <64 squares> X; E1:+4; F8:-2;")
+    chunks = (
+        _solved(game, path, block, skip_bad) for block in line_blocks(path, lines=chunk_positions, max_bytes=max_bytes)
+    )
+    return not_empty(chunks, path, "no positions; expected lines like <64 squares> X; E1:+4; F8:-2;")
 
 
-def _in_columns(game: Game, rows: list[_Line], problems: tuple[str, ...]) -> SolvedPositions:
+def _solved(game: Game, path: str | os.PathLike[str], block: LineBlock, skip_bad: bool) -> SolvedPositions:
+    rows: list[_Line] = []
+    problems: list[str] = []
+    for line in np.flatnonzero(block.ends > block.starts).tolist():
+        text = block.text(line)
+        if not text.strip() or text.lstrip().startswith("%"):
+            continue
+        try:
+            rows.append(_parse_line(text, game))
+        except BadInputError as error:
+            problem = f"{path}:{block.first_number + line}: {error}"
+            if not skip_bad:
+                raise BadInputError(problem) from None
+            problems.append(problem)
     scored = [entry for _, _, moves in rows for entry in moves]
     return SolvedPositions(
         positions=game.position_type(
@@ -175,7 +172,7 @@ def _in_columns(game: Game, rows: list[_Line], problems: tuple[str, ...]) -> Sol
         moves=np.array([move for move, _ in scored], np.uint8),
         scores=np.array([score for _, score in scored], np.float32),
         offsets=np.cumsum([0, *(len(moves) for _, _, moves in rows)], dtype=np.int64),
-        problems=problems,
+        problems=tuple(problems),
     )
 
 
