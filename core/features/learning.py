@@ -170,8 +170,8 @@ class Learning:
         refuse(label, kind_problems(self))
 
     def __repr__(self) -> str:
-        sets = ", ".join(self.pattern_sets) or "none"
-        return f"Learning({self.game.name}: {len(self.features)} features, {len(self.phases)} phases, pattern sets: {sets})"
+        counts = f"{len(self.features)} features, {len(self.phases)} phases"
+        return f"Learning({self.game.name}: {counts}, pattern sets: {', '.join(self.pattern_sets) or 'none'})"
 
 
 def learning_names() -> list[str]:
