@@ -71,7 +71,7 @@ def position_of(game: Game, position: Any = None) -> Any:
 def load_evaluation(
     name: Path_ = named.DEFAULT_EVALUATION, game: Game | str | None = None
 ) -> LinearEvaluation | ResultEvaluation:
-    """Load an evaluation: a file, or one that comes with a game, as ``load_evaluation("default", "othello")`` does.
+    """Load an evaluation: a file, or one that comes with a game: ``load_evaluation("default", game)``.
 
     Parameters
     ----------
