@@ -100,9 +100,9 @@ class PatternRegressor:
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:  # noqa: N803
         """Coefficient of determination R² of the predictions."""
         labels = np.asarray(y, np.float64)
-        squares = (labels - self.predict(X)) ** 2
-        spread = (labels - np.average(labels, weights=sample_weight)) ** 2
-        return float(1 - np.average(squares, weights=sample_weight) / np.average(spread, weights=sample_weight))
+        weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+        mean = float(weight @ labels / weight.sum())
+        return float(1 - weight @ (labels - self.predict(X)) ** 2 / (weight @ (labels - mean) ** 2))
 
     def _positions(self, X: Any) -> Positions:  # noqa: N803
         if isinstance(X, Positions):
