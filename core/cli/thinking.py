@@ -76,7 +76,7 @@ def opponent_of(
     Raises
     ------
     BadInputError
-        Both ways are mixed, or the description has no sense.
+        Both ways are mixed, or the description makes no sense.
     """
     from glem.core.errors import BadInputError
     from glem.core.evaluation.named import DEFAULT_EVALUATION
