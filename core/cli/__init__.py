@@ -19,34 +19,47 @@ from glem.core.errors import GlemError, __version__
 
 __all__ = ["command_group", "main"]
 
-_COMMANDS = {
-    "check": "Run the conformance suite on a game.",
-    "compare": "Compare two evaluation files.",
-    "demo": "Discover patterns in a sample that comes with a game; needs no input.",
-    "discover": "Mine configurations and patterns, fit their weights, write a report.",
-    "engine": "Play in programs that speak a text protocol.",
-    "evaluate": "Error of an evaluation on scored positions, phase by phase.",
-    "experiment": "Experiments on what grades tell: of processing power and of playing strength.",
-    "explain": "Show what an evaluation sees in a position.",
-    "fit": "Fit an evaluation to the scores of positions.",
-    "games": "List the installed games.",
-    "generate": "Let players play among themselves, as material to learn from.",
-    "grade": "Grade evaluations by how well they predict the results of games.",
-    "improve": "Make the next generation of an evaluation, from the end of the game backwards.",
-    "label": "Label positions by search and solver.",
-    "learn": "Try changes to an evaluation, one after the other, by grading on games.",
-    "match": "Play two players against each other.",
-    "new-game": "Write a package for a game of your own.",
-    "perft": "Count the move sequences of a game.",
-    "play": "Play against an evaluation in the terminal.",
-    "positions": "Turn game records into scored positions.",
-    "probcut": "Fit selective search to an evaluation.",
-    "relabel": "Label positions by the results of all games, with obvious mistakes corrected.",
-    "search": "Search a position.",
-    "solve": "Exact scores of positions near the end of a game.",
-    "tournament": "Play several players against each other.",
-    "tune": "Fit an evaluation and its drawishness to the results of games.",
+_TASKS = {
+    "Learn from games and positions": {
+        "demo": "Discover patterns in a sample that comes with a game; needs no input.",
+        "positions": "Turn game records into scored positions.",
+        "discover": "Mine configurations and patterns, fit their weights, write a report.",
+        "fit": "Fit an evaluation to the scores of positions.",
+        "tune": "Fit an evaluation and its drawishness to the results of games.",
+        "evaluate": "Error of an evaluation on scored positions, phase by phase.",
+        "compare": "Compare two evaluation files.",
+        "explain": "Show what an evaluation sees in a position.",
+    },
+    "Search, solve, play": {
+        "search": "Search a position.",
+        "solve": "Exact scores of positions near the end of a game.",
+        "play": "Play against an evaluation in the terminal.",
+        "engine": "Play in programs that speak a text protocol.",
+        "match": "Play two players against each other.",
+        "tournament": "Play several players against each other.",
+        "probcut": "Fit selective search to an evaluation.",
+        "perft": "Count the move sequences of a game.",
+    },
+    "Make positions to learn from": {
+        "generate": "Let players play among themselves, as material to learn from.",
+        "label": "Label positions by search and solver.",
+        "relabel": "Label positions by the results of all games, with obvious mistakes corrected.",
+        "improve": "Make the next generation of an evaluation, from the end of the game backwards.",
+    },
+    "Grade on games": {
+        "grade": "Grade evaluations by how well they predict the results of games.",
+        "learn": "Try changes to an evaluation, one after the other, by grading on games.",
+        "experiment": "Experiments on what grades tell: of processing power and of playing strength.",
+    },
+    "Add a game": {
+        "games": "List the installed games.",
+        "new-game": "Write a package for a game of your own.",
+        "check": "Run the conformance suite on a game.",
+    },
 }
+"""Commands by what people do with them, and what ``glem --help`` says of each."""
+
+_COMMANDS = {name: text for commands in _TASKS.values() for name, text in commands.items()}
 
 _RESUMING = {"demo", "discover", "fit", "generate", "improve", "label", "learn"}
 _RESUMING |= {"match", "probcut", "relabel", "tournament", "tune"}
@@ -67,8 +80,9 @@ class _Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(_COMMANDS.items()))
+        for task, commands in _TASKS.items():
+            with formatter.section(task):
+                formatter.write_dl([(f"{name:<10}", text) for name, text in commands.items()])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -24,7 +24,7 @@ def _positions(
     """Where each position comes from, the position, and its score there if it has one."""
     import math
 
-    from glem.core.compiling.operations import position_at
+    from glem.core.compiling.columns import position_at
     from glem.core.errors import BadInputError
     from glem.core.positions.reading import read_scored_positions
 

@@ -15,9 +15,9 @@ from types import FunctionType
 from typing import Any
 
 import numba
-from numba.core import cgutils, types
+from numba.core import types
 from numba.core.datamodel import models
-from numba.extending import NativeValue, intrinsic, register_model, typeof_impl, unbox
+from numba.extending import NativeValue, register_model, typeof_impl, unbox
 
 from glem.core.compiling.code_digest import code_digest, plain
 from glem.core.compiling.failures import refuse_function, uncompilable_reason
@@ -25,7 +25,7 @@ from glem.core.compiling.kernels import compiled, keep_translation, overload_of
 from glem.core.compiling.plain_python import CarriesFunctions
 from glem.core.errors import PluginError
 
-__all__ = ["Operations", "generic_operation", "has_operation", "position_at", "store_position"]
+__all__ = ["Operations", "bound", "generic_operation", "has_operation"]
 
 _live: dict[tuple[str, str], Operations] = {}
 
@@ -198,72 +198,25 @@ def generic_operation(stub: Callable[..., Any]) -> Callable[..., Any]:
     return stub
 
 
-# --------------------------------------------------------------------------- positions in columns
+def bound(function: Callable[..., Any], **named: Callable[..., Any]) -> Callable[..., Any]:
+    """Copy a dual function so that some global names in it stand for other functions.
 
+    Each copy compiles with its own functions inside, under a digest of its own. A closure would do the same as plain
+    Python, but its machine code could not be kept on disk.
 
-def position_at(columns: Any, row: int) -> Any:
-    """One position out of a position of columns (a named tuple of equally long arrays); ``row`` counts from 0 only."""
-    return type(columns)(*(column[row] for column in columns))
+    Parameters
+    ----------
+    function
+        A module-level plain function.
+    named
+        Global names that it uses, and the dual functions that they stand for in the copy. Where functions that it
+        calls use the names, these keep their meaning.
 
-
-def store_position(columns: Any, row: int, position: Any) -> None:
-    """Write one position into a position of columns; ``row`` counts from 0 only."""
-    for column, value in zip(columns, position, strict=True):
-        column[row] = value
-
-
-def _item_pointer(context: Any, builder: Any, array: Any, column: Any, row: Any) -> Any:
-    # Straight to the item: a call into numba's own indexing could fail, and LLVM vectorizes no loop around that.
-    values = context.make_array(array)(context, builder, column)
-    return cgutils.get_item_pointer(context, builder, array, values, [row], boundscheck=context.enable_boundscheck)
-
-
-@intrinsic
-def _position_at(_typing_context: Any, columns: Any, _row: Any) -> Any:
-    if not isinstance(columns, types.NamedUniTuple | types.NamedTuple):
-        return None
-    arrays = columns.types
-    fields = tuple(array.dtype for array in arrays)
-    if len(set(fields)) == 1:
-        result = types.NamedUniTuple(fields[0], len(fields), columns.instance_class)
-    else:
-        result = types.NamedTuple(fields, columns.instance_class)
-
-    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        values = []
-        for place, array in enumerate(arrays):
-            column = builder.extract_value(arguments[0], place)
-            pointer = _item_pointer(context, builder, array, column, arguments[1])
-            values.append(context.unpack_value(builder, array.dtype, pointer))
-        return context.make_tuple(builder, result, values)
-
-    return result(columns, types.intp), generate
-
-
-@intrinsic
-def _store_position(_typing_context: Any, columns: Any, _row: Any, position: Any) -> Any:
-    if not isinstance(columns, types.NamedUniTuple | types.NamedTuple):
-        return None
-    arrays = columns.types
-    fields = position.types
-
-    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        for place, (array, field) in enumerate(zip(arrays, fields, strict=True)):
-            column = builder.extract_value(arguments[0], place)
-            value = context.cast(builder, builder.extract_value(arguments[2], place), field, array.dtype)
-            context.pack_value(
-                builder, array.dtype, value, _item_pointer(context, builder, array, column, arguments[1])
-            )
-        return context.get_dummy_value()
-
-    return types.none(columns, types.intp, position), generate
-
-
-@overload_of(position_at)
-def _overload_position_at(columns: Any, row: Any) -> Any:
-    return lambda columns, row: _position_at(columns, row)
-
-
-@overload_of(store_position)
-def _overload_store_position(columns: Any, row: Any, position: Any) -> Any:
-    return lambda columns, row, position: _store_position(columns, row, position)
+    Returns
+    -------
+    function
+    """
+    assert isinstance(function, FunctionType)
+    copy = FunctionType(function.__code__, {**function.__globals__, **named}, function.__name__)
+    copy.__module__, copy.__qualname__, copy.__doc__ = function.__module__, function.__qualname__, function.__doc__
+    return copy

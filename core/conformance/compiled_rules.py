@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import position_at, rows_of, store_position
 from glem.core.compiling.kernels import compiled
-from glem.core.compiling.operations import Operations, position_at, store_position
+from glem.core.compiling.operations import Operations
 from glem.core.conformance.playouts import GUARD_ROWS, Sample, columns_of, guarded_buffer, moves_in, same
 from glem.core.conformance.report import Examination, OpenCheck
 from glem.core.game.game import Game, count_moves, final_score, hash_key, is_over, legal_moves, play, transform
@@ -170,7 +171,7 @@ class _Comparison:
 
     def columns_at(self, rows: Sequence[int]) -> Any:
         """Take some positions of the sample, as columns."""
-        return type(self.columns)(*(column[list(rows)] for column in self.columns))
+        return rows_of(self.columns, list(rows))
 
     def numbers(self, rules: Operations, operation: str) -> None:
         """Compare an operation that gives a number for a position."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from glem.core.compiling.columns import position_at
 from glem.core.compiling.kernels import compiled
-from glem.core.compiling.operations import position_at
 from glem.core.conformance.playouts import Sample, columns_of, same, sample_of
 from glem.core.conformance.report import ConformanceReport, Examination, OpenCheck, examine
 from glem.core.errors import GlemError

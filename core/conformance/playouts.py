@@ -10,7 +10,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.compiling.operations import store_position
+from glem.core.compiling.columns import store_position
 from glem.core.conformance.report import BrokenPromise, Examination, OpenCheck
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game

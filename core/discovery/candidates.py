@@ -9,8 +9,8 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import position_at, store_position
 from glem.core.compiling.kernels import compiled
-from glem.core.compiling.operations import position_at, store_position
 from glem.core.configurations.configurations import ConfigurationSet, close_under_symmetry, symmetry_classes
 from glem.core.configurations.mining import Method, label_significance, label_statistics, mine
 from glem.core.configurations.mining.gain import generalization_gain

@@ -15,6 +15,7 @@ import numpy as np
 from attrs import define, evolve, field
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import kernel
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.configurations.matching import ConfigurationMatcher
@@ -275,7 +276,7 @@ class LinearEvaluation:
         predicted = np.empty(count, np.float32)
         with progress("evaluate", count) as task:
             for rows in _blocks(count):
-                block = type(positions)(*(column[rows] for column in positions))
+                block = rows_of(positions, rows)
                 values = self.learning.features.values(block)
                 sums = self.sums_of_values(values, self.learning.phases.of(block), jobs=jobs)
                 predicted[rows] = self.link(sums)

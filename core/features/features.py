@@ -10,8 +10,9 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import position_at
 from glem.core.compiling.kernels import compiled
-from glem.core.compiling.operations import Operations, generic_operation, position_at
+from glem.core.compiling.operations import Operations, generic_operation
 from glem.core.errors import BadInputError, PluginError
 from glem.core.game.game import Game
 

@@ -9,8 +9,9 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import position_at
 from glem.core.compiling.kernels import compiled
-from glem.core.compiling.operations import Operations, generic_operation, position_at
+from glem.core.compiling.operations import Operations, generic_operation
 from glem.core.errors import PluginError
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.features import AtomicFeatures

@@ -10,6 +10,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import rows_of
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
@@ -117,7 +118,7 @@ def value_chunks(
 ) -> Iterator[tuple[NDArray[np.int16], NDArray[np.uint8]]]:
     """Feature values int16 [n, F] and phases uint8 [n] of a position of columns, chunk by chunk."""
     for start in range(0, len(positions[0]), chunk):
-        part = type(positions)(*(column[start : start + chunk] for column in positions))
+        part = rows_of(positions, slice(start, start + chunk))
         yield learning.features.values(part), learning.phases.of(part)
 
 
@@ -206,7 +207,7 @@ class _Fit:
             active = active_configurations(terms.configurations, terms.classes, most_specific=terms.most_specific)
         columns = self.positions.positions
         if len(rows) < len(self.positions):
-            columns = type(columns)(*(column[rows] for column in columns))
+            columns = rows_of(columns, rows)
         design = Design.build(
             value_chunks(self.learning, columns, CHUNK if terms.configurations is None else _CONFIGURATION_CHUNK),
             phase_count=len(self.learning.phases),

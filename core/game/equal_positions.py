@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import position_at, store_position
 from glem.core.compiling.kernels import compiled, mix
-from glem.core.compiling.operations import position_at, store_position
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game, hash_key, transform
 

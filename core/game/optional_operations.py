@@ -42,8 +42,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import position_at
 from glem.core.compiling.kernels import compiled, overload_of
-from glem.core.compiling.operations import Operations, generic_operation, has_operation, position_at
+from glem.core.compiling.operations import Operations, generic_operation, has_operation
 from glem.core.game.equal_positions import contiguous_columns
 from glem.core.game.game import Game, final_score, hash_key, is_over
 

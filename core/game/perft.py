@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from glem.core.compiling.columns import position_at, store_position
 from glem.core.compiling.kernels import compiled, overload_of
-from glem.core.compiling.operations import has_operation, position_at, store_position
+from glem.core.compiling.operations import has_operation
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game, count_moves, legal_moves, play
 from glem.core.tasks.progress import SILENT, Progress

@@ -11,6 +11,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError
 
 __all__ = ["CHUNK_SIZE", "MAX_PROBLEMS", "GameRecords", "ScoredPositions", "added_remarks"]
@@ -160,14 +161,14 @@ class GameRecords:
             theoretical_score=self.theoretical_score[indices],
             theoretical_ply=self.theoretical_ply[indices],
             extra={name: column[indices] for name, column in self.extra.items()},
-            starts=None if self.starts is None else type(self.starts)(*(column[indices] for column in self.starts)),
+            starts=None if self.starts is None else rows_of(self.starts, indices),
             start_side=None if self.start_side is None else self.start_side[indices],
             move_columns={name: column[places] for name, column in self.move_columns.items()},
         )
 
     def start_of(self, game: int) -> Any:
         """Position in which one game begins; None stands for the game's initial position."""
-        return None if self.starts is None else type(self.starts)(*(column[game] for column in self.starts))
+        return None if self.starts is None else rows_of(self.starts, game)
 
     @staticmethod
     def concatenate(parts: Sequence[GameRecords], *, initial_position: Any = None) -> GameRecords:

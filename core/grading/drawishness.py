@@ -24,6 +24,7 @@ import numpy as np
 from attrs import define, evolve
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.fitting.likelihood_problem import LikelihoodProblem, PartWeights, phase_basis
@@ -98,7 +99,7 @@ def drawishness_values(learning: Learning, positions: Any) -> NDArray[np.int16]:
     found = np.empty((count, len(columns)), np.int16)
     for start in range(0, count, _FEATURE_BLOCK):
         rows = slice(start, start + _FEATURE_BLOCK)
-        found[rows] = learning.features.values(type(positions)(*(column[rows] for column in positions)))[:, columns]
+        found[rows] = learning.features.values(rows_of(positions, rows))[:, columns]
     return found
 
 

@@ -24,7 +24,7 @@ import attrs
 import numpy as np
 from attrs import define
 
-from glem.core.compiling.operations import position_at, store_position
+from glem.core.compiling.columns import position_at, rows_of, store_position
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.files.digests import arrays_digest
@@ -249,10 +249,7 @@ def label_by_search(
     step = settings.positions_per_task
     starts = range(0, len(positions), step)
     tasks = [
-        LabelTask(
-            game, settings, type(positions.positions)(*(c[start : start + step] for c in positions.positions)), start
-        )
-        for start in starts
+        LabelTask(game, settings, rows_of(positions.positions, slice(start, start + step)), start) for start in starts
     ]
     amounts = [len(task.positions[0]) for task in tasks]
     chunks = ChunkedWork(work, mark).run(

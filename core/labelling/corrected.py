@@ -26,7 +26,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.compiling.operations import position_at
+from glem.core.compiling.columns import position_at, rows_of
 from glem.core.errors import BadInputError
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
@@ -189,7 +189,7 @@ class _Work:
             SearchTask(
                 self.tree.game,
                 spec,
-                type(self.positions)(*(column[group] for column in self.positions)),
+                rows_of(self.positions, group),
                 result_only,
             )
             for group in groups

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import position_at, store_position
 from glem.core.compiling.kernels import compiled, mix
-from glem.core.compiling.operations import Operations, position_at, store_position
+from glem.core.compiling.operations import Operations
 from glem.core.errors import BadInputError
 from glem.core.game.draws import OCCURRENCES
 from glem.core.game.game import Game, final_score, hash_key, is_over, legal_moves, play

@@ -20,10 +20,10 @@ from numba.core import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from glem.core.compiling.binding import bound
 from glem.core.compiling.borrowed import BorrowedType
+from glem.core.compiling.columns import rows_of, store_position
 from glem.core.compiling.kernels import mix, overload_of
-from glem.core.compiling.operations import Operations, store_position
+from glem.core.compiling.operations import Operations, bound
 from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import Game
@@ -235,10 +235,10 @@ class PositionSampler:
         seen, even = int(self._room.counters[_SEEN]), int(self._room.counters[_SEEN_EVEN])
         rows = np.concatenate([np.arange(min(seen, room)), room + np.arange(min(even, even_room))])
         columns = self._room.columns
-        alive = [not self._game.is_over(type(columns)(*(column[row] for column in columns))) for row in rows]
+        alive = [not self._game.is_over(rows_of(columns, row)) for row in rows]
         rows = rows[np.array(alive, np.bool_)]
         return Samples(
-            positions=type(columns)(*(column[rows] for column in columns)),
+            positions=rows_of(columns, rows),
             ply=self._room.ply[rows],
             score=self._room.score[rows],
             near_even=rows >= room,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.compiling.operations import store_position
+from glem.core.compiling.columns import store_position
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY
 from glem.core.evaluation.named import load_value

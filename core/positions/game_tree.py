@@ -20,6 +20,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.game.equal_positions import group_equal, position_keys
@@ -253,7 +254,7 @@ class GameTree:
     @property
     def positions(self) -> Any:
         """Position of each node: position of columns [N]."""
-        return type(self.played.positions)(*(column[self.first] for column in self.played.positions))
+        return rows_of(self.played.positions, self.first)
 
     @property
     def arcs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -319,10 +320,10 @@ class GameTree:
         rows = np.flatnonzero(wanted)
         game_of_row = played.record[rows]
         last = played.offsets[1:] - 1
-        key = position_keys(self.game, type(played.positions)(*(column[last] for column in played.positions)))
+        key = position_keys(self.game, rows_of(played.positions, last))
         return PositionSet(
             game=self.game,
-            positions=type(played.positions)(*(column[rows] for column in played.positions)),
+            positions=rows_of(played.positions, rows),
             label=value[self.node[rows]],
             weight=weight[rows],
             record=self.number[game_of_row],

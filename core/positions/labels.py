@@ -14,8 +14,8 @@ label           up to the exact position     after it
 Before the exact position T is the better label: what the position led to, without the mistakes made after it.
 Behind it T ignores the mistakes made since, and R those still to come, so that ``auto`` lets the share of T fall
 linearly from 1 to 0 over the first two thirds of the remaining moves. On tournament games with T 24 plies
-before the end these labels have less error than either alone where exact scores can be computed
-(``tests/plugins/othello/test_label_quality.py``). Where R = T play was perfect, or mistakes cancelled out.
+before the end these labels have less error than either alone where exact scores can be computed.
+Where R = T play was perfect, or mistakes cancelled out.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ import numpy as np
 from attrs import define, evolve, field, fields
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import kernel, mix
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Phases
@@ -249,7 +250,7 @@ def _label_part(
     wanted[played.offsets[1:][played.status == FINISHED] - 1] = False
     counts.without_label = int((wanted & np.isnan(labels)).sum())
     wanted &= ~np.isnan(labels)
-    game_key = position_keys(game, _rows(played.positions, played.offsets[1:] - 1))
+    game_key = position_keys(game, rows_of(played.positions, played.offsets[1:] - 1))
     if selection.per_game is not None:
         drawn = np.zeros(len(wanted), np.bool_)
         salt = mix(np.uint64(seed % (1 << 64)))
@@ -260,7 +261,7 @@ def _label_part(
     game_of_row = played.record[rows]
     positions = PositionSet(
         game=game,
-        positions=_rows(played.positions, rows),
+        positions=rows_of(played.positions, rows),
         label=labels[rows],
         weight=np.ones(len(rows), np.float32),
         record=number[game_of_row],
@@ -271,10 +272,6 @@ def _label_part(
         label_kind=label,
     )
     return _Part(positions, counts)
-
-
-def _rows(columns: Any, rows: NDArray[np.int64]) -> Any:
-    return type(columns)(*(column[rows] for column in columns))
 
 
 def results_of_games(records: GameRecords, played: Replay) -> NDArray[np.float32]:

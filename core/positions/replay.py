@@ -8,8 +8,8 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import position_at, rows_of, store_position
 from glem.core.compiling.kernels import compiled
-from glem.core.compiling.operations import position_at, store_position
 from glem.core.game.game import Game, final_score, legal_moves, play
 from glem.core.game.records import GameRecords
 
@@ -225,7 +225,7 @@ def replay(game: Game, records: GameRecords, *, start: Any = None) -> Replay:
     replayed, _ = _run(game, records, start, every_position=True)
     count = int(replayed.offsets[-1])
     return Replay(
-        positions=type(replayed.positions)(*(column[:count] for column in replayed.positions)),
+        positions=rows_of(replayed.positions, slice(count)),
         record=replayed.record[:count],
         ply=replayed.ply[:count],
         side=replayed.side[:count],

@@ -13,7 +13,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.compiling.operations import position_at
+from glem.core.compiling.columns import position_at, rows_of
 from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of, search_unit
 from glem.core.evaluation.linear import LinearEvaluation
@@ -120,7 +120,7 @@ def choose_positions(evaluation: LinearEvaluation, sets: Iterable[PositionSet], 
         starts = np.searchsorted(phases[order], np.arange(len(learning.phases)))
         rank = np.arange(len(order)) - starts[phases[order]]
         kept = order[rank < per_phase]
-        chosen = game.position_type(*(column[kept] for column in joined))
+        chosen = rows_of(joined, kept)
     return chosen
 
 
@@ -181,7 +181,7 @@ def sampled_scores(
     if count == 0:
         raise BadInputError("there are no positions to fit selective search to")
     tasks = [
-        _Task(evaluation, sample, type(columns)(*(column[rows] for column in columns)))
+        _Task(evaluation, sample, rows_of(columns, rows))
         for rows in (slice(start, start + _POSITIONS_PER_TASK) for start in range(0, count, _POSITIONS_PER_TASK))
     ]
     settings = {"work": "probcut", **attrs.asdict(sample), "input": _digest(evaluation, columns)}

@@ -16,8 +16,8 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import position_at, store_position
 from glem.core.compiling.kernels import compiled
-from glem.core.compiling.operations import position_at, store_position
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.evaluators import start, update

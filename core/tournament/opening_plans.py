@@ -14,8 +14,8 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import position_at, rows_of, store_position
 from glem.core.compiling.kernels import compiled
-from glem.core.compiling.operations import position_at, store_position
 from glem.core.errors import BadInputError
 from glem.core.game.equal_positions import group_equal
 from glem.core.game.game import Game, legal_moves, play
@@ -155,11 +155,11 @@ def all_openings(game: Game, plies: int) -> list[Opening]:
         found = compiled(_expand)(
             game.rules, columns, np.int64(count), np.zeros(game.max_moves, np.int32), after, parent, move
         )
-        after = type(columns)(*(column[:found] for column in after))
+        after = rows_of(after, slice(found))
         first = group_equal(game, after).first
         if len(first) > _MOST_OPENINGS:
             raise BadInputError(f"there are more than {_MOST_OPENINGS:,} openings of {plies} plies; name fewer plies")
-        columns = type(columns)(*(column[first] for column in after))
+        columns = rows_of(after, first)
         lines = np.column_stack([lines[parent[first]], move[first]])
     alive = [not game.is_over(position_at(columns, row)) for row in range(len(columns[0]))]
     return [Opening(tuple(line)) for line in lines[np.array(alive, np.bool_)].tolist()]

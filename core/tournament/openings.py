@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from glem.core.compiling.operations import position_at
+from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError, reading
 from glem.core.files.atomic import atomic_path
 from glem.core.files.packed import bare_suffix, line_blocks, open_bounded

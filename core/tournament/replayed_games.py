@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from glem.core.compiling.operations import position_at
+from glem.core.compiling.columns import position_at
 from glem.core.game.draws import drawn_by
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords

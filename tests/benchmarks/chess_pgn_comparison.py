@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from glem.core.compiling.operations import position_at
+from glem.core.compiling.columns import position_at
 from glem.core.files.packed import MAX_BYTES, open_bounded
 from glem.core.positions.reading import read_records
 from glem.core.positions.replay import ILLEGAL, outcomes

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.compiling.operations import position_at
+from glem.core.compiling.columns import position_at
 from glem.core.game.game import load_game
 from glem.core.game.records import GameRecords
 from glem.core.positions.reading import read_records

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.compiling.operations import position_at
+from glem.core.compiling.columns import position_at, rows_of
 from glem.core.features.learning import load_learning
 from glem.core.game.equal_positions import position_keys
 from glem.core.game.game import load_game
@@ -44,7 +44,7 @@ def main(games: str, evaluation: str, relabelled: str) -> None:
     print("| discs |", " | ".join([*labels, "corrected"]), "|")
     for number, name in enumerate(phases.names[:10]):
         drawn = generator.choice(np.flatnonzero(usable & (phase == number)), POSITIONS_PER_PHASE, replace=False)
-        columns = type(tree.played.positions)(*(column[drawn] for column in tree.played.positions))
+        columns = rows_of(tree.played.positions, drawn)
         reference = np.array([labeller.judge(position_at(columns, row)).score for row in range(len(drawn))])
         keys = position_keys(othello, columns)
         found = [label[drawn] for label in labels.values()]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import rows_of
 from glem.core.features.learning import load_learning
 from glem.core.game.game import load_game
 from glem.core.game.records import GameRecords
@@ -37,11 +38,11 @@ def sample(
     finished = played.status[played.record] == 0
     rows = np.flatnonzero(finished & (empty >= empties[0]) & (empty <= empties[1]))
     rows = np.sort(np.random.default_rng(1).choice(rows, count, replace=False))
-    positions = type(played.positions)(*(column[rows] for column in played.positions))
+    positions = rows_of(played.positions, rows)
     labels = played.final_score[played.record[rows]].astype(np.float64) * played.side[rows]
     values = np.empty((len(features), count), np.int16)
     # In pieces, as all features of all positions at once would take more memory than what is measured.
     for start in range(0, count, 250_000):
-        piece = type(positions)(*(column[start : start + 250_000] for column in positions))
+        piece = rows_of(positions, slice(start, start + 250_000))
         values[:, start : start + 250_000] = learning.features.values(piece)[:, features].T
     return Positions(values.T, labels, learning.phases.of(positions))

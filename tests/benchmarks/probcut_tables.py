@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from attrs import define
 
+from glem.core.compiling.columns import position_at
 from glem.core.compiling.kernels import popcount
-from glem.core.compiling.operations import position_at
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.positions.files import stream_positions

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glem.core.compiling.operations import position_at
+from glem.core.compiling.columns import position_at
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.named import load_value
 from glem.core.features.evaluators import Evaluator

@@ -17,6 +17,7 @@ from attrs import evolve
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from glem.core.compiling.borrowed import Borrowed
+from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import compiled, mix
 from glem.core.configurations.mining import mine
 from glem.core.evaluation.integers.recomputing import recomputing_evaluator
@@ -139,7 +140,7 @@ def configurations(shared: Path, othello_learning: Learning) -> LinearEvaluation
     (games,) = read_records(game, shared / "othello" / "wthor" / "WTH_2001.wtb")
     played = replay(game, games)
     chosen = np.random.default_rng(1).permutation(len(played.ply))[:MINED_FROM]
-    values = othello_learning.features.values(type(played.positions)(*(column[chosen] for column in played.positions)))
+    values = othello_learning.features.values(rows_of(played.positions, chosen))
     mined = mine(values, minimum_matches=MINED_FROM // 50, maximum_size=3, features=np.arange(64)).flatten()
     commonest = mined.select(np.sort(np.argsort(-mined.match_counts, kind="stable")[:CONFIGURATIONS]))
     assert len(commonest) == CONFIGURATIONS

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from glem.core.compiling.columns import rows_of
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.configurations.dag import ConfigurationDAG
 from glem.core.configurations.matching import ConfigurationMatcher
@@ -38,7 +39,7 @@ def values(shared: Path, othello: Game, othello_learning: Learning) -> np.ndarra
     (games,) = read_records(othello, shared / "othello" / "wthor" / "WTH_2001.wtb")
     played = replay(othello, games)
     chosen = np.random.default_rng(1).permutation(len(played.ply))[:60_000]
-    return othello_learning.features.values(type(played.positions)(*(column[chosen] for column in played.positions)))
+    return othello_learning.features.values(rows_of(played.positions, chosen))
 
 
 @pytest.fixture(scope="module", params=["closed", "thinned", "short"])

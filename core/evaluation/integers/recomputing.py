@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.compiling.binding import bound
-from glem.core.compiling.operations import Operations
+from glem.core.compiling.operations import Operations, bound
 from glem.core.evaluation.integers.configuration_sums import ActiveTables, build_active_tables, sum_of_active
 from glem.core.evaluation.integers.pattern_sums import (
     BLOCK,
@@ -127,12 +126,12 @@ class WeightTables(NamedTuple):
 
 
 def write_values(position: Any, values: Any) -> None:
-    """Stand-in for the game's function of this name; see :func:`~glem.core.compiling.binding.bound`."""
+    """Stand-in for the game's function of this name; see :func:`~glem.core.compiling.operations.bound`."""
     raise NotImplementedError
 
 
 def phase_of(position: Any) -> int:
-    """Stand-in for the game's function of this name; see :func:`~glem.core.compiling.binding.bound`."""
+    """Stand-in for the game's function of this name; see :func:`~glem.core.compiling.operations.bound`."""
     raise NotImplementedError
 
 

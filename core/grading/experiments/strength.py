@@ -24,6 +24,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.game.game import Game
@@ -338,7 +339,7 @@ def _subset(selected: SelectedPositions, rows: NDArray[np.int64]) -> SelectedPos
     assert selected.record is not None
     assert selected.move is not None
     return SelectedPositions(
-        type(selected.positions)(*(column[rows] for column in selected.positions)),
+        rows_of(selected.positions, rows),
         selected.ply[rows],
         selected.game_number[rows],
         selected.side[rows],

@@ -12,7 +12,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.compiling.operations import position_at
+from glem.core.compiling.columns import position_at, rows_of
 from glem.core.errors import BadInputError
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
@@ -67,7 +67,7 @@ class ScoringTask:
 def tasks_of(game: Game, spec: PlayerSpec, positions: Any, size: int) -> list[ScoringTask]:
     """Divide the scoring of N positions among tasks."""
     return [
-        ScoringTask(game, spec, type(positions)(*(column[first : first + size] for column in positions)))
+        ScoringTask(game, spec, rows_of(positions, slice(first, first + size)))
         for first in range(0, len(positions[0]), size)
     ]
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import position_at, store_position
 from glem.core.compiling.kernels import compiled, kernel, mix
-from glem.core.compiling.operations import position_at, store_position
 from glem.core.game.game import Game, legal_moves, play
 from glem.core.game.records import GameRecords
 from glem.core.positions.replay import first_positions

@@ -9,6 +9,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError
 from glem.core.game.equal_positions import scatter
 from glem.core.game.records import GameRecords
@@ -109,7 +110,7 @@ class GamePositions:
 
     def select(self, rows: Any) -> Self:
         """Pick some of the positions by a mask [N], numbers or a slice."""
-        positions = type(self.positions)(*(column[rows] for column in self.positions))
+        positions = rows_of(self.positions, rows)
         return type(self)(positions, self.result[rows], self.game[rows], self.game_key[rows])
 
     def in_share(self, share: float, seed: int) -> NDArray[np.bool_]:

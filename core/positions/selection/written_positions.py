@@ -9,7 +9,7 @@ import re
 import numpy as np
 from attrs import define, field
 
-from glem.core.compiling.operations import position_at
+from glem.core.compiling.columns import position_at
 from glem.core.files.atomic import atomic_path
 from glem.core.game.game import Game
 from glem.core.positions.selection.reading import SelectedPart

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import position_at
 from glem.core.compiling.kernels import trailing_zeros
-from glem.core.compiling.operations import position_at
 from glem.games.chess.pgn.comments import NO_SCORE, read_comment
 from glem.games.chess.pgn.moves import ILLEGAL_MOVE, castling_move, leaves_king_in_check, pieces_meant
 from glem.games.chess.pgn.results import UNKNOWN_RESULT, result_text

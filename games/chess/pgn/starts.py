@@ -8,6 +8,7 @@ import chess
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError
 from glem.games.chess.boards import board_of_fen, from_board
 
@@ -85,7 +86,7 @@ class StartingPositions:
     def of(self, numbers: NDArray[np.int64]) -> tuple[Any, NDArray[np.int8]]:
         """Position of columns [G] of some numbers [G], bad ones as the initial position, and the sides to move."""
         chosen = np.maximum(numbers, 0)
-        starts = type(self.columns)(*(column[chosen] for column in self.columns))
+        starts = rows_of(self.columns, chosen)
         return starts, np.where(starts.turn == 0, 1, -1).astype(np.int8)
 
 

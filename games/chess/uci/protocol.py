@@ -18,6 +18,7 @@ import attrs
 import chess
 import numpy as np
 
+from glem.core.compiling.columns import column_of_one
 from glem.core.errors import BadInputError, GlemError, __version__
 from glem.core.game.protocols import Protocol
 from glem.core.game.whole_numbers import whole_number
@@ -452,7 +453,7 @@ class _Preparation:
 
 
 def _columns(position: Any) -> Any:
-    return type(position)(*(np.array([value]) for value in position))
+    return column_of_one(position)
 
 
 def _seconds_of(limits: Limits) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.compiling.operations import position_at
+from glem.core.compiling.columns import position_at, rows_of
 from glem.core.errors import BadInputError
 from glem.core.files.atomic import atomic_path
 from glem.core.files.packed import MAX_BYTES, line_blocks, open_packed
@@ -196,7 +196,7 @@ def read_obf_labels(
     for chunk in read_obf(game, path, skip_bad=skip_bad, chunk_positions=chunk_positions, max_bytes=max_bytes):
         label = chunk.best_score
         known = ~np.isnan(label) | unscored
-        positions = game.position_type(*(column[known] for column in chunk.positions))
+        positions = rows_of(chunk.positions, known)
         yield ScoredPositions(positions, label[known], chunk.problems)
 
 

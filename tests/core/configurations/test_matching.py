@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from glem.core.compiling.columns import rows_of
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.configurations.dag import ConfigurationDAG
 from glem.core.configurations.matching import ConfigurationMatcher, blocks, generalizations, lists, single, tables
@@ -273,7 +274,7 @@ def test_ten_thousand_real_positions(
     (games, *_) = read_records(othello, shared / "othello" / "wthor" / "WTH_2001.wtb", chunk_games=700)
     played = replay(othello, games)
     chosen = np.random.default_rng(1).permutation(len(played.ply))[:20_000]
-    positions = type(played.positions)(*(column[chosen] for column in played.positions))
+    positions = rows_of(played.positions, chosen)
     values = othello_learning.features.values(positions)
     squares = [othello_learning.features.index(f"{file}{rank}") for rank in (1, 2) for file in "abcdefgh"]
     closed = mine(values[10_000:], minimum_matches=600, maximum_size=6, features=squares).flatten()

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
+from glem.core.compiling.columns import rows_of
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError
 from glem.core.evaluation.comparing import compare_evaluations
@@ -90,7 +91,7 @@ def test_an_explanation_adds_up_to_the_value(evaluation: LinearEvaluation, posit
     sigmoid = evolve(evaluation, link=scaled_sigmoid(64.0))
     predicted = sigmoid.predict(positions)
     for row in range(0, len(predicted), 37):
-        position = type(positions)(*(column[row] for column in positions))
+        position = rows_of(positions, row)
         explanation = sigmoid.explain(position)
         assert explanation.total == pytest.approx(sum(item.amount for item in explanation.contributions))
         assert explanation.value == pytest.approx(predicted[row], abs=1e-3)
@@ -111,7 +112,7 @@ def test_images_of_a_position_have_one_value_under_patterns(othello_learning: Le
     )
     assert game.transform is not None
     for row in range(0, 300, 50):
-        position = type(positions)(*(column[row] for column in positions))
+        position = rows_of(positions, row)
         images = [game.transform(position, symmetry) for symmetry in range(game.symmetry_count)]
         assert np.allclose([symmetric.evaluate(image) for image in images], symmetric.evaluate(position), atol=1e-4)
 
@@ -120,9 +121,7 @@ def test_integer_weights_stay_within_their_bound(evaluation: LinearEvaluation, p
     weights = evaluation.in_play()
     assert weights.patterns.dtype == np.int16
     played = evaluation.as_played()
-    active = max(
-        len(evaluation.explain(type(positions)(*(c[row] for c in positions))).contributions) for row in (0, 200)
-    )
+    active = max(len(evaluation.explain(rows_of(positions, row)).contributions) for row in (0, 200))
     largest_linear = 60 * len(evaluation.linear)
     bound = (active + 200 + largest_linear) / (2 * weights.scale)
     assert np.abs(played.predict(positions) - evaluation.predict(positions)).max() <= bound

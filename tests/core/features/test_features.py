@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from glem.core.compiling.columns import column_of_one
 from glem.core.errors import BadInputError
 from glem.core.features.features import AtomicFeature, AtomicFeatures, Relation
 from glem.core.features.learning import Learning
@@ -40,7 +41,7 @@ def test_values_are_computed_in_blocks_and_stored_feature_by_feature(othello: Ga
 def test_compiled_values_equal_plain_ones(othello_learning: Learning) -> None:
     features = othello_learning.features
     position = features.game.initial_position
-    columns = type(position)(*(np.array([value]) for value in position))
+    columns = column_of_one(position)
     assert np.array_equal(features.values(columns)[0], features.values_of(position))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from attrs import define, evolve
 
+from glem.core.compiling.columns import column_of_one
 from glem.core.errors import BadInputError
 from glem.core.game.draws import Draw, drawn_by
 from glem.core.game.game import Game
@@ -107,7 +108,7 @@ def play_without_counter(position: Any, move: int) -> Any:
 
 def test_a_result_labels_a_circle_of_positions_too() -> None:
     """Equal positions are one node here, whose last successor in the circle only leads back."""
-    starts: Any = type(APART)(*(np.array([value]) for value in APART))  # type: ignore[arg-type]
+    starts: Any = column_of_one(APART)  # type: ignore[arg-type]
     circling = evolve(ENDLESS, name="circling", play=play_without_counter)
     records = GameRecords.from_moves(
         np.array(TO_AND_FRO * 2, np.uint8),

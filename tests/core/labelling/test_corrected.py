@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from glem.core.cli import main
-from glem.core.compiling.operations import position_at
+from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from glem.core.cli import main
-from glem.core.compiling.operations import position_at
+from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.features.evaluators import Evaluator

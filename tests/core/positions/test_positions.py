@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
+from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError
 from glem.core.game.equal_positions import canonical_positions, group_equal, position_keys
 from glem.core.game.game import Game
@@ -44,7 +45,7 @@ def assert_same(first: PositionSet, second: PositionSet) -> None:
 
 
 def row_of(positions: PositionSet, row: int) -> Any:
-    return positions.game.position_type(*(column[row] for column in positions.positions))
+    return rows_of(positions.positions, row)
 
 
 def test_canonical_positions_are_the_smallest_images(othello: Game) -> None:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glem.core.compiling.operations import position_at
+from glem.core.compiling.columns import position_at
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
 from glem.core.positions.replay import FINISHED, ILLEGAL, UNFINISHED, outcomes, replay

@@ -13,7 +13,7 @@ import pytest
 from attrs import evolve
 
 from glem.core.cli import main
-from glem.core.compiling.operations import position_at
+from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from glem.core.compiling.operations import position_at
+from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning, Phases
 from glem.core.game.game import Game, load_game

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.compiling.operations import position_at
+from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.game.records import GameRecords
 from glem.core.positions.labels import positions_of_records

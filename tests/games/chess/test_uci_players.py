@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from glem.core.compiling.columns import column_of_one
 from glem.core.errors import BadInputError, GlemError
 from glem.core.evaluation.result_distribution import result_distribution
 from glem.core.game.game import Game, load_game
@@ -405,7 +406,7 @@ def test_engines_need_not_know_chess960(game: Game, player: Callable[[str], UciP
     position = from_board(chess.Board.from_chess960_pos(0))
     scorer = scorer_of(game, text("score"))
     assert isinstance(scorer, ExternalScorer)
-    columns_of_one = game.position_type(*(np.array([value]) for value in position))
+    columns_of_one = column_of_one(position)
     assert np.isnan(scorer.predict(SelectedPositions.from_positions(columns_of_one)).value).all()
     assert scorer.remarks() == ["score gave no score for 1 position (the last time: the engine does not play Chess960)"]
     with pytest.raises(PlayerFailureError, match="does not play Chess960"):

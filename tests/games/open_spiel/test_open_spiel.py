@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.compiling.operations import position_at, store_position
+from glem.core.compiling.columns import position_at, store_position
 from glem.core.conformance import check_game
 from glem.core.errors import BadInputError, GlemError
 from glem.core.evaluation.integers.recomputing import evaluator_of

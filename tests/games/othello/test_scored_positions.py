@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glem.core.compiling.operations import position_at
+from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game, load_game
 from glem.core.positions.reading import read_scored_positions

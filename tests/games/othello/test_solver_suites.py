@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glem.core.compiling.operations import position_at
+from glem.core.compiling.columns import position_at
 from glem.core.game.game import Game
 from glem.core.positions.reading import read_scored_positions
 from glem.core.search.solver import solve_moves

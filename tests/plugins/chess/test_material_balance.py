@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
+from glem.core.compiling.columns import column_of_one
 from glem.games.chess import CHESS as GAME
 from glem.plugins.chess.material_balance import group_by_material
 
@@ -22,6 +22,6 @@ from glem.plugins.chess.material_balance import group_by_material
 )
 def test_material_is_counted_from_the_side_to_move(fen: str, name: str) -> None:
     position = GAME.parse_position(fen)
-    columns = GAME.position_type(*(np.array([value]) for value in position))
+    columns = column_of_one(position)
     names, group = group_by_material(columns)
     assert names[group[0]] == name
