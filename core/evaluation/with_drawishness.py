@@ -112,7 +112,7 @@ class ResultEvaluation:
 
     @property
     def game(self) -> Game:
-        """The game."""
+        """Game that it evaluates."""
         return self.value.learning.game
 
     # --------------------------------------------------------------------------------------- prediction

@@ -210,7 +210,7 @@ class Standings:
 
     @property
     def games(self) -> int:
-        """Games added."""
+        """Number of games added so far."""
         return sum(pairing.games for pairing in self.pairings.values())
 
     def add(self, game: PlayedGame) -> None:
