@@ -35,7 +35,7 @@ def test_frames_and_structured_arrays_are_positions(positions: glem.Positions) -
     made = regressor().fit(positions, positions.label)
     expected = made.predict(positions)
     columns = {name: column for name, column in positions.columns().items() if name.startswith("position_")}
-    array = np.rec.fromarrays(list(columns.values()), names=",".join(columns))
+    array = np.rec.fromarrays(list(columns.values()), dtype=[(name, column.dtype) for name, column in columns.items()])
     np.testing.assert_array_equal(made.predict(array), expected)
     np.testing.assert_array_equal(made.predict(positions.to_arrow()), expected)
     pandas = pytest.importorskip("pandas")

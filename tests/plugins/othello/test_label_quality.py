@@ -30,7 +30,7 @@ def test_fading_labels_are_better_than_either_score_alone(othello: Game, shared:
     for count in (14, 12, 10):
         # Without draws, whose labels do not tell the side to move.
         rows = np.flatnonzero((empties == count) & np.isin(results.record, list(exact)) & (results.label != 0))
-        truth = np.array([solver.solve(position_at(results.positions, row)).score for row in rows])
+        truth = np.array([solver.solve(position_at(results.positions, int(row))).score for row in rows])
         first = [np.flatnonzero((results.record == record) & (results.ply == 0))[0] for record in results.record[rows]]
         side = np.where(results.label[rows] == results.label[first], 1, -1)
         theoretical = side * np.array([exact[record] for record in results.record[rows]])
