@@ -17,9 +17,7 @@ _USUAL_CLOCK = 40.0
 
 @click.command("engine")
 @click.argument("game_name", metavar="GAME")
-@click.option(
-    "--protocol", "protocol_name", default="auto", show_default=True, help="Its name; auto looks at the start."
-)
+@click.option("--protocol", "protocol_name", default="auto", show_default=True, help="auto tells it by the first line.")
 @opponent_options
 def command(game_name: str, protocol_name: str, **player: Any) -> None:
     """Play GAME in programs that speak a text protocol, on standard input and output.

@@ -41,7 +41,7 @@ _selection_options = _with(
     ),
 )
 _experiment_options = _with(
-    click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals and verdicts."),
+    click.option("--confidence", type=float, default=0.95, show_default=True, help="Confidence level."),
     click.option("--seed", default=0, show_default=True, help="Draws games and positions."),
     click.option("--skip-bad", is_flag=True, help="Leave bad game records out instead of stopping."),
     click.option("--report", type=click.Path(dir_okay=False), help="Write an HTML report."),
@@ -66,7 +66,7 @@ def command() -> None:
     help="Sizes of the searches, in nodes, depth or seconds.",
 )  # fmt: skip
 @click.option("--static/--no-static", default=True, show_default=True, help="Grade evaluations without a search too.")
-@click.option("--positions", type=click.IntRange(2), default=2000, show_default=True, help="Of as many games.")
+@click.option("--positions", type=click.IntRange(2), default=2000, show_default=True, help="One of each game.")
 @_selection_options
 @_experiment_options
 @click.option(

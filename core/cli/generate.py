@@ -39,12 +39,12 @@ __all__ = ["command"]
     show_default=True,
     help="Chance of a random move where the player does not know the exact value.",
 )
-@click.option("--seed", type=click.IntRange(0, (1 << 32) - 1), default=0, show_default=True, help="Of all chance.")
+@click.option("--seed", type=click.IntRange(0, (1 << 32) - 1), default=0, show_default=True, help="Random seed.")
 @click.option(
-    "--games-per-file", type=click.IntRange(1, 100_000), default=200, show_default=True, help="Also games per task."
+    "--games-per-file", type=click.IntRange(1, 100_000), default=200, show_default=True, help="Each is one task."
 )
 @click.option(
-    "--format", "format_name", default="games", show_default=True, metavar="NAME", help="Of the files: pgn, ggf, ..."
+    "--format", "format_name", default="games", show_default=True, metavar="NAME", help="File format: pgn, ggf, ..."
 )
 @executor_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

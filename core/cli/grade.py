@@ -83,7 +83,7 @@ Examples:
     "recalibrated: who is calibrated better counts as well.",
 )  # fmt: skip
 @click.option("--floor", type=float, default=1e-12, show_default=True, help="A correctness below this counts as this.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals and verdicts.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Confidence level.")
 @click.option(
     "--resamples",
     type=click.IntRange(100),
@@ -99,9 +99,7 @@ Examples:
     help="Print grades by it, or by `all`: phase, ply, tenth of the game, result and so on. May be repeated.",
 )  # fmt: skip
 @click.option("--write-positions", type=click.Path(dir_okay=False), help="Write the selected positions as CSV.")
-@click.option(
-    "--keep", type=click.Path(file_okay=False), help="Keep the scores of programs in this folder; go on there."
-)
+@click.option("--keep", type=click.Path(file_okay=False), help="Keep scores of external engines here; continue there.")
 @click.option("--report", type=click.Path(dir_okay=False), help="Write an HTML report.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="processors", help="Threads.")
 @executor_options

@@ -31,7 +31,7 @@ __all__ = ["command"]
     help="How positions are labelled: depth= or nodes=, and solve= moves before the end.",
 )
 @click.option(
-    "--positions-per-phase", type=click.IntRange(1), default=100_000, show_default=True, help="Given ones at most."
+    "--positions-per-phase", type=click.IntRange(1), default=100_000, show_default=True, help="Most given ones."
 )
 @labelling_options
 @click.option("--l2", type=click.FloatRange(0, 1e9), default=25.0, show_default=True, help="Penalty, in positions.")
@@ -46,7 +46,7 @@ __all__ = ["command"]
     show_default=True,
     help="Share of games for early stopping.",
 )
-@click.option("--seed", type=click.IntRange(0, (1 << 31) - 1), default=0, show_default=True, help="Of what is drawn.")
+@click.option("--seed", type=click.IntRange(0, (1 << 31) - 1), default=0, show_default=True, help="Random seed.")
 @click.option("--keep", is_flag=True, help="Keep the labelled positions of each phase, in OUTPUT.work.")
 @executor_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -43,7 +43,7 @@ __all__ = ["command"]
 @labelling_options
 @click.option("--merge", is_flag=True, help="Merge equal positions of the result; labels are averaged.")
 @click.option("--skip-bad", is_flag=True, help="Leave bad records out instead of stopping.")
-@click.option("--seed", type=click.IntRange(0, (1 << 31) - 1), default=0, show_default=True, help="Of what is drawn.")
+@click.option("--seed", type=click.IntRange(0, (1 << 31) - 1), default=0, show_default=True, help="Random seed.")
 @executor_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(

@@ -16,7 +16,7 @@ __all__ = ["command"]
 @click.argument("model", type=click.Path(dir_okay=False))
 @click.argument("positions", type=click.Path(dir_okay=False))
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="Parameter file (.npz) to write.")
-@click.option("--depth", default=10, show_default=True, type=click.IntRange(5, 60), help="Searches go this deep.")
+@click.option("--depth", default=10, show_default=True, type=click.IntRange(5, 60), help="Search up to this depth.")
 @click.option("--per-phase", default=100, show_default=True, type=click.IntRange(1), help="Positions of each phase.")
 @click.option(
     "--deepest",

@@ -62,7 +62,7 @@ def _as_json(engine: Engine, analysis: SearchResult) -> dict[str, Any]:
 @click.option("--position", "position_text", metavar="TEXT", help="Position, as the game writes it; else the start.")
 @click.option("--moves", "moves_text", default="", metavar="TEXT", help="Moves to play first, such as f5d6c3.")
 @thinking_options
-@click.option("--lines", default=1, show_default=True, type=click.IntRange(1), help="So many best moves.")
+@click.option("--lines", default=1, show_default=True, type=click.IntRange(1), help="Number of best moves to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     game_name: str, position_text: str | None, moves_text: str, lines: int, as_json: bool, **thinking: Any

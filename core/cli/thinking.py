@@ -30,9 +30,9 @@ _OPTIONS = (
         metavar="FILE",
         help='Evaluation file; "default" is the one that comes with the game, "none" sees only how games end.',
     ),
-    click.option("--depth", type=click.IntRange(1), help="Search so many plies."),
-    click.option("--nodes", type=click.IntRange(1), help="Search so many positions."),
-    click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Search so long."),
+    click.option("--depth", type=click.IntRange(1), help="Search this many plies."),
+    click.option("--nodes", type=click.IntRange(1), help="Visit this many positions."),
+    click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Search this many seconds."),
     click.option(
         "--probcut",
         default="",
@@ -76,7 +76,7 @@ def opponent_of(
     Raises
     ------
     BadInputError
-        Both ways are mixed, or the description has no sense.
+        Both ways are mixed, or the description makes no sense.
     """
     from glem.core.errors import BadInputError
     from glem.core.evaluation.named import DEFAULT_EVALUATION

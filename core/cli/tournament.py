@@ -38,9 +38,9 @@ _OPTIONS = (
     ),
     click.option("--openings", type=click.Path(dir_okay=False), help="File of games or positions; else random."),
     click.option("--opening-format", metavar="NAME", help="Format of that file, if its name and content do not tell."),
-    click.option("--opening-plies", type=click.IntRange(0, 1000), metavar="N", help="Their length; 8 for random ones."),
+    click.option("--opening-plies", type=click.IntRange(0, 1000), metavar="N", help="Plies; 8 for random ones."),
     click.option(
-        "--opening-count", type=click.IntRange(1, 1_000_000), metavar="N", help="Their number; 100 for random ones."
+        "--opening-count", type=click.IntRange(1, 1_000_000), metavar="N", help="How many; 100 for random ones."
     ),
     click.option("--judge", metavar="PLAYER", help="Take only random openings that are near-even for this player."),
     click.option("--window", type=float, default=0.4, show_default=True, help="Greatest value of a near-even opening."),

@@ -87,7 +87,7 @@ class Sample:
         return [row for row, moves in enumerate(self.legal) if not moves]
 
     def some(self, count: int) -> list[int]:
-        """Rows of all different positions of the first plies, and of ``count`` others by lot, ascending.
+        """Rows of all different positions of the first plies, and of ``count`` others at random, ascending.
 
         Every n-th row would keep step with games of one length, and miss what happens at one ply.
         """

@@ -337,7 +337,7 @@ def _counter_advice(one: Any, other: Any) -> str:
         return ""
     return (
         f"\nThey differ in {fields[0]!r} alone: if it counts the plies since a move that cannot be taken back, let the "
-        "search function reversible_plies return it; else it belongs into hash_key"
+        "search function reversible_plies return it; else it belongs in hash_key"
     )
 
 
@@ -394,7 +394,7 @@ def _check_image(game: Game, sample: Sample, row: int, symmetry: int, image: Any
             game.final_score(image) == game.final_score(sample.positions[row]),
             f"under symmetry {symmetry}, the final score changes, {where}",
         )
-    # A rare move of the opening, such as a swap, is seldom played by lot: all moves of the first game's first plies.
+    # A rare move of the opening, such as a swap, is seldom played at random: all moves of the first game's first plies.
     for move in sample.legal[row] if row < FIRST_PLIES else () if played is None else (played,):
         if moves[move] not in image_moves:
             continue

@@ -49,9 +49,9 @@ class SampleRoom(NamedTuple):
     counters: NDArray[np.uint64]
     """Positions evaluated, near-even ones among them, and what the draw begins with."""
     room: np.int64
-    """R."""
+    """Room for drawn positions: R."""
     even_room: np.int64
-    """E."""
+    """Room for near-even positions: E."""
     window: np.int64
     """Greatest absolute static score of a near-even position, in steps."""
 

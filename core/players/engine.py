@@ -60,7 +60,7 @@ class Engine:
 
     @property
     def position(self) -> Any:
-        """The position."""
+        """Position after all moves so far."""
         return self._positions[-1]
 
     @property

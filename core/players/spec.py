@@ -310,7 +310,7 @@ def parse_player(text: str, *, limits: Limits | None = None) -> PlayerSpec:
     Raises
     ------
     BadInputError
-        An option is unknown, there twice, or has no sense; there is neither a limit nor the file of the evaluation.
+        An option is unknown, there twice, or makes no sense; there is neither a limit nor the file of the evaluation.
     """
     fields: dict[str, Any] = {}
     limit_fields: dict[str, Any] = {}

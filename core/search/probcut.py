@@ -66,7 +66,7 @@ class Selectivity(NamedTuple):
 
 
 FULL_WIDTH = Selectivity(np.int64(0), np.float64(0), np.full(1, -1, np.int64), np.zeros(1), np.zeros(1), np.zeros(1))
-"""No selectivity."""
+"""Parameters that cut nothing."""
 
 
 @define(frozen=True, eq=False)

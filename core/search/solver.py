@@ -118,7 +118,7 @@ def solve_moves(
     for move in game.list_legal_moves(position):
         nodes_left = None if nodes is None else nodes - sum(solution.nodes for solution in found)
         seconds_left = None if seconds is None else seconds - (time.monotonic() - began)
-        # Limits that have no sense from the beginning are for the solver to refuse.
+        # Limits that make no sense from the beginning are for the solver to refuse.
         if found and ((nodes_left is not None and nodes_left < 1) or (seconds_left is not None and seconds_left <= 0)):
             break
         reply = solver.solve(

@@ -270,7 +270,7 @@ def _of_game(
 
 def _beginning(moves: Sequence[int], plies: int | None, place: str) -> tuple[int, ...]:
     if plies is not None and len(moves) < plies:
-        raise BadInputError(f"{place}: the game has {len(moves)} moves, the openings shall have {plies}")
+        raise BadInputError(f"{place}: the game has {len(moves)} moves, but openings need {plies}")
     return tuple(moves[:plies])
 
 

@@ -2,7 +2,7 @@
 
 C. Welty, "NBoard Protocol": weltyc/ntest on GitHub, ``instructions/Protocol.htm``. The board sends positions as games
 in GGF and asks for moves (``go``), evaluations (``hint``) or the evaluation of all positions of a game (``analyze``).
-What thinking goes on ends when the next command comes. Commands that are unknown or have no sense are answered by a
+What thinking goes on ends when the next command comes. Commands that are unknown or make no sense are answered by a
 ``status`` line, which boards show.
 """
 

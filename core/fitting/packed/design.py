@@ -132,7 +132,7 @@ class Design:
 
     @property
     def linear(self) -> LinearTerms:
-        """The linear terms."""
+        """Terms that enter with one weight a unit."""
         return self.packing.linear
 
     @cached_property

@@ -60,7 +60,7 @@ class SelectionRule:
         if self.skip_moves < 0 or not 0 <= self.skip_end < 1 or self.step < 1:
             raise BadInputError(
                 f"a selection cannot skip {self.skip_moves} moves and the last {self.skip_end:g} of a game, or take "
-                f"every {self.step}th position"
+                f"every {_ordinal(self.step)} position"
             )
 
     @classmethod
@@ -77,9 +77,15 @@ class SelectionRule:
             RANDOM: f"one random position a game (seed {self.seed})",
             ALL: "all positions",
             LAST: "the last position of each game",
-            EVERY: f"every {self.step}. position",
+            EVERY: f"every {_ordinal(self.step)} position",
         }[self.kind]
         return f"{which}, without the first {self.skip_moves} moves of each side and the last {self.skip_end:.0%}"
+
+
+def _ordinal(number: int) -> str:
+    """Write 1st, 2nd, 7th, 11th, 22nd."""
+    last = 0 if number // 10 % 10 == 1 else number % 10
+    return str(number) + {1: "st", 2: "nd", 3: "rd"}.get(last, "th")
 
 
 PAPER_RULE = SelectionRule()

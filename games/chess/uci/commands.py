@@ -158,7 +158,7 @@ class GameLine:
 
     @property
     def position(self) -> Position:
-        """The position."""
+        """Position after all moves so far."""
         return self._positions[-1]
 
     @property

@@ -91,7 +91,7 @@ def engine_settings(spec: PlayerSpec) -> EngineSettings:
     Raises
     ------
     BadInputError
-        There is no such program, or an option has no sense.
+        There is no such program, or an option makes no sense.
     """
     parts = split_program(spec.evaluation)
     assert parts is not None

@@ -26,7 +26,7 @@ Convention: TypeAlias = Literal["standard", "raw", "sign"]
 """Name of a convention."""
 
 CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
-"""All of them."""
+"""All conventions by which a final score may be counted."""
 
 
 def stored_scores(reached: Outcomes, convention: Convention) -> NDArray[np.float32]:

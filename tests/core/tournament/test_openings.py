@@ -96,7 +96,7 @@ def test_written_openings_are_read_again(othello: Game, tmp_path: Path) -> None:
         ("f5d6\nf5 hello\n", "openings.txt:2: "),
         ("", "no openings|neither"),
         ("\n\n", "no openings|no games"),
-        ("f5d6\nf5\n", "openings.txt:2: the game has 1 moves, the openings shall have 2"),
+        ("f5d6\nf5\n", "openings.txt:2: the game has 1 moves, but openings need 2"),
     ],
 )
 def test_bad_files_name_their_line(othello: Game, tmp_path: Path, text: str, message: str) -> None:
@@ -114,14 +114,14 @@ def test_bad_files_name_their_line(othello: Game, tmp_path: Path, text: str, mes
         ("take3 take3 take3 take1\n", "openings.txt:1: move 4, take1, is illegal"),
         ("0 stones\n", "openings.txt:1: the game is over"),
         ("\n", "no openings"),
-        ("take1\n", "has 1 moves|1 moves, the openings shall have 2"),
+        ("take1\n", "has 1 moves, but openings need 2"),
     ],
 )
 def test_bad_lines_name_their_line(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "openings.txt"
     path.write_text(text)
     with pytest.raises(BadInputError, match=message):
-        read_openings(COUNTDOWN, path, plies=2 if "shall" in message else None)
+        read_openings(COUNTDOWN, path, plies=2 if "openings need" in message else None)
 
 
 def test_bad_openings_are_left_out_and_told(othello: Game, tmp_path: Path) -> None:
