@@ -1,5 +1,9 @@
 """ASCII characters by their Unicode names, for kernels that compare bytes of a text."""
 
+from __future__ import annotations
+
+__all__: list[str] = []  # import the module: char.HYPHEN
+
 TAB, NEWLINE, CARRIAGE_RETURN, SPACE = b"\t\n\r "
 COMMA, FULL_STOP, COLON, SEMICOLON, QUOTATION_MARK = b',.:;"'
 PLUS_SIGN, HYPHEN, ASTERISK, SOLIDUS, EQUALS_SIGN = b"+-*/="

@@ -20,7 +20,6 @@ __all__ = [
     "move_from_san",
     "move_from_uci",
     "move_to_san",
-    "move_to_uci",
     "parse_move",
     "parse_move_at",
     "parse_position",
@@ -95,12 +94,6 @@ def parse_move(text: str) -> int:
     origin, target, promotion = parts.groups()
     squares = chess.SQUARE_NAMES.index(origin) | chess.SQUARE_NAMES.index(target) << 6
     return squares | _PROMOTIONS.index(promotion) << 12
-
-
-def move_to_uci(position: Position, move: int, chess960: bool = False) -> str:
-    """Move as engines of the UCI protocol write it: castling is ``e1g1``, or ``e1h1`` in Chess960 mode."""
-    board = to_board(position, chess960=chess960)
-    return board.uci(numbered_move(move), chess960=chess960)
 
 
 def move_from_uci(position: Position, text: str) -> int:

@@ -20,7 +20,7 @@ from attrs import define
 from glem.games.chess.board_moves import move_number
 from glem.games.chess.pgn.results import usual_result
 
-__all__ = ["PlainText", "plain_text"]
+__all__ = ["PlainText", "decoded", "plain_text"]
 
 _LONGEST_TEXT = 1 << 20
 _MOST_MOVES = 4096
@@ -82,7 +82,7 @@ def plain_text(text: bytes, *, fen: bytes | None, is_chess960: bool) -> PlainTex
     """
     if len(text) > _LONGEST_TEXT:
         return None
-    normal = _normalized(_decoded(text))
+    normal = _normalized(decoded(text))
     if normal is None:
         return None
     tags = ['[Variant "Chess960"]\n'] if is_chess960 else []
@@ -94,7 +94,8 @@ def plain_text(text: bytes, *, fen: bytes | None, is_chess960: bool) -> PlainTex
     return PlainText(f"{first}\n{body}\n".encode("ascii", "replace"), found.moves, bool(found.marker))
 
 
-def _decoded(text: bytes) -> str:
+def decoded(text: bytes) -> str:
+    """Text in UTF-8, or else in Latin-1."""
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError:

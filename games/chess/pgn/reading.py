@@ -24,7 +24,7 @@ from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
 from glem.core.positions.validation import BadRecords
 from glem.games.chess.pgn import games as pgn_games
-from glem.games.chess.pgn.fallback import plain_text
+from glem.games.chess.pgn.fallback import decoded, plain_text
 from glem.games.chess.pgn.games import (
     AT,
     COLUMNS,
@@ -440,7 +440,7 @@ def _interned(texts: Sequence[bytes | None]) -> tuple[NDArray[np.int32], tuple[s
     """Give each text its number among the different ones, -1 for none, and return these too."""
     known: dict[bytes | None, int] = {None: -1, b"": -1, b"?": -1}
     numbers = [known.setdefault(text, len(known) - 3) for text in texts]
-    return np.array(numbers, np.int32), tuple(_decoded(text) for text in list(known)[3:] if text is not None)
+    return np.array(numbers, np.int32), tuple(_unescaped(text) for text in list(known)[3:] if text is not None)
 
 
 def _of_texts(texts: Sequence[bytes | None], value: Callable[[str], Any], absent: Any, dtype: Any) -> NDArray[Any]:
@@ -463,12 +463,8 @@ def _date(text: str) -> int:
     return year * 10_000 + month * 100 + day
 
 
-def _decoded(text: bytes) -> str:
-    try:
-        decoded = text.decode("utf-8")
-    except UnicodeDecodeError:
-        decoded = text.decode("latin-1")
-    return re.sub(r"\\([\"\\])", r"\1", decoded).strip()
+def _unescaped(text: bytes) -> str:
+    return re.sub(r"\\([\"\\])", r"\1", decoded(text)).strip()
 
 
 def _reason(text: bytes, row: NDArray[np.int64]) -> str:
@@ -492,4 +488,4 @@ def _nests(text: bytes, at: int) -> bool:
 
 
 def _shown(found: re.Match[bytes] | None) -> str:
-    return "nothing" if found is None else repr(_decoded(found.group()))
+    return "nothing" if found is None else repr(_unescaped(found.group()))

@@ -69,6 +69,21 @@ def _lowest(board: np.uint64) -> np.uint64:
 
 
 @inlined
+def _rays(king: np.uint64, sliders: np.uint64, own: np.uint64, resolving: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Squares that resolve the checks of some sliders too, and the rays of their pins."""
+    pinning = _ZERO
+    while sliders != _ZERO:
+        ray = between(king, _lowest(sliders)) | (sliders & (~sliders + _ONE))
+        blockers = ray & own
+        if blockers == _ZERO:
+            resolving &= ray
+        elif blockers & (blockers - _ONE) == _ZERO:
+            pinning |= ray
+        sliders &= sliders - _ONE
+    return resolving, pinning
+
+
+@inlined
 def _checks_and_pins(
     position: Position, own: np.uint64, opponent: np.uint64, king: np.uint64
 ) -> tuple[np.uint64, np.uint64, np.uint64]:
@@ -77,31 +92,15 @@ def _checks_and_pins(
     The rays hold the pinning piece, not the king.
     """
     resolving = _ALL
-    straight = _ZERO
-    diagonal = _ZERO
     leapers = knight_attacks(king) & position.knights & opponent
     leapers |= pawn_attacks(_ONE << king, position.turn != np.uint8(0)) & position.pawns & opponent
     if leapers != _ZERO:
         # No move captures two of them; that no game leads there does not keep files from having such positions.
         resolving = leapers if leapers & (leapers - _ONE) == _ZERO else _ZERO
     sliders = rook_attacks(king, opponent) & (position.rooks | position.queens) & opponent
-    while sliders != _ZERO:
-        ray = between(king, _lowest(sliders)) | (sliders & (~sliders + _ONE))
-        blockers = ray & own
-        if blockers == _ZERO:
-            resolving &= ray
-        elif blockers & (blockers - _ONE) == _ZERO:
-            straight |= ray
-        sliders &= sliders - _ONE
+    resolving, straight = _rays(king, sliders, own, resolving)
     sliders = bishop_attacks(king, opponent) & (position.bishops | position.queens) & opponent
-    while sliders != _ZERO:
-        ray = between(king, _lowest(sliders)) | (sliders & (~sliders + _ONE))
-        blockers = ray & own
-        if blockers == _ZERO:
-            resolving &= ray
-        elif blockers & (blockers - _ONE) == _ZERO:
-            diagonal |= ray
-        sliders &= sliders - _ONE
+    resolving, diagonal = _rays(king, sliders, own, resolving)
     return resolving, straight, diagonal
 
 
