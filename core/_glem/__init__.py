@@ -1,7 +1,70 @@
-"""glem learns evaluation functions for board games from positions and game records."""
+"""glem learns evaluation functions for board games from positions and game records.
+
+Every name below is loaded when you first use it: ``import glem`` itself imports nothing heavy.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from glem.core.errors import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from glem.boards import Board, board
+    from glem.functions import (
+        Positions,
+        discover,
+        fit,
+        grade,
+        label,
+        load_evaluation,
+        load_game,
+        load_learning,
+        match,
+        positions_of_games,
+        read_games,
+        read_positions,
+        search,
+        solve,
+        train_test_split,
+        write_positions,
+    )
+    from glem.regressor import PatternRegressor
+
+__all__ = [
+    "Board",
+    "PatternRegressor",
+    "Positions",
+    "__version__",
+    "board",
+    "discover",
+    "fit",
+    "grade",
+    "label",
+    "load_evaluation",
+    "load_game",
+    "load_learning",
+    "match",
+    "positions_of_games",
+    "read_games",
+    "read_positions",
+    "search",
+    "solve",
+    "train_test_split",
+    "write_positions",
+]
+
+_HOMES = {"Board": "boards", "board": "boards", "PatternRegressor": "regressor"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'functions')}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -90,7 +90,7 @@ class RelationTable:
         return np.where(keys[places] == wanted, places, -1)
 
 
-@define(frozen=True, eq=False)
+@define(frozen=True, eq=False, repr=False)
 class ConfigurationSet:
     """Many configurations, with the number of positions that each of them matches.
 
@@ -148,6 +148,9 @@ class ConfigurationSet:
 
     def __len__(self) -> int:
         return len(self.match_counts)
+
+    def __repr__(self) -> str:
+        return f"ConfigurationSet({len(self)} configurations of {len(self.table)} relations)"
 
     @property
     def sizes(self) -> NDArray[np.int64]:

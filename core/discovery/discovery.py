@@ -102,7 +102,7 @@ class Assessment:
     calibrations: Mapping[str, CalibrationBins]
 
 
-@define(frozen=True, eq=False)
+@define(frozen=True, eq=False, repr=False)
 class Discovery:
     """What a discovery found, and from what.
 
@@ -137,6 +137,10 @@ class Discovery:
     correlations: NDArray[np.floating]
     trainings: Mapping[str, Training]
     assessment: Assessment
+
+    def __repr__(self) -> str:
+        found = len(self.candidates.configurations)
+        return f"Discovery({self.learning.game.name}: {found} configurations of {len(self.sample)} positions)"
 
 
 RESULTS = ("report.html", "discovery.json", "mined.npz", f"{CONFIGURATIONS}.npz", f"{PATTERNS}.npz")

@@ -7,7 +7,8 @@ Its files are ``.npz`` archives with a JSON header ; loading one runs no code.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,7 +16,7 @@ import numpy as np
 from attrs import define, evolve, field
 from numpy.typing import NDArray
 
-from glem.core.compiling.columns import rows_of
+from glem.core.compiling.columns import rows_of, store_position
 from glem.core.compiling.kernels import kernel
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.configurations.matching import ConfigurationMatcher
@@ -26,7 +27,9 @@ from glem.core.features.learning import Learning, load_learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.game.families import check_named_by_file
 from glem.core.patterns.patterns import PatternSet
+from glem.core.positions.positions import PositionSet
 from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.tables import html_table
 
 __all__ = [
     "EVALUATION_ARRAYS",
@@ -39,6 +42,7 @@ __all__ = [
 
 _BLOCK = 1 << 16
 _LARGEST_INT16 = 32767
+_SHOWN = 12
 
 _CONFIGURATION_ARRAYS = {
     "relation_features": np.int32,
@@ -98,8 +102,11 @@ class Contribution:
     relations: tuple[Relation, ...]
     amount: float
 
+    def __str__(self) -> str:
+        return f"{self.amount:+.3f} {self.kind} {self.name}"
 
-@define(frozen=True)
+
+@define(frozen=True, repr=False)
 class Explanation:
     """Everything that adds up to an evaluation of one position.
 
@@ -119,6 +126,20 @@ class Explanation:
     contributions: tuple[Contribution, ...]
     total: float
     value: float
+
+    def __repr__(self) -> str:
+        return f"Explanation(value {self.value:+.3f}, phase {self.phase}, {len(self.contributions)} contributions)"
+
+    def __str__(self) -> str:
+        return "\n".join([f"value {self.value:+.3f}, the sum of:", *map(str, self.contributions)])
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the contributions as rows of a table: kind, name and amount."""
+        return [{"kind": item.kind, "name": item.name, "amount": item.amount} for item in self.contributions]
+
+    def _repr_html_(self) -> str:
+        rows = [(item.kind, item.name, f"{item.amount:+.3f}") for item in self.contributions]
+        return html_table(f"Value {self.value:+.3f}", ("kind", "name", "adds"), rows)
 
 
 @define(frozen=True, eq=False)
@@ -146,7 +167,7 @@ def _no_weights() -> Weights:
     return np.zeros((0, 0), np.float32)
 
 
-@define(frozen=True, eq=False)
+@define(frozen=True, eq=False, repr=False)
 class LinearEvaluation:
     """A generalized linear evaluation of a game's positions.
 
@@ -213,6 +234,44 @@ class LinearEvaluation:
         if self.configurations is not None and len(self.configurations):
             object.__setattr__(self, "_matcher", ConfigurationMatcher(self.configurations))
 
+    def __repr__(self) -> str:
+        counts = {
+            "pattern weights": self.pattern_weights.size,
+            "configuration weights": self.configuration_weights.size,
+            "linear weights": self.linear_weights.size,
+        }
+        parts = [f"{count} {name}" for name, count in counts.items() if count]
+        return f"LinearEvaluation({self.learning.game.name}: {', '.join(parts) or 'no weights'}, {self.unit})"
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self), ("strongest", "phase", "weight"), self._strongest())
+
+    def _strongest(self) -> list[tuple[str, str, str]]:
+        """Names, phases and weights of the items of greatest weight: of each pattern one, and single others."""
+        features, names, configurations = self.learning.features, self.learning.phases.names, self.configurations
+        found: list[tuple[float, int, str]] = []
+
+        def add(weights: Weights, describe: Callable[[int], str], shown: int = 1) -> None:
+            greatest = np.abs(weights).max(axis=0, initial=0)
+            for place in np.argsort(-greatest, kind="stable")[:shown].tolist():
+                phase = int(np.abs(weights[:, place]).argmax())
+                found.append((float(weights[phase, place]), phase, describe(place)))
+
+        if self.patterns is not None:
+            patterns, starts = self.patterns, self.patterns.weight_starts.tolist()
+            for start, end in pairwise(starts):
+
+                def described(place: int, start: int = start) -> str:
+                    name, relations = patterns.describe(start + place)
+                    return f"{name}: {' '.join(map(features.describe, relations))}"
+
+                add(self.pattern_weights[:, start:end], described)
+        if configurations is not None:
+            add(self.configuration_weights, lambda place: configurations.describe(place, features), _SHOWN)
+        add(self.linear_weights, lambda place: features[self.linear[place]].name, _SHOWN)
+        found.sort(key=lambda item: -abs(item[0]))
+        return [(text, names[phase], f"{weight:+.3f}") for weight, phase, text in found[:_SHOWN] if weight]
+
     @property
     def unit(self) -> str:
         """Unit of values: the game's label unit, or ``winning chance`` under the logistic link."""
@@ -260,7 +319,7 @@ class LinearEvaluation:
         Parameters
         ----------
         positions
-            A position of columns [N]; any length, taken in blocks.
+            A position of columns [N], any length, taken in blocks; a set of positions; or one position.
         jobs
             Threads; the result does not depend on them.
         progress
@@ -270,8 +329,15 @@ class LinearEvaluation:
         -------
         values
             float32 [N], in units of :attr:`unit`, from the side to move. Under the identity link nothing keeps them
-            within the game's scores.
+            within the game's scores. Of one position a single number.
         """
+        if isinstance(positions, PositionSet):
+            positions = positions.positions
+        if np.ndim(positions[0]) == 0:
+            columns = self.learning.game.empty_columns(1)
+            store_position(columns, 0, positions)
+            single: NDArray[np.float32] = self.predict(columns, jobs=jobs, progress=progress)[0]
+            return single
         count = len(positions[0])
         predicted = np.empty(count, np.float32)
         with progress("evaluate", count) as task:

@@ -43,7 +43,7 @@ _FORMAT = ArchiveFormat(
 )
 
 
-@define(frozen=True, eq=False)
+@define(frozen=True, eq=False, repr=False)
 class ResultEvaluation:
     """An evaluation with a drawishness of its own.
 
@@ -79,6 +79,9 @@ class ResultEvaluation:
         if not 0 < self.scale < math.inf:
             raise BadInputError(f"the scale b of an evaluation must be positive and finite, got {self.scale}")
         object.__setattr__(self, "scale", float(self.scale))
+
+    def __repr__(self) -> str:
+        return f"ResultEvaluation(value {self.value!r}, drawishness {self.drawishness!r}, scale {self.scale:g})"
 
     @classmethod
     def with_constant_drawishness(

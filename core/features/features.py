@@ -100,7 +100,7 @@ def _fill(operations: Any, columns: Any, count: int, values: Any) -> None:
                 values[feature, row] = row_values[row - start, feature]
 
 
-@define(frozen=True, eq=False)
+@define(frozen=True, eq=False, repr=False)
 class AtomicFeatures:
     """The atomic features of a game, computed together.
 
@@ -138,6 +138,9 @@ class AtomicFeatures:
 
     def __len__(self) -> int:
         return len(self.features)
+
+    def __repr__(self) -> str:
+        return f"AtomicFeatures({self.game.name}: {len(self)} features)"
 
     def __getitem__(self, place: int) -> AtomicFeature:
         return self.features[place]

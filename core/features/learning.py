@@ -35,7 +35,7 @@ def _fill_phases(operations: Any, columns: Any, count: int, phases: Any) -> None
 
 
 @explained
-@define(frozen=True, eq=False)
+@define(frozen=True, eq=False, repr=False)
 class Phases:
     """Game stages with weights of their own ("position type", GLEM section 5.2), ordered.
 
@@ -66,6 +66,9 @@ class Phases:
         refuse("phases", [*kind_problems(self), *phases_problems(self)])
         object.__setattr__(self, "operations", Operations(f"{self.game.name}-phases", {"phase_of": self.phase_of}))
 
+    def __repr__(self) -> str:
+        return f"Phases({self.game.name}: {len(self)} phases)"
+
     def __len__(self) -> int:
         return len(self.names)
 
@@ -92,7 +95,7 @@ class Phases:
 
 
 @explained
-@define(frozen=True, eq=False)
+@define(frozen=True, eq=False, repr=False)
 class Learning:
     """What a game gives to learning.
 
@@ -165,6 +168,10 @@ class Learning:
     def __attrs_post_init__(self) -> None:
         label = f"learning of {self.game.name!r}" if isinstance(self.game, Game) else "learning"
         refuse(label, kind_problems(self))
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.features)} features, {len(self.phases)} phases"
+        return f"Learning({self.game.name}: {counts}, pattern sets: {', '.join(self.pattern_sets) or 'none'})"
 
 
 def learning_names() -> list[str]:

@@ -190,7 +190,7 @@ class ExternalPlayers:
 
 
 @explained
-@define(frozen=True, eq=False)
+@define(frozen=True, eq=False, repr=False)
 class Game:
     """Everything that glem knows of a game.
 
@@ -331,6 +331,9 @@ class Game:
         object.__setattr__(self, "rules", Operations(self.name, functions))
         searching = {**functions, **self.search_functions}
         object.__setattr__(self, "search_rules", Operations(f"{self.name}-search", searching))
+
+    def __repr__(self) -> str:
+        return f"Game({self.name!r})"
 
     @property
     def position_type(self) -> type[Any]:

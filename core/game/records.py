@@ -22,7 +22,7 @@ CHUNK_SIZE = 200_000
 MAX_PROBLEMS = 100
 
 
-@define(frozen=True, eq=False)
+@define(frozen=True, eq=False, repr=False)
 class GameRecords:
     """Games in columns; G games with M moves in all.
 
@@ -136,6 +136,10 @@ class GameRecords:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        source = f" of {self.source!r}" if self.source else ""
+        return f"GameRecords({len(self)} games{source}, {len(self.moves)} moves, {self.skipped} left out)"
 
     @property
     def lengths(self) -> NDArray[np.int64]:

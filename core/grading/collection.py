@@ -106,7 +106,7 @@ class FittedScorer(Protocol):
     """Of the evaluation, with the files that it was fitted to (:mod:`glem.core.evaluation.provenance`)."""
 
 
-@define(frozen=True, eq=False)
+@define(frozen=True, eq=False, repr=False)
 class CollectionGrading:
     """Grades on a collection of games.
 
@@ -138,6 +138,12 @@ class CollectionGrading:
     tables: tuple[ScorerTable, ...] = ()
     featured: frozenset[str] = frozenset()
     phases: str = ""
+
+    def __repr__(self) -> str:
+        return f"CollectionGrading({self.rule}: {self.grading!r})"
+
+    def _repr_html_(self) -> str:
+        return self.grading._repr_html_()
 
 
 class _Columns:

@@ -26,6 +26,7 @@ from glem.core.grading.correctness import (
 )
 from glem.core.grading.recalibration import FEWEST_GAMES, Calibration, recalibrated
 from glem.core.grading.scale import ScaleFit, fit_scale
+from glem.core.tasks.tables import html_table
 
 __all__ = [
     "EQUAL",
@@ -223,7 +224,7 @@ class EvaluationGrade:
     missing: int = 0
 
 
-@define(frozen=True, eq=False)
+@define(frozen=True, eq=False, repr=False)
 class Grading:
     """Grades of several evaluations on the same positions.
 
@@ -259,6 +260,19 @@ class Grading:
     settings: GradingSettings
     uncompared: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        grades = ", ".join(f"{one.name} {one.grade.grade:.4f}" for one in self.evaluations)
+        return f"Grading({sum(self.results)} positions: {grades})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (one.name, f"{one.grade.grade:.4f}", f"{one.grade.error:.4f}", f"{one.grade.low:.4f}-{one.grade.high:.4f}")
+            for one in (*self.baselines, *self.evaluations)
+        ]
+        header = ("evaluation", "grade", "error", f"{self.settings.confidence:g} interval")
+        caption = f"Geometric mean of the probability given to the result, {sum(self.results)} positions"
+        return html_table(caption, header, rows)
 
 
 class _Logs(NamedTuple):

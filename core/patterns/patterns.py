@@ -207,7 +207,7 @@ def count_matches(indices: Any, group_starts: Any, offsets: Any, weights: Any, m
                         matches[offset + mine[row]] += weight
 
 
-@define(frozen=True, eq=False)
+@define(frozen=True, eq=False, repr=False)
 class PatternSet:
     """Patterns with dense tables, their symmetric instances and their folded weights.
 
@@ -314,6 +314,9 @@ class PatternSet:
 
     def __len__(self) -> int:
         return len(self.patterns)
+
+    def __repr__(self) -> str:
+        return f"PatternSet({self.features.game.name}: {len(self.patterns)} patterns, {self.weight_count} weights)"
 
     @property
     def weight_count(self) -> int:

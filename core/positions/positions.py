@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,9 +11,11 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.game.equal_positions import contiguous_columns, group_equal, position_keys, scatter
-from glem.core.game.game import Game
+from glem.core.game.families import check_named_by_file
+from glem.core.game.game import Game, load_game
 
 __all__ = ["Merger", "PositionSet"]
 
@@ -24,6 +28,8 @@ _DTYPES = {
     "game_key": np.uint64,
     "label_spread": np.float32,
 }
+_UNKNOWN = {"label": 0, "weight": 1, "record": -1, "ply": -1}
+_TABLE_KEY = "glem positions"
 
 
 @define(frozen=True, eq=False, repr=False)
@@ -210,10 +216,124 @@ class PositionSet:
         others = {name: columns[name] for name in _DTYPES if name in columns}
         return cls(game=game, positions=positions, sources=sources, label_kind=label_kind, **others)
 
+    # ----------------------------------------------------------------------------------------- tables
+
+    def to_arrow(self) -> Any:
+        """Arrow table of all columns; sources by name, null where unknown. Its metadata tell the game and label kind.
+
+        The columns of positions are called ``position_FIELD``.
+        """
+        import pyarrow as pa
+
+        columns = {name: pa.array(column) for name, column in self.columns().items()}
+        numbers = pa.array(self.source, mask=self.source < 0)
+        columns["source"] = pa.DictionaryArray.from_arrays(numbers, pa.array(self.sources, pa.string()))
+        return pa.table(columns, metadata={_TABLE_KEY: json.dumps(self._facts())})
+
+    @classmethod
+    def from_arrow(cls, table: Any, game: Game | str | None = None, *, label_kind: str | None = None) -> PositionSet:
+        """Make a set of an Arrow table.
+
+        Parameters
+        ----------
+        table
+            The columns that :meth:`to_arrow` gives. Those of positions must be there; others have their unknown
+            values where they are missing: label 0, weight 1, no record, ply or source. Further columns are left out.
+        game
+            The game or its name; None for the one that the table's metadata name.
+        label_kind
+            What the labels are; None for what the metadata say, else ``score``.
+
+        Raises
+        ------
+        BadInputError
+            Nothing names the game, or a column is missing, has missing values, or does not fit.
+        """
+        facts = json.loads((table.schema.metadata or {}).get(_TABLE_KEY.encode(), b"{}"))
+        return cls._from_table(table, facts, game, label_kind)
+
+    def to_pandas(self) -> Any:
+        """Pandas frame of the columns of :meth:`to_arrow`; its ``attrs`` tell the game and label kind."""
+        _optional("pandas")
+        frame = self.to_arrow().to_pandas()
+        frame.attrs[_TABLE_KEY] = self._facts()
+        return frame
+
+    @classmethod
+    def from_pandas(cls, frame: Any, game: Game | str | None = None, *, label_kind: str | None = None) -> PositionSet:
+        """Make a set of a pandas frame; the arguments and errors are those of :meth:`from_arrow`."""
+        import pyarrow as pa
+
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+        return cls._from_table(table, frame.attrs.get(_TABLE_KEY, {}), game, label_kind)
+
+    def to_polars(self) -> Any:
+        """Polars frame of the columns of :meth:`to_arrow`, which does not tell the game."""
+        return _optional("polars").from_arrow(self.to_arrow())
+
+    @classmethod
+    def from_polars(cls, frame: Any, game: Game | str, *, label_kind: str | None = None) -> PositionSet:
+        """Make a set of a polars frame; the arguments and errors are those of :meth:`from_arrow`."""
+        return cls._from_table(frame.to_arrow(), {}, game, label_kind)
+
+    def _facts(self) -> dict[str, str]:
+        return {"game": self.game.name, "label_kind": self.label_kind}
+
+    @classmethod
+    def _from_table(
+        cls, table: Any, facts: dict[str, str], game: Game | str | None, label_kind: str | None
+    ) -> PositionSet:
+        import pyarrow as pa
+
+        if game is None:
+            if "game" not in facts:
+                raise BadInputError("the table does not tell the game of its positions; name it")
+            game = check_named_by_file(facts["game"], "the table")
+        owner = load_game(game) if isinstance(game, str) else game
+
+        def column(name: str, dtype: Any) -> NDArray[Any]:
+            values = table[name]
+            if values.null_count:
+                raise BadInputError(f"column {name!r} has missing values")
+            try:
+                return np.asarray(values.cast(pa.from_numpy_dtype(dtype)).to_numpy())
+            except pa.ArrowInvalid as error:
+                raise BadInputError(f"column {name!r}: {error}") from error
+
+        fields = dict(zip(owner.position_type._fields, owner.empty_columns(0), strict=True))
+        missing = [f"position_{name}" for name in fields if f"position_{name}" not in table.column_names]
+        if missing:
+            raise BadInputError(f"positions of {owner.name} need the columns {', '.join(missing)}")
+        columns = {f"position_{name}": column(f"position_{name}", empty.dtype) for name, empty in fields.items()}
+        columns |= {name: np.full(len(table), value, _DTYPES[name]) for name, value in _UNKNOWN.items()}
+        known = [name for name in _DTYPES if name in table.column_names and name != "source"]
+        columns |= {name: column(name, np.dtype(_DTYPES[name])) for name in known}
+        if "game_key" not in columns:
+            positions = owner.position_type(*(columns[f"position_{name}"] for name in fields))
+            columns["game_key"] = position_keys(owner, positions)
+        columns["source"], sources = np.full(len(table), -1, np.int16), ()
+        if "source" in table.column_names:
+            named = table["source"].cast(pa.string()).combine_chunks().dictionary_encode()
+            columns["source"] = named.indices.fill_null(-1).to_numpy().astype(np.int16)
+            sources = tuple(named.dictionary.to_pylist())
+        return cls.from_columns(owner, columns, sources, label_kind or facts.get("label_kind", "score"))
+
     # ------------------------------------------------------------------------------------------ facts
 
     def __len__(self) -> int:
         return len(self.positions[0])
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(N,)``, as an array of positions would have it."""
+        return (len(self),)
+
+    def __getitem__(self, rows: Any) -> Any:
+        """One position by its number; by a slice, a mask or row numbers the set of :meth:`select`."""
+        chosen = rows[0] if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis else rows
+        if isinstance(chosen, int | np.integer):
+            return position_at(self.positions, range(len(self))[chosen])
+        return self.select(chosen if isinstance(chosen, slice) else np.asarray(chosen))
 
     def __repr__(self) -> str:
         records = len(np.unique(self.record[self.record >= 0]))
@@ -311,6 +431,13 @@ class PositionSet:
         merger = Merger(symmetries=symmetries, keep_spread=keep_spread)
         merger.add(self)
         return merger.merged()
+
+
+def _optional(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise BadInputError(f"{name} is not installed: pip install {name}") from error
 
 
 class Merger:

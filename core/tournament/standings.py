@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 from attrs import define, field
 
+from glem.core.tasks.tables import html_table
 from glem.core.tournament.elo import (
     EloEstimate,
     PairCounts,
@@ -176,7 +177,7 @@ class PairingResult(_Results):
         }
 
 
-@define
+@define(repr=False)
 class Standings:
     """Results of a tournament's games, added one by one in any order.
 
@@ -195,6 +196,17 @@ class Standings:
     def __attrs_post_init__(self) -> None:
         self.totals = {name: PlayerTotals() for name in self.names}
         self.pairings = {players: PairingResult(players) for players in combinations(self.names, 2)}
+
+    def __repr__(self) -> str:
+        return f"Standings({', '.join(self.names)}: {self.games} games)"
+
+    def _repr_html_(self) -> str:
+        ranked = sorted(self.totals.items(), key=lambda item: -item[1].score if item[1].games else 0.0)
+        rows = [
+            (name, f"{one.wins}-{one.draws}-{one.losses}", f"{100 * one.score:.1f}" if one.games else "")
+            for name, one in ranked
+        ]
+        return html_table(f"{self.games} games", ("player", "W-D-L", "%"), rows)
 
     @property
     def games(self) -> int:

@@ -118,7 +118,7 @@ class Tournament:
         }
 
 
-@define(frozen=True, eq=False)
+@define(frozen=True, eq=False, repr=False)
 class TournamentResult:
     """What a tournament has shown.
 
@@ -138,6 +138,12 @@ class TournamentResult:
     standings: Standings
     sprt: SprtState | None
     played: int
+
+    def __repr__(self) -> str:
+        return f"TournamentResult({self.standings!r}, {self.played} of {len(self.tournament)} played)"
+
+    def _repr_html_(self) -> str:
+        return self.standings._repr_html_()
 
     def to_json(self) -> dict[str, Any]:
         """All figures as JSON values."""

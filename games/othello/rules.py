@@ -18,7 +18,6 @@ __all__ = [
     "PASS",
     "Position",
     "count_moves",
-    "disc_difference",
     "final_score",
     "flips",
     "hash_key",
@@ -161,11 +160,6 @@ def final_score(position: Position) -> int:
     if own < opponent:
         return 2 * own - 64
     return 0
-
-
-def disc_difference(position: Position) -> int:
-    """Plain disc difference for the side to move."""
-    return popcount(position.own) - popcount(position.opponent)
 
 
 def hash_key(position: Position) -> np.uint64:

@@ -19,13 +19,13 @@ from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning
 from glem.plugins.chess.features.placement import KINDS
 
-__all__ = ["MATERIAL_KINDS", "evaluation_by_material", "evaluation_by_placement", "full_evaluation"]
+__all__ = ["evaluation_by_material", "evaluation_by_placement", "full_evaluation"]
 
 _PAWNS_PER_LOG_ODDS = 1.1
 _MIDDLEGAME_SHARES = (0.96, 0.81, 0.65, 0.48, 0.31, 0.17, 0.04)
 """By phase: what is left of 24 points, in the middle of the phase."""
 
-MATERIAL_KINDS = ("pawns", "knights", "bishops", "rooks", "queens")
+_MATERIAL_KINDS = ("pawns", "knights", "bishops", "rooks", "queens")
 
 _Weights = Mapping[str, tuple[float, float]]
 

@@ -7,24 +7,17 @@ from typing import TYPE_CHECKING
 
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.learning import Learning
-from glem.core.positions.positions import PositionSet
 from glem.games.othello import OTHELLO as GAME
 from glem.plugins.othello.features import FEATURES
 from glem.plugins.othello.patterns import PATTERN_SETS
 from glem.plugins.othello.phases import PHASES
+from glem.plugins.othello.sample import sample_positions
 
 if TYPE_CHECKING:
     from glem.core.evaluation.linear import LinearEvaluation
     from glem.core.search.probcut import ProbCut
 
 __all__ = ["OTHELLO"]
-
-
-def _sample() -> PositionSet:
-    # Imported late: the module is also a command (python -m), which Python wants to find unimported.
-    from glem.plugins.othello.sample import sample_positions
-
-    return sample_positions()
 
 
 def _make_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
@@ -62,6 +55,6 @@ OTHELLO = Learning(
     make_evaluator=_make_evaluator,
     default_evaluation=_default_evaluation,
     default_probcut=_default_probcut,
-    sample=_sample,
+    sample=sample_positions,
 )
 """Registered under the entry-point group ``glem.learning``."""

@@ -1,7 +1,7 @@
 """Speed of Othello's rules and of the first compiled call: ``pytest tests/benchmarks/test_rules.py``.
 
 The rates are in the extra columns of the JSON output (``--benchmark-json``) and are printed with ``-s``. The
-aims, on one core of a current x86 server: over 300 million leaves a second, over 300 million boards a second,
+aims, on one core of a current x86 server: over 300 million leaves a second,
 and a first compiled call within half a second of the start of a process.
 """
 
@@ -11,15 +11,10 @@ import subprocess
 import sys
 import time
 
-import numpy as np
 import pytest
 
 from glem.core.game.game import Game
 from glem.core.game.perft import perft
-from glem.games.othello.columns import mobility_of
-from glem.games.othello.rules import Position
-
-BOARDS = 1_000_000
 
 FIRST_CALL = (
     "from glem.core.game.game import load_game; from glem.core.game.perft import perft; "
@@ -38,15 +33,6 @@ def test_perft(benchmark, othello: Game, depth: int):
     leaves = perft(othello, depth)
     benchmark.pedantic(perft, args=(othello, depth), rounds=5, warmup_rounds=1)
     report(benchmark, leaves, "leaves")
-
-
-def test_batch_mobility(benchmark):
-    generator = np.random.default_rng(0)
-    occupied, own = generator.integers(0, 2**64, (2, BOARDS), np.uint64, endpoint=False)
-    positions = Position(own & occupied, ~own & occupied)
-    squares = np.empty(BOARDS, np.uint64)
-    benchmark.pedantic(mobility_of, args=(positions, squares), rounds=20, warmup_rounds=2)
-    report(benchmark, BOARDS, "boards")
 
 
 def test_first_compiled_call_of_a_process(benchmark):

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling import characters as char
+
 __all__ = ["EV", "EVAL", "NO_SCORE", "PLAIN", "WV", "read_comment"]
 
 NO_SCORE, PLAIN, EVAL, WV, EV = 0, 1, 2, 3, 4
@@ -51,9 +53,9 @@ def _score_at(data: Any, at: int) -> tuple[int, float, Any, bool]:
     marked = False
     for _ in range(3):
         byte = data[place]
-        if byte == 43 or byte == 45:  # compiled code compares two numbers faster than a tuple
-            negative = byte == 45
-        elif byte == 77 or byte == 35:
+        if byte == char.PLUS_SIGN or byte == char.HYPHEN:
+            negative = byte == char.HYPHEN
+        elif byte == char.CAPITAL_M or byte == char.NUMBER_SIGN:
             mate = True
         else:
             break
@@ -66,11 +68,11 @@ def _score_at(data: Any, at: int) -> tuple[int, float, Any, bool]:
     while digits < _MOST_DIGITS:
         byte = data[place]
         if _CLASSES[byte] & _DIGIT != 0:
-            value = value * 10.0 + (np.int64(byte) - 48)
+            value = value * 10.0 + (np.int64(byte) - char.DIGIT_ZERO)
             digits += 1
             if fraction:
                 unit *= 10.0
-        elif byte == 46 and not fraction and digits > 0 and not mate and _CLASSES[data[place + 1]] & _DIGIT != 0:
+        elif byte == char.FULL_STOP and digits > 0 and not (fraction or mate) and _CLASSES[data[place + 1]] & _DIGIT:
             fraction = True
             marked = True
         else:
@@ -112,10 +114,11 @@ def read_comment(data: Any, at: int, end: int) -> tuple[int, Any, float, Any, bo
     book
         Whether the comment is ``book``: the move was not the player's own.
     """
-    while at < end and data[at] <= 32:
+    while at < end and data[at] <= char.SPACE:
         at += 1
     kind, score, mate = np.int64(NO_SCORE), np.nan, np.int64(0)
-    book = data[at] == 98 and data[at + 1] == 111 and data[at + 2] == 111 and data[at + 3] == 107
+    book = data[at] == char.SMALL_B and data[at + 1] == char.SMALL_O
+    book = book and data[at + 2] == char.SMALL_O and data[at + 3] == char.SMALL_K
     # A score that may stand at an index, and how it is given; first of all where the comment begins.
     place = at
     given = np.int64(PLAIN)
@@ -128,18 +131,18 @@ def read_comment(data: Any, at: int, end: int) -> tuple[int, Any, float, Any, bo
         while _CLASSES[data[at]] & _STOP == 0:
             at += 1
         byte = data[at]
-        if at >= end or byte == 125:
+        if at >= end or byte == char.RIGHT_BRACE:
             break
-        if byte == 61:
-            if data[at - 1] == 118 and _CLASSES[data[at - 3]] & _LETTER == 0:
-                if data[at - 2] == 119:
+        if byte == char.EQUALS_SIGN:
+            if data[at - 1] == char.SMALL_V and _CLASSES[data[at - 3]] & _LETTER == 0:
+                if data[at - 2] == char.SMALL_W:
                     given = np.int64(WV)
-                elif data[at - 2] == 101 and kind == NO_SCORE:
+                elif data[at - 2] == char.SMALL_E and kind == NO_SCORE:
                     given = np.int64(EV)
                 place = at + 1
-        elif byte == 37:
-            is_eval = data[at + 1] == 101 and data[at + 2] == 118 and data[at + 3] == 97 and data[at + 4] == 108
-            if is_eval and kind != WV:
+        elif byte == char.PERCENT_SIGN:
+            is_eval = data[at + 1] == char.SMALL_E and data[at + 2] == char.SMALL_V
+            if is_eval and data[at + 3] == char.SMALL_A and data[at + 4] == char.SMALL_L and kind != WV:
                 given = np.int64(EVAL)
                 place = at + 6
         else:

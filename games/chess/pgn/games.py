@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling import characters as char
 from glem.core.compiling.columns import position_at
 from glem.core.compiling.kernels import trailing_zeros
 from glem.games.chess.pgn.comments import NO_SCORE, read_comment
@@ -131,7 +132,7 @@ def _move_text(data: Any, at: int) -> tuple[int, Any, Any, Any, Any, Any]:
         rank = np.int64(_RANKS[data[behind]])
         if rank >= 0:
             behind += 1
-    if data[behind] == 120 or data[behind] == 45:  # compiled code compares numbers faster than a tuple
+    if data[behind] == char.SMALL_X or data[behind] == char.HYPHEN:
         behind += 1
     if _FILES[data[behind]] >= 0 and _RANKS[data[behind + 1]] >= 0 and (behind > place or kind != 0):
         place = behind
@@ -142,7 +143,7 @@ def _move_text(data: Any, at: int) -> tuple[int, Any, Any, Any, Any, Any]:
     target = np.int64(_FILES[data[place]]) + 8 * np.int64(_RANKS[data[place + 1]])
     place += 2
     promotion = np.int64(0)
-    if data[place] == 61 and _KINDS[data[place + 1]] > 0:
+    if data[place] == char.EQUALS_SIGN and _KINDS[data[place + 1]] > 0:
         promotion = np.int64(_KINDS[data[place + 1]])
         place += 2
     elif kind == 0 and (target < 8 or target >= 56) and _KINDS[data[place]] > 0:
@@ -164,10 +165,10 @@ def _skip_space(data: Any, at: int, end: int) -> int:
     """Index of the next byte behind blanks, line ends, and lines that are escaped (``%``) or comments (``;``)."""
     while at < end:
         byte = data[at]
-        if byte == 37 or byte == 59:
+        if byte == char.PERCENT_SIGN or byte == char.SEMICOLON:
             while at < end and _CLASSES[data[at]] != _LINE_END:
                 at += 1
-        elif byte <= 32 or byte == 0xEF or byte == 0xBB or byte == 0xBF:
+        elif byte <= char.SPACE or byte == 0xEF or byte == 0xBB or byte == 0xBF:
             # Byte order marks stand in the middle of a file that was put together of several.
             at += 1
         else:
@@ -204,13 +205,13 @@ def _movetext(
         if kind == _LINE_END:
             lines = 0
             while at < end and (_CLASSES[data[at]] == _LINE_END or _CLASSES[data[at]] == _BLANK):
-                lines += data[at] == 10
+                lines += data[at] == char.NEWLINE
                 at += 1
             at = _skip_space(data, at, end)
             if at < end:
-                is_first = data[at] == 49 and data[at + 1] == 46
-                ended = data[at] == 91 and is_tag(data, at)
-                ended = ended or (has_result and (lines > 1 or data[at] == 123 or is_first))
+                is_first = data[at] == char.DIGIT_ONE and data[at + 1] == char.FULL_STOP
+                ended = data[at] == char.LEFT_BRACKET and is_tag(data, at)
+                ended = ended or (has_result and (lines > 1 or data[at] == char.LEFT_BRACE or is_first))
                 if ended:
                     break
             continue
@@ -256,9 +257,9 @@ def _movetext(
             ended = True
             break
         # Move numbers are many, so the first look is a short one. A half of one sign may be the end of a letter.
-        may_be_result = byte == 42 or byte == 79
+        may_be_result = byte == char.ASTERISK or byte == char.CAPITAL_O
         if kind == _DIGIT:
-            may_be_result = data[at + 1] != 46 and _CLASSES[data[at + 1]] != _DIGIT
+            may_be_result = data[at + 1] != char.FULL_STOP and _CLASSES[data[at + 1]] != _DIGIT
         elif byte == 0xC2 or byte == 0xBD:
             may_be_result = letter_end != at
         if may_be_result:
@@ -269,9 +270,10 @@ def _movetext(
                 has_result = True
                 at += length
                 continue
-        if kind == _DIGIT and (byte != 48 or data[at + 1] != 45 or data[at + 2] != 48):
+        is_zero = byte == char.DIGIT_ZERO
+        if kind == _DIGIT and not (is_zero and data[at + 1] == char.HYPHEN and data[at + 2] == char.DIGIT_ZERO):
             # 0000 is a move that is none, as UCI has it.
-            is_null = byte == 48 and data[at + 1] == 48 and data[at + 2] == 48 and data[at + 3] == 48
+            is_null = is_zero and data[at + 1] == data[at + 2] == data[at + 3] == char.DIGIT_ZERO
             if is_null and status == GOOD:
                 status = OTHER_GAME
                 facts[AT] = at
@@ -285,21 +287,24 @@ def _movetext(
         is_castling = False
         piece, file, rank = np.int64(0), np.int64(-1), np.int64(-1)
         target, promotion = np.int64(0), np.int64(0)
-        if kind == _PIECE or kind == _FILE:  # noqa: SIM109
+        if kind == _PIECE or kind == _FILE:
             after, piece, file, rank, target, promotion = _move_text(data, at)
-        elif kind == _CASTLING or kind == _DIGIT:  # noqa: SIM109
-            if data[at + 1] == 45 and data[at + 2] == byte:
+        elif kind == _CASTLING or kind == _DIGIT:
+            if data[at + 1] == char.HYPHEN and data[at + 2] == byte:
                 is_castling = True
-                after = at + 5 if data[at + 3] == 45 and data[at + 4] == byte else at + 3
+                after = at + 5 if data[at + 3] == char.HYPHEN and data[at + 4] == byte else at + 3
         elif (
-            (kind == _DASH and data[at + 1] == 45 and data[at + 2] != 45)
-            or (byte == 90 and data[at + 1] == 48)
-            or (kind == _AT_SIGN and (data[at + 1] == 64 or (_FILES[data[at + 1]] >= 0 and _RANKS[data[at + 2]] >= 0)))
+            (kind == _DASH and data[at + 1] == char.HYPHEN and data[at + 2] != char.HYPHEN)
+            or (byte == char.CAPITAL_Z and data[at + 1] == char.DIGIT_ZERO)
+            or (
+                kind == _AT_SIGN
+                and (data[at + 1] == char.COMMERCIAL_AT or (_FILES[data[at + 1]] >= 0 and _RANKS[data[at + 2]] >= 0))
+            )
         ):
             wrong = OTHER_GAME
         if after == at and wrong == GOOD:
             at += 1
-            if kind == _LETTER or kind == _PIECE or kind == _FILE or kind == _CASTLING:  # noqa: SIM109
+            if kind == _LETTER or kind == _PIECE or kind == _FILE or kind == _CASTLING:
                 letter_end = at
             continue
         if status == GOOD:
@@ -351,7 +356,7 @@ def _movetext(
                 status = NO_RESULT
         elif count == first and (facts[START] == NO_VALUE or not has_result):
             status = NO_GAME
-        if status == OPEN_VARIATION or status == NO_RESULT:  # noqa: SIM109
+        if status == OPEN_VARIATION or status == NO_RESULT:
             facts[AT] = at
     facts[STATUS] = status
     if status == GOOD:
@@ -414,7 +419,7 @@ def read_games(
         broken = False
         while not broken:
             place = _skip_space(data, place, end)
-            if place >= end or data[place] != 123:
+            if place >= end or data[place] != char.LEFT_BRACE:
                 break
             # A comment between games.
             after = read_comment(data, place + 1, end)[0]
@@ -439,7 +444,7 @@ def read_games(
         is_torn = True
         # A line among the tags that is none tears them apart: what follows such a line still belongs to the game.
         while is_torn:
-            while data[place] == 91 and place < end and not is_other:
+            while data[place] == char.LEFT_BRACKET and place < end and not is_other:
                 # As long as there is no tag, NO_VALUE says so.
                 game[START] = 0
                 after = read_tag(data, place, end, game)
@@ -461,7 +466,7 @@ def read_games(
                     game[AT] = game[FEN]
             position = position_at(starts, max(game[START], 0))
             place, ended = _movetext(data, place, end, position, game, moves, scores, mates, kinds, books)
-            is_torn = ended and game[STATUS] == NO_GAME and game[START] >= 0 and data[place] == 91
+            is_torn = ended and game[STATUS] == NO_GAME and game[START] >= 0 and data[place] == char.LEFT_BRACKET
             if is_torn:
                 game[STATUS] = GOOD
         if not ended and not final and place >= end:

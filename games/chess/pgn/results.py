@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from glem.core.compiling import characters as char
+
 __all__ = ["UNKNOWN_RESULT", "result_text", "score_of_result", "usual_result"]
 
 UNKNOWN_RESULT = 2
@@ -30,7 +32,7 @@ def score_of_result(text: str) -> float:
 
 def _half_text(data: Any, at: Any) -> Any:
     """Length of a half, ``1/2`` or the one sign for it in UTF-8 or Latin-1, at an index; 0 for none."""
-    if data[at] == 49 and data[at + 1] == 47 and data[at + 2] == 50:
+    if data[at] == char.DIGIT_ONE and data[at + 1] == char.SOLIDUS and data[at + 2] == char.DIGIT_TWO:
         return 3
     if data[at] == 0xC2 and data[at + 1] == 0xBD:
         return 2
@@ -39,20 +41,20 @@ def _half_text(data: Any, at: Any) -> Any:
 
 def _dash_text(data: Any, at: Any) -> Any:
     """Length of a dash, hyphen to em dash, with a blank before and behind it, at an index; 0 for none."""
-    place = at + (data[at] == 32)
-    if data[place] == 45:
+    place = at + (data[at] == char.SPACE)
+    if data[place] == char.HYPHEN:
         place += 1
     elif data[place] == 0xE2 and data[place + 1] == 0x80 and 0x90 <= data[place + 2] <= 0x95:
         place += 3
     else:
         return 0
-    return place + (data[place] == 32) - at
+    return place + (data[place] == char.SPACE) - at
 
 
 def result_text(data: Any, at: Any) -> tuple[Any, int]:
     """Length of a result at an index (0 for none), and White's score by it; people write ``O`` for ``0`` too."""
     byte = data[at]
-    if byte == 42:
+    if byte == char.ASTERISK:
         return 1, UNKNOWN_RESULT
     half = _half_text(data, at)
     if half > 0:
@@ -61,8 +63,8 @@ def result_text(data: Any, at: Any) -> tuple[Any, int]:
         return (half + dash + other if other > 0 else half), 0
     behind = at + 1 + _dash_text(data, at + 1)
     if behind > at + 1:
-        if byte == 49 and (data[behind] == 48 or data[behind] == 79):
+        if byte == char.DIGIT_ONE and (data[behind] == char.DIGIT_ZERO or data[behind] == char.CAPITAL_O):
             return behind + 1 - at, 1
-        if (byte == 48 or byte == 79) and data[behind] == 49:
+        if (byte == char.DIGIT_ZERO or byte == char.CAPITAL_O) and data[behind] == char.DIGIT_ONE:
             return behind + 1 - at, -1
     return 0, UNKNOWN_RESULT

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling import characters as char
+
 __all__ = ["EVENT", "FEN", "NO_VALUE", "RESULT", "TAGS", "TAG_VALUES", "is_tag", "read_tag"]
 
 TAGS = (
@@ -38,7 +40,6 @@ TAG_VALUES = 2 * len(TAGS)
 NO_VALUE = -1
 """What stands for both where a game has no such tag."""
 
-_QUOTE, _OPEN, _CLOSE, _NEWLINE, _RETURN = 34, 91, 93, 10, 13
 _BLANK, _NAME = 1, 2
 _WORD_LENGTH = 8
 
@@ -65,7 +66,7 @@ _CLASSES = _classes()
 
 def is_tag(data: Any, at: int) -> bool:
     """Whether a whole tag stands at an index: a bracket, a name, blanks, and a value that ends on its line."""
-    if data[at] != _OPEN:
+    if data[at] != char.LEFT_BRACKET:
         return False
     at += 1
     first = at
@@ -74,16 +75,16 @@ def is_tag(data: Any, at: int) -> bool:
     behind = at
     while _CLASSES[data[at]] == _BLANK:
         at += 1
-    if not at > behind > first or data[at] != _QUOTE:
+    if not at > behind > first or data[at] != char.QUOTATION_MARK:
         return False
     # What follows the text is zero.
-    while data[at] != _NEWLINE and data[at] != _RETURN and data[at] != 0:
+    while data[at] != char.NEWLINE and data[at] != char.CARRIAGE_RETURN and data[at] != 0:
         at += 1
-        if data[at] == _QUOTE:
+        if data[at] == char.QUOTATION_MARK:
             behind = at + 1
             while _CLASSES[data[behind]] == _BLANK:
                 behind += 1
-            if data[behind] == _CLOSE:
+            if data[behind] == char.RIGHT_BRACKET:
                 return True
     return False
 
@@ -120,18 +121,18 @@ def read_tag(data: Any, at: int, end: int, facts: Any) -> int:
         at += 1
     begin = at + 1
     closed = False
-    if data[at] == _QUOTE:
+    if data[at] == char.QUOTATION_MARK:
         at += 1
-        while at < end and data[at] != _NEWLINE and data[at] != _RETURN and not closed:
-            if data[at] == _QUOTE:
+        while at < end and data[at] != char.NEWLINE and data[at] != char.CARRIAGE_RETURN and not closed:
+            if data[at] == char.QUOTATION_MARK:
                 behind = at + 1
                 while _CLASSES[data[behind]] == _BLANK:
                     behind += 1
-                closed = data[behind] == _CLOSE
+                closed = data[behind] == char.RIGHT_BRACKET
             if not closed:
                 at += 1
     if not closed:
-        while at < end and data[at] != _NEWLINE and data[at] != _RETURN:
+        while at < end and data[at] != char.NEWLINE and data[at] != char.CARRIAGE_RETURN:
             at += 1
         return at
     for tag in range(_WORDS.shape[0]):
@@ -140,6 +141,6 @@ def read_tag(data: Any, at: int, end: int, facts: Any) -> int:
                 return -1
             facts[2 * tag] = begin
             facts[2 * tag + 1] = at
-    while data[at] != _CLOSE:
+    while data[at] != char.RIGHT_BRACKET:
         at += 1
     return at + 1

@@ -8,11 +8,11 @@ from glem.core.compiling.kernels import inlined
 from glem.games.chess.rules.attacks import bishop_attacks, king_attacks, knight_attacks, pawn_attacks, rook_attacks
 from glem.games.chess.rules.position import Position, occupied_squares, own_squares
 
-__all__ = ["PIECE_VALUES", "keeps_material", "value_on"]
+__all__ = ["keeps_material", "value_on"]
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
-PIECE_VALUES = (1, 3, 3, 5, 9)
+_PIECE_VALUES = (1, 3, 3, 5, 9)
 """Pawn, knight, bishop, rook, queen."""
 
 

@@ -341,7 +341,9 @@ class UciEngine:
             )[1]
         except (OSError, FutureTimeoutError) as error:
             raise EngineStartError(f"engine {self.name} cannot be run: {error}") from error
-        guard_group(self._group())
+        process = self.process
+        assert process is not None
+        guard_group(process)
         try:
             self._ask(self._protocol.initialize(), self.timeout)
         except EngineFailureError as error:
@@ -366,11 +368,6 @@ class UciEngine:
             except EngineFailureError as error:
                 self.kill()
                 raise BadInputError(f"engine {self.name}: option {name} cannot be {value!r} ({error})") from error
-
-    def _group(self) -> int:
-        process = self.process
-        assert process is not None
-        return process
 
     def ask(
         self,

@@ -128,13 +128,15 @@ def _engine_limit(limits: Limits, clock: Clock | None, turn: chess.Color) -> che
     return limit
 
 
-class UciPlayer:
-    """Lets a UCI engine choose the moves.
+class _EngineUser:
+    """Has a UCI engine running.
 
     Parameters
     ----------
     spec
         The engine, its limits and options.
+    show_results
+        Ask for win, draw and loss where the engine offers them.
 
     Raises
     ------
@@ -144,14 +146,25 @@ class UciPlayer:
         The program does not speak UCI.
     """
 
-    def __init__(self, spec: PlayerSpec) -> None:
-        self.name = spec.name
+    def __init__(self, spec: PlayerSpec, *, show_results: bool = False) -> None:
         self._limits = spec.limits
         self._settings = engine_settings(spec)
-        self._engine = self._settings.engine()
+        self._engine = self._settings.engine(show_results=show_results)
+        self._engine.start()
+
+    def close(self) -> None:
+        """End the engine."""
+        self._engine.close()
+
+
+class UciPlayer(_EngineUser):
+    """Lets a UCI engine choose the moves."""
+
+    def __init__(self, spec: PlayerSpec) -> None:
+        super().__init__(spec)
+        self.name = spec.name
         self._game = object()
         self._history = PositionHistory()
-        self._engine.start()
 
     def new_game(self, number: int = 0) -> None:
         """Have the engine forget the last game."""
@@ -202,10 +215,6 @@ class UciPlayer:
             raise EngineFailureError(f"engine {self._engine.name} chose {said}, which is illegal in {board.fen()}")
         return answer
 
-    def close(self) -> None:
-        """End the engine."""
-        self._engine.close()
-
 
 def _left(clock: Clock | None, seconds: float) -> Clock | None:
     """Clock of an engine after a failure took a part of its time."""
@@ -214,32 +223,16 @@ def _left(clock: Clock | None, seconds: float) -> Clock | None:
     return type(clock)(max(clock.remaining - seconds, 0.0), clock.increment)
 
 
-class UciScoring:
-    """Scores positions by a UCI engine, each as if there had been no other.
-
-    Parameters
-    ----------
-    spec
-        The engine, its limits and options.
-
-    Raises
-    ------
-    BadInputError
-        There is no such program or option, or the limit is a clock.
-    GlemError
-        The program does not speak UCI.
-    """
+class UciScoring(_EngineUser):
+    """Scores positions by a UCI engine, each as if there had been no other; its limit cannot be a clock."""
 
     unit = "pawns"
 
     def __init__(self, spec: PlayerSpec) -> None:
         if spec.limits.clock is not None:
             raise BadInputError(f"{spec.name!r}: a clock is for games; limit the engine by depth=, nodes= or seconds=")
-        self._limits = spec.limits
-        self._settings = engine_settings(spec)
-        self._engine = self._settings.engine(show_results=True)
+        super().__init__(spec, show_results=True)
         self._failed_starts = 0
-        self._engine.start()
 
     def score(self, position: Any) -> ExternalScore:
         """Score a position; it has no score if the engine fails twice, or twice tells none."""
@@ -268,10 +261,6 @@ class UciScoring:
             if value is not None:
                 return ExternalScore(value, _results(answer), failures, problem if failures else "")
         return ExternalScore(None, None, failures, problem)
-
-    def close(self) -> None:
-        """End the engine."""
-        self._engine.close()
 
 
 def _value(answer: EngineAnswer) -> float | None:

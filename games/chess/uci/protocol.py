@@ -12,7 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import chess
@@ -447,13 +447,9 @@ class _Preparation:
         if isinstance(found, ResultEvaluation):
             self.log_odds, self.results = True, found
             # The first prediction compiles.
-            found.predict(_columns(self._engine.game.initial_position))
+            found.predict(column_of_one(self._engine.game.initial_position))
         else:
             self.log_odds = found.link == LOGISTIC
-
-
-def _columns(position: Any) -> Any:
-    return column_of_one(position)
 
 
 def _seconds_of(limits: Limits) -> float:
@@ -473,7 +469,7 @@ def _thousandths(results: ResultEvaluation, line: GameLine, found: Line) -> tupl
 
     if found.plies_to_end is not None:
         return (_THOUSAND, 0, 0) if found.value > 0 else (0, 0, _THOUSAND)
-    _, drawishness = results.predict(_columns(line.position))
+    _, drawishness = results.predict(column_of_one(line.position))
     chances = result_distribution(np.array([found.value]), results.scale, drawishness)
     win, loss = (round(_THOUSAND * float(chance[0])) for chance in (chances.win, chances.loss))
     return win, _THOUSAND - win - loss, loss

@@ -70,8 +70,7 @@ def parse_ggf(text: str) -> GgfGame:
     if len(text) > _LONGEST:
         raise BadInputError(f"a game of {len(text)} characters is too long, at most {_LONGEST} are read")
     tags, _ = tags_of(text, 0)
-    played = _Played([(name == "B", value) for name, value in tags if name in _SIDES])
-    return played.added_to(game_of(tags))
+    return _played(game_of(tags), [(name == "B", value) for name, value in tags if name in _SIDES])
 
 
 def tags_of(text: str, at: int) -> tuple[list[tuple[str, str]], int]:
@@ -153,33 +152,27 @@ def parse_move_item(text: str) -> tuple[int, float]:
     return parse_square(name.strip()), float(seconds.group()) if seconds and len(seconds.group()) < 20 else 0.0
 
 
-@define
-class _Played:
-    """The moves of a game as its tags have them."""
+def _played(game: GgfGame, items: Sequence[tuple[bool, str]]) -> GgfGame:
+    """Play the moves of a game, each with whether it is black's, from its first position."""
+    position, black = game.position, game.black_to_move
+    clocks = {True: game.black_clock, False: game.white_clock}
+    moves: list[int] = []
 
-    items: list[tuple[bool, str]] = attrs.field(factory=list)
+    def play(move: int) -> None:
+        nonlocal position, black
+        position, black = rules.play(position, move), not black
+        moves.append(move)
 
-    def added_to(self, game: GgfGame) -> GgfGame:
-        """Play them from the game's first position."""
-        position, black = game.position, game.black_to_move
-        clocks = {True: game.black_clock, False: game.white_clock}
-        moves: list[int] = []
-
-        def play(move: int) -> None:
-            nonlocal position, black
-            position, black = rules.play(position, move), not black
-            moves.append(move)
-
-        for is_black, text in self.items:
-            move, seconds = parse_move_item(text)
-            if is_black != black and _must_pass(position):
-                play(rules.PASS)
-            if is_black != black or not _is_legal(position, move):
-                side = "black" if is_black else "white"
-                raise BadInputError(f"move {len(moves) + 1}, {format_square(move)} of {side}, is illegal")
-            clocks[is_black] = after_move(clocks[is_black], seconds)
-            play(move)
-        return attrs.evolve(game, moves=tuple(moves), black_clock=clocks[True], white_clock=clocks[False])
+    for is_black, text in items:
+        move, seconds = parse_move_item(text)
+        if is_black != black and _is_legal(position, rules.PASS):
+            play(rules.PASS)
+        if is_black != black or not _is_legal(position, move):
+            side = "black" if is_black else "white"
+            raise BadInputError(f"move {len(moves) + 1}, {format_square(move)} of {side}, is illegal")
+        clocks[is_black] = after_move(clocks[is_black], seconds)
+        play(move)
+    return attrs.evolve(game, moves=tuple(moves), black_clock=clocks[True], white_clock=clocks[False])
 
 
 def after_move(clock: Clock | None, seconds: float) -> Clock | None:
@@ -187,10 +180,6 @@ def after_move(clock: Clock | None, seconds: float) -> Clock | None:
     if clock is None:
         return None
     return Clock(max(clock.remaining - seconds + clock.increment, _LEAST_SECONDS), clock.increment)
-
-
-def _must_pass(position: rules.Position) -> bool:
-    return _is_legal(position, rules.PASS)
 
 
 def _is_legal(position: rules.Position, move: int) -> bool:

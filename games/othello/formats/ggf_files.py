@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello import rules
 from glem.games.othello.formats.ggf import game_of, parse_move_item, tags_of
 from glem.games.othello.formats.score_conventions import Convention, likely_convention, stored_scores
+from glem.games.othello.formats.text_fields import not_empty
 from glem.games.othello.notation import format_position, format_square
 
 __all__ = ["read_ggf", "recognizes", "write_ggf"]
@@ -91,16 +92,17 @@ def read_ggf(
     GameRecords
         Columns ``number`` (of the line), ``black_player``, ``white_player`` and ``stored_score``.
     """
-    source = Path(path)
+    blocks = line_blocks(path, lines=chunk_games, max_bytes=max_bytes)
+    records = _records(game, Path(path), blocks, skip_bad)
+    return not_empty(records, path, "no games; expected lines like (;GM[Othello]...B[f5]W[d6]...;)")
+
+
+def _records(game: Game, path: Path, blocks: Iterable[LineBlock], skip_bad: bool) -> Iterator[GameRecords]:
     convention: Convention | None = None
-    found = False
-    for block in line_blocks(source, lines=chunk_games, max_bytes=max_bytes):
+    for block in blocks:
         games = [one for row in range(len(block.starts)) for one in _games(block.first_number + row, _text(block, row))]
-        found = found or bool(games)
-        records, convention = _checked(game, source, games, convention, skip_bad=skip_bad)
+        records, convention = _checked(game, path, games, convention, skip_bad=skip_bad)
         yield records
-    if not found:
-        raise BadInputError(f"{source}: no games; expected lines like (;GM[Othello]...B[f5]W[d6]...;)")
 
 
 def _text(block: LineBlock, row: int) -> str:

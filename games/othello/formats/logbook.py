@@ -9,15 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
-import numpy as np
-
-from glem.core.errors import BadInputError
 from glem.core.files.packed import MAX_BYTES, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
-from glem.games.othello.formats.move_text import BLANK, colored_lines
+from glem.games.othello.formats.move_text import colored_lines
+from glem.games.othello.formats.text_fields import not_empty
 from glem.games.othello.formats.transcripts import checked_lines
 
 __all__ = ["read_logbook", "recognizes"]
@@ -44,12 +41,7 @@ def read_logbook(
     finished game's moves contradict. Arguments, columns and errors are those of
     :func:`glem.games.othello.formats.transcripts.read_transcripts`.
     """
-    source = Path(path)
-    found = False
-    for block in line_blocks(source, lines=chunk_games, max_bytes=max_bytes):
-        lines = colored_lines(block.data, block.starts, block.ends)
-        found = found or bool(np.any(lines.state != BLANK))
-        records, _ = checked_lines(game, source, block, lines, convention="raw", skip_bad=skip_bad)
-        yield records
-    if not found:
-        raise BadInputError(f"{source}: no games; expected lines like +d3-c3+c4: -04 10")
+    blocks = line_blocks(path, lines=chunk_games, max_bytes=max_bytes)
+    lines = ((block, colored_lines(block.data, block.starts, block.ends)) for block in blocks)
+    records = checked_lines(game, path, lines, convention="raw", skip_bad=skip_bad)
+    return not_empty(records, path, "no games; expected lines like +d3-c3+c4: -04 10")

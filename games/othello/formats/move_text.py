@@ -8,6 +8,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling import characters as char
 from glem.core.compiling.kernels import kernel
 from glem.games.othello.formats.text_fields import number_at, skip_blanks
 from glem.games.othello.rules import PASS
@@ -162,16 +163,16 @@ def _colored_lines(
         score[line] = np.nan
         if at == end:
             state[line] = BLANK
-        while at < end and data[at] != 58:
+        while at < end and data[at] != char.COLON:
             if at + 2 >= end:
                 state[line] = NOT_A_MOVE
                 break
             move = table[(np.int64(data[at + 1]) << 8) | np.int64(data[at + 2])]
-            if move == _NO_MOVE or (data[at] != 43 and data[at] != 45):
+            if move == _NO_MOVE or (data[at] != char.PLUS_SIGN and data[at] != char.HYPHEN):
                 state[line] = NOT_A_MOVE
                 break
             moves[count] = move
-            sides[count] = 44 - np.int64(data[at])
+            sides[count] = 1 if data[at] == char.PLUS_SIGN else -1
             count += 1
             at += 3
         if state[line] == GOOD and at < end:

@@ -10,23 +10,22 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.compiling.columns import position_at, rows_of
+from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError
-from glem.core.files.atomic import atomic_path
-from glem.core.files.packed import MAX_BYTES, line_blocks, open_packed
+from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, ScoredPositions
-from glem.games.othello.notation import format_position, format_square, parse_position, parse_square
+from glem.games.othello.formats.text_fields import not_empty
+from glem.games.othello.notation import parse_position, parse_square
 from glem.games.othello.rules import PASS, Position, legal_moves
 
-__all__ = ["SolvedPositions", "read_obf", "read_obf_labels", "recognizes", "write_obf"]
+__all__ = ["SolvedPositions", "read_obf", "read_obf_labels", "recognizes"]
 
 _FIRST_LINE = re.compile(
     rb"\s*(?:%[^\n]*\n\s*)*[-._XxOo*BbWw]{64}[ \t]*[XxOo*BbWw][ \t]*;[ \t]*(?:[A-Ha-h][1-8]|--|[Pp][AaSs]|\r?\n|$)"
@@ -143,29 +142,26 @@ def read_obf(
         The file cannot be read, has no positions, or has a bad line and ``skip_bad`` is false: it is not of this
         form, scores an illegal move or one move twice, or a score is out of range.
     """
-    source = Path(path)
-    found = False
-    for block in line_blocks(source, lines=chunk_positions, max_bytes=max_bytes):
-        rows: list[_Line] = []
-        problems: list[str] = []
-        for line in np.flatnonzero(block.ends > block.starts).tolist():
-            text = block.text(line)
-            if not text.strip() or text.lstrip().startswith("%"):
-                continue
-            try:
-                rows.append(_parse_line(text, game))
-            except BadInputError as error:
-                problem = f"{source}:{block.first_number + line}: {error}"
-                if not skip_bad:
-                    raise BadInputError(problem) from None
-                problems.append(problem)
-        found = found or bool(rows or problems)
-        yield _in_columns(game, rows, tuple(problems))
-    if not found:
-        raise BadInputError(f"{source}: no positions; expected lines like <64 squares> X; E1:+4; F8:-2;")
+    chunks = (
+        _solved(game, path, block, skip_bad) for block in line_blocks(path, lines=chunk_positions, max_bytes=max_bytes)
+    )
+    return not_empty(chunks, path, "no positions; expected lines like <64 squares> X; E1:+4; F8:-2;")
 
 
-def _in_columns(game: Game, rows: list[_Line], problems: tuple[str, ...]) -> SolvedPositions:
+def _solved(game: Game, path: str | os.PathLike[str], block: LineBlock, skip_bad: bool) -> SolvedPositions:
+    rows: list[_Line] = []
+    problems: list[str] = []
+    for line in np.flatnonzero(block.ends > block.starts).tolist():
+        text = block.text(line)
+        if not text.strip() or text.lstrip().startswith("%"):
+            continue
+        try:
+            rows.append(_parse_line(text, game))
+        except BadInputError as error:
+            problem = f"{path}:{block.first_number + line}: {error}"
+            if not skip_bad:
+                raise BadInputError(problem) from None
+            problems.append(problem)
     scored = [entry for _, _, moves in rows for entry in moves]
     return SolvedPositions(
         positions=game.position_type(
@@ -176,7 +172,7 @@ def _in_columns(game: Game, rows: list[_Line], problems: tuple[str, ...]) -> Sol
         moves=np.array([move for move, _ in scored], np.uint8),
         scores=np.array([score for _, score in scored], np.float32),
         offsets=np.cumsum([0, *(len(moves) for _, _, moves in rows)], dtype=np.int64),
-        problems=problems,
+        problems=tuple(problems),
     )
 
 
@@ -198,25 +194,3 @@ def read_obf_labels(
         known = ~np.isnan(label) | unscored
         positions = rows_of(chunk.positions, known)
         yield ScoredPositions(positions, label[known], chunk.problems)
-
-
-def write_obf(path: str | os.PathLike[str], solved: SolvedPositions) -> None:
-    """Write positions with the scores of their moves, in the given order.
-
-    Parameters
-    ----------
-    path
-        Replaced only when all is written; packed if it ends in ``.gz`` or ``.xz``.
-    solved
-        What to write.
-    """
-    with atomic_path(path) as temporary, open_packed(temporary) as file:
-        for row in range(len(solved)):
-            position = position_at(solved.positions, row)
-            entries = slice(int(solved.offsets[row]), int(solved.offsets[row + 1]))
-            scored = "".join(
-                f" {format_square(int(move)).upper()}:{score:+g};"
-                for move, score in zip(solved.moves[entries], solved.scores[entries], strict=True)
-            )
-            board = format_position(position, black_to_move=bool(solved.black_to_move[row]))
-            file.write(f"{board};{scored}\n".encode("ascii"))

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
-from glem.core.errors import BadInputError
 from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, ScoredPositions
@@ -27,6 +26,7 @@ from glem.games.othello.formats.text_fields import (
     BAD,
     excerpt,
     is_table,
+    not_empty,
     numbers,
     only_blanks,
     skip_blanks,
@@ -105,7 +105,7 @@ def _board_lines(
 
 def _check_lines(
     game: Game,
-    path: Path,
+    path: str | os.PathLike[str],
     block: LineBlock,
     boards: tuple[NDArray[np.int64], NDArray[np.int64]],
     scores: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
@@ -178,14 +178,11 @@ def read_position_lines(
     BadInputError
         The file cannot be read, has no positions, or has a bad line and ``skip_bad`` is false.
     """
-    source = Path(path)
-    found = False
-    for block in line_blocks(source, lines=chunk_positions, max_bytes=max_bytes):
-        chunk = _check_lines(game, source, block, (block.starts, block.ends), None, skip_bad, unscored)
-        found = found or len(chunk.label) > 0 or len(chunk.problems) > 0
-        yield chunk
-    if not found:
-        raise BadInputError(f"{source}: no positions; expected lines of 64 squares, the side to move and a score")
+    chunks = (
+        _check_lines(game, path, block, (block.starts, block.ends), None, skip_bad, unscored)
+        for block in line_blocks(path, lines=chunk_positions, max_bytes=max_bytes)
+    )
+    return not_empty(chunks, path, "no positions; expected lines of 64 squares, the side to move and a score")
 
 
 def read_position_table(
@@ -201,6 +198,5 @@ def read_position_table(
     The position's column is called ``obf``, ``position`` or ``board``, that of the score ``score``, ``value`` or
     ``label``; other columns are not looked at. All else as in :func:`read_position_lines`.
     """
-    source = Path(path)
-    for block in table_blocks(source, _COLUMNS, tuple(_COLUMNS), lines=chunk_positions, max_bytes=max_bytes):
-        yield _check_lines(game, source, block.rows, block.spans("position"), block.spans("score"), skip_bad)
+    for block in table_blocks(Path(path), _COLUMNS, tuple(_COLUMNS), lines=chunk_positions, max_bytes=max_bytes):
+        yield _check_lines(game, path, block.rows, block.spans("position"), block.spans("score"), skip_bad)

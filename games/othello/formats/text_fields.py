@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling import characters as char
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.files.packed import LineBlock, line_blocks
+from glem.core.game.records import ScoredPositions
 
 __all__ = [
     "ABSENT",
@@ -22,6 +25,7 @@ __all__ = [
     "excerpt",
     "header_columns",
     "is_table",
+    "not_empty",
     "number_at",
     "numbers",
     "only_blanks",
@@ -32,6 +36,18 @@ __all__ = [
 GOOD, ABSENT, BAD = 0, 1, 2
 """What a line holds where a number is looked for."""
 
+
+class _Read(Protocol):
+    """What a reader hands out: good rows, and lines on the bad ones."""
+
+    @property
+    def problems(self) -> tuple[str, ...]: ...
+
+    def __len__(self) -> int: ...
+
+
+_Part = TypeVar("_Part", bound=_Read)
+
 _MAX_DIGITS = 9
 _SHOWN = 16
 
@@ -41,7 +57,8 @@ def skip_blanks(data: Any, at: int, end: int) -> int:
     """Index of the next byte that is no blank, tab, carriage return, comma or semicolon."""
     while at < end:
         byte = data[at]
-        if byte != 32 and byte != 9 and byte != 13 and byte != 44 and byte != 59:
+        is_space = byte == char.SPACE or byte == char.TAB or byte == char.CARRIAGE_RETURN
+        if not is_space and byte != char.COMMA and byte != char.SEMICOLON:
             break
         at += 1
     return at
@@ -55,8 +72,8 @@ def number_at(data: Any, at: int, end: int) -> tuple[float, int]:
     """
     place = at
     negative = False
-    if place < end and (data[place] == 43 or data[place] == 45):
-        negative = data[place] == 45
+    if place < end and (data[place] == char.PLUS_SIGN or data[place] == char.HYPHEN):
+        negative = data[place] == char.HYPHEN
         place += 1
     digits = 0
     value = 0.0
@@ -64,11 +81,11 @@ def number_at(data: Any, at: int, end: int) -> tuple[float, int]:
     fraction = False
     while place < end:
         byte = data[place]
-        if byte == 46 and not fraction:
+        if byte == char.FULL_STOP and not fraction:
             fraction = True
-        elif 48 <= byte <= 57:
+        elif char.DIGIT_ZERO <= byte <= char.DIGIT_NINE:
             digits += 1
-            value = value * 10.0 + (byte - 48)
+            value = value * 10.0 + (byte - char.DIGIT_ZERO)
             if fraction:
                 unit *= 10.0
         else:
@@ -135,9 +152,9 @@ def _column_spans(data: Any, starts: Any, ends: Any, delimiter: int, column: int
         if current == column:
             while stop < end and data[stop] != delimiter:
                 stop += 1
-        while at < stop and data[at] == 34:
+        while at < stop and data[at] == char.QUOTATION_MARK:
             at += 1
-        while stop > at and (data[stop - 1] == 34 or data[stop - 1] == 13):
+        while stop > at and (data[stop - 1] == char.QUOTATION_MARK or data[stop - 1] == char.CARRIAGE_RETURN):
             stop -= 1
         spans[0, line] = at
         spans[1, line] = stop
@@ -203,6 +220,17 @@ def is_table(head: bytes, wanted: Mapping[str, tuple[str, ...]], required: Seque
     except BadInputError:
         return False
     return True
+
+
+def not_empty(parts: Iterable[_Part], path: str | os.PathLike[str], expected: str) -> Iterator[_Part]:
+    """Hand out what was read of a file, and raise :class:`BadInputError` behind it where nothing was, good or bad."""
+    found = False
+    for part in parts:
+        rows = part.label if isinstance(part, ScoredPositions) else part
+        found = found or len(rows) > 0 or len(part.problems) > 0
+        yield part
+    if not found:
+        raise BadInputError(f"{path}: {expected}")
 
 
 class TableBlock(NamedTuple):

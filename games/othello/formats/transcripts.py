@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import attrs
@@ -29,6 +29,7 @@ from glem.games.othello.formats.text_fields import (
     TableBlock,
     excerpt,
     is_table,
+    not_empty,
     numbers,
     only_blanks,
     table_blocks,
@@ -101,16 +102,10 @@ def read_transcripts(
     BadInputError
         The file cannot be read, has no games, or has a bad line and ``skip_bad`` is false.
     """
-    source = Path(path)
-    convention = score
-    found = False
-    for block in line_blocks(source, lines=chunk_games, max_bytes=max_bytes):
-        lines = move_lines(block.data, block.starts, block.ends)
-        found = found or bool(np.any(lines.state != BLANK))
-        records, convention = checked_lines(game, source, block, lines, convention=convention, skip_bad=skip_bad)
-        yield records
-    if not found:
-        raise BadInputError(f"{source}: no games; expected lines like f5d6c3")
+    blocks = line_blocks(path, lines=chunk_games, max_bytes=max_bytes)
+    lines = ((block, move_lines(block.data, block.starts, block.ends)) for block in blocks)
+    records = checked_lines(game, path, lines, convention=score, skip_bad=skip_bad)
+    return not_empty(records, path, "no games; expected lines like f5d6c3")
 
 
 def read_table(
@@ -128,13 +123,9 @@ def read_table(
     be missing, ``winner``, ``score``, ``result`` or ``black_score``; other columns are not looked at. All else as in
     :func:`read_transcripts`.
     """
-    source = Path(path)
-    convention = score
-    for block in table_blocks(source, _COLUMNS, ("moves",), lines=chunk_games, max_bytes=max_bytes):
-        records, convention = checked_lines(
-            game, source, block.rows, _table_lines(block), convention=convention, skip_bad=skip_bad
-        )
-        yield records
+    blocks = table_blocks(Path(path), _COLUMNS, ("moves",), lines=chunk_games, max_bytes=max_bytes)
+    lines = ((block.rows, _table_lines(block)) for block in blocks)
+    return checked_lines(game, path, lines, convention=score, skip_bad=skip_bad)
 
 
 def _table_lines(block: TableBlock) -> MoveLines:
@@ -157,14 +148,13 @@ def _table_lines(block: TableBlock) -> MoveLines:
 
 def checked_lines(
     game: Game,
-    path: Path,
-    block: LineBlock,
-    lines: MoveLines,
+    path: str | os.PathLike[str],
+    blocks: Iterable[tuple[LineBlock, MoveLines]],
     *,
     convention: Convention | None,
     skip_bad: bool,
-) -> tuple[GameRecords, Convention | None]:
-    """Check the games of a block of lines by replay.
+) -> Iterator[GameRecords]:
+    """Check the games of a file by replay, a block of lines at a time.
 
     Parameters
     ----------
@@ -172,27 +162,26 @@ def checked_lines(
         Othello.
     path
         The file, for messages.
-    block
-        The lines as text.
-    lines
-        What was read from them.
+    blocks
+        The lines as text, and what was read from them.
     convention
-        What the scores mean; if None, what most games agree with.
+        What the scores mean; if None, what most games agree with in the first block with known scores.
     skip_bad
         Leave bad lines out and count them instead of raising.
-
-    Returns
-    -------
-    records
-        The good games.
-    convention
-        What the scores mean; None while no game has shown it.
 
     Raises
     ------
     BadInputError
         A line is bad and ``skip_bad`` is false.
     """
+    for block, lines in blocks:
+        records, convention = _checked(game, Path(path), block, lines, convention, skip_bad)
+        yield records
+
+
+def _checked(
+    game: Game, path: Path, block: LineBlock, lines: MoveLines, convention: Convention | None, skip_bad: bool
+) -> tuple[GameRecords, Convention | None]:
     kept = np.flatnonzero(lines.state != BLANK)
     numbers_in_file = block.first_number + kept
     records = GameRecords.from_moves(

@@ -151,6 +151,7 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
     folders = {"discover -o", "demo -o", "generate -o", "new-game -o", "grade --keep"}
     read = {
         "fit --configurations",
+        "tune --configurations",
         "grade --tuning",
         "learn --changes",
         "learn --tuning",

@@ -17,13 +17,13 @@ from glem.core.positions.reading import read_records
 from glem.core.positions.selection.reading import SelectedPart, read_selected
 from glem.core.positions.selection.selection import SelectionRule
 from glem.games.othello.formats.transcripts import write_transcripts
-from glem.plugins.othello.self_play import play_games
+from glem.plugins.othello.sample import sample_games
 
 
 @pytest.fixture(scope="module")
 def games(othello: Game, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("games") / "games.txt"
-    path.write_bytes(b"".join(write_transcripts(othello, play_games(60, 1, solved_empties=0))))
+    path.write_bytes(b"".join(write_transcripts(othello, sample_games().select(slice(60)))))
     return path
 
 
@@ -53,7 +53,7 @@ def test_files_of_equal_names_in_different_folders_are_two(
     paths = [tmp_path / folder / "games.txt" for folder in ("one", "other")]
     for seed, path in enumerate(paths):
         path.parent.mkdir()
-        path.write_bytes(b"".join(write_transcripts(othello, play_games(20, seed, solved_empties=0))))
+        path.write_bytes(b"".join(write_transcripts(othello, sample_games().select(slice(20 * seed, 20 * seed + 20)))))
     output = tmp_path / "positions.parquet"
     assert run(capsys, *paths, paths[0], "-o", output, "--label", "result")[0] == 0
     found = read_positions(output)
@@ -165,7 +165,7 @@ def test_a_missing_folder_and_a_missing_file(games: Path, tmp_path: Path, capsys
 def test_players_are_found_by_pattern_and_shown(
     othello: Game,
 ) -> None:
-    played = play_games(6, 1, solved_empties=0)
+    played = sample_games().select(slice(6))
     columns = {"black_player": [0, 0, 1, 2, 3, 3], "white_player": [1, 2, 3, 3, 0, -1]}
     records = evolve(
         played,

@@ -49,7 +49,7 @@ def test_more_moves_than_room_are_called_that():
 
 def test_numbers_out_of_bounds_are_told_of_numpy_constants():
     text = failures(check_game(Game(**{**FACTS, "play": shifts_python_numbers}), plain=True))["play"]
-    assert "out of bounds for uint8 (test_conformance_texts.py, line " in text
+    assert "out of bounds for uint8 (test_texts.py, line " in text
     assert (
         "; constants and shifts that meet a np.uint8 are np.uint8(...), as in np.uint8(1) << np.uint8(...), in" in text
     )

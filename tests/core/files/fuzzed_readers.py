@@ -27,6 +27,7 @@ from glem.core.grading.changes import read_candidates
 from glem.core.grading.experiments.power import _kept
 from glem.core.grading.experiments.strength import read_ratings
 from glem.core.grading.trials import Verdict
+from glem.core.positions.files import write_positions
 from glem.core.positions.writing import write_games
 from glem.core.search.probcut import CHECKS, ProbCut
 from glem.core.tasks.chunked_work import claim_folder
@@ -154,7 +155,7 @@ def _learned_readers(folder: Path) -> Iterator[Reader]:
     arrays = mutations.arrays_changed
     path = folder / "good.parquet"
     assert learning.sample is not None
-    learning.sample().select(slice(0, 40)).write(path)
+    write_positions(path, learning.sample().select(slice(0, 40)))
     yield Reader("positions", ".parquet", path.read_bytes(), read_columns, mutations.table_changed, right_columns)
     path = folder / "good.npz"
     value = mobility_evaluation(learning, logistic=True)

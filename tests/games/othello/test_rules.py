@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import numpy as np
 import pytest
 
 from glem.core.compiling.kernels import compiled
-from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 from glem.games.othello import rules
-from glem.games.othello.columns import mobility_of
 from glem.games.othello.rules import INITIAL_POSITION, PASS, Position
 from tests.oracles import othello_rules as oracle
 
@@ -20,11 +17,6 @@ from tests.oracles import othello_rules as oracle
 def position_of(board: np.ndarray) -> Position:
     own, opponent = oracle.bits_of(board)
     return Position(np.uint64(own), np.uint64(opponent))
-
-
-def columns_of(own: Any, opponent: Any) -> Any:
-    """Many positions as columns."""
-    return Position(own, opponent)
 
 
 def random_boards(count: int, seed: int) -> list[np.ndarray]:
@@ -55,7 +47,6 @@ def test_random_games_agree_with_the_naive_rules():
             assert rules.is_over(position) == (not moves)
             if not moves:
                 assert rules.final_score(position) == oracle.final_score(board)
-                assert rules.disc_difference(position) == board.sum()
                 break
             move = generator.choice(moves)
             passes += move == PASS
@@ -76,35 +67,6 @@ def test_random_boards_agree_with_the_naive_rules(mode):
         for square in np.flatnonzero(board.ravel() == 0):
             turned = int(flips(position.own, position.opponent, int(square)))
             assert turned == sum(1 << (8 * row + column) for row, column in oracle.turned_discs(board, int(square)))
-
-
-def test_batch_mobility_equals_one_by_one():
-    # 1,001 is no multiple of any vector's width.
-    boards = (random_boards(100, 7) * 11)[:1001]
-    positions = [position_of(board) for board in boards]
-    columns = columns_of(
-        np.array([position.own for position in positions]), np.array([position.opponent for position in positions])
-    )
-    expected = [rules.mobility(*position) for position in positions[:100]]
-    out = np.zeros(1001, np.uint64)
-    assert mobility_of(columns, out) is out
-    assert out[:100].tolist() == [int(squares) for squares in expected]
-    assert np.array_equal(out, np.tile(out[:100], 11)[:1001])
-    for length in (0, 1, 7, 8, 9):
-        part = columns_of(columns.own[:length], columns.opponent[:length])
-        assert np.array_equal(mobility_of(part), out[:length])
-    strided = columns_of(columns.own[::2], columns.opponent[::2])
-    assert np.array_equal(mobility_of(strided), out[::2])
-
-
-def test_batch_mobility_refuses_what_does_not_fit():
-    column = np.zeros(4, np.uint64)
-    with pytest.raises(BadInputError, match=r"'opponent'.*expected uint64"):
-        mobility_of(columns_of(column, column.astype(np.int64)))
-    with pytest.raises(BadInputError, match=r"uint64\[3\], expected uint64\[4\]"):
-        mobility_of(columns_of(column, column[:3]))
-    with pytest.raises(BadInputError, match="out is"):
-        mobility_of(columns_of(column, column), np.zeros(3, np.uint64))
 
 
 def test_final_scores_and_passes():

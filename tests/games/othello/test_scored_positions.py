@@ -16,10 +16,10 @@ from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game, load_game
 from glem.core.positions.reading import read_scored_positions
-from glem.games.othello.formats.obf import SolvedPositions, read_obf, write_obf
+from glem.games.othello.formats.obf import read_obf
 from glem.games.othello.notation import format_position
 from glem.games.othello.rules import INITIAL_POSITION, Position, mobility
-from tests.oracles.replay import legal_moves, random_game, replay_game
+from tests.oracles.replay import random_game, replay_game
 
 OTHELLO = load_game("othello")
 START = "---------------------------OX------XO---------------------------"
@@ -182,29 +182,6 @@ def test_lines_without_scores(tmp_path: Path) -> None:
     assert found == [INITIAL_POSITION] * 4
     assert np.isnan(labels).tolist() == [True, False, True, True]
     assert problems == []
-
-
-@pytest.mark.parametrize("packing", PACKINGS)
-def test_write_and_read_obf(tmp_path: Path, positions: list[Position], packing: str) -> None:
-    moves = [legal_moves(OTHELLO, position) for position in positions]
-    flat = np.array([move for legal in moves for move in legal], np.uint8)
-    columns: Any = [np.array(column, np.uint64) for column in zip(*positions, strict=True)]
-    solved = SolvedPositions(
-        positions=Position(*columns),
-        black_to_move=np.arange(len(positions)) % 3 > 0,
-        moves=flat,
-        scores=(np.arange(len(flat)) * 5 % 129 - 64).astype(np.float32),
-        offsets=np.cumsum([0, *map(len, moves)], dtype=np.int64),
-    )
-    assert 64 in flat
-    path = tmp_path / f"a.obf{packing}"
-    write_obf(path, solved)
-    again = list(read_obf(OTHELLO, path, chunk_positions=10))
-    assert np.array_equal(np.concatenate([part.positions.own for part in again]), solved.positions.own)
-    assert np.array_equal(np.concatenate([part.positions.opponent for part in again]), solved.positions.opponent)
-    for column in ("black_to_move", "moves", "scores"):
-        assert np.array_equal(np.concatenate([getattr(part, column) for part in again]), getattr(solved, column))
-    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
 @pytest.mark.shared

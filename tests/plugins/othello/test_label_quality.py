@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from glem.core.compiling.columns import position_at
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.reading import read_records
-from glem.games.othello.rules import Position
-from glem.plugins.othello.self_play import exact_score
+from glem.games.othello.solver import EndgameSolver
 
 
 @pytest.mark.shared
@@ -26,12 +26,11 @@ def test_fading_labels_are_better_than_either_score_alone(othello: Game, shared:
         zip(exact_of_game.record[exact_of_game.ply == 0], exact_of_game.label[exact_of_game.ply == 0], strict=True)
     )
     empties = 64 - np.bitwise_count(results.positions.own | results.positions.opponent)
+    solver = EndgameSolver(table_mb=16)
     for count in (14, 12, 10):
         # Without draws, whose labels do not tell the side to move.
         rows = np.flatnonzero((empties == count) & np.isin(results.record, list(exact)) & (results.label != 0))
-        truth = np.array(
-            [exact_score(Position(results.positions.own[row], results.positions.opponent[row])) for row in rows]
-        )
+        truth = np.array([solver.solve(position_at(results.positions, row)).score for row in rows])
         first = [np.flatnonzero((results.record == record) & (results.ply == 0))[0] for record in results.record[rows]]
         side = np.where(results.label[rows] == results.label[first], 1, -1)
         theoretical = side * np.array([exact[record] for record in results.record[rows]])

@@ -1,0 +1,115 @@
+"""Pattern evaluations as a regressor in the manner of scikit-learn, which need not be installed."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Self
+
+import numpy as np
+from attrs import evolve
+from numpy.typing import ArrayLike, NDArray
+
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.game.game import load_game
+from glem.functions import Positions, fit
+
+__all__ = ["PatternRegressor"]
+
+
+class PatternRegressor:
+    """Fits pattern weights to labels; works in scikit-learn's ``Pipeline``, ``cross_val_score`` and searches.
+
+    ``X`` is a set of N positions, or a frame, table or structured array with their columns ``position_FIELD``.
+
+    Parameters
+    ----------
+    game
+        Name of the game; needed where ``X`` is no set of positions.
+    patterns, iterations, l2, smoothing, validation, seed, jobs
+        As for :func:`glem.fit <glem.functions.fit>`. Positions that are no set are each a game of their own for the
+        validation.
+
+    Attributes
+    ----------
+    evaluation_
+        The fitted evaluation.
+    """
+
+    _estimator_type = "regressor"
+    evaluation_: LinearEvaluation
+
+    def __init__(
+        self,
+        game: str | None = None,
+        *,
+        patterns: str | None = None,
+        iterations: int = 60,
+        l2: float = 25.0,
+        smoothing: float = 0.25,
+        validation: float = 0.05,
+        seed: int = 0,
+        jobs: int = 1,
+    ) -> None:
+        self.game = game
+        self.patterns = patterns
+        self.iterations = iterations
+        self.l2 = l2
+        self.smoothing = smoothing
+        self.validation = validation
+        self.seed = seed
+        self.jobs = jobs
+
+    def __repr__(self) -> str:
+        return f"PatternRegressor({', '.join(f'{name}={value!r}' for name, value in self.get_params().items())})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import RegressorTags, Tags, TargetTags
+
+        return Tags(estimator_type="regressor", target_tags=TargetTags(required=True), regressor_tags=RegressorTags())
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the arguments by name."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set arguments by name.
+
+        Raises
+        ------
+        ValueError
+            There is no such argument.
+        """
+        if unknown := sorted(set(params) - set(self.get_params())):
+            raise ValueError(f"PatternRegressor has no parameter {unknown[0]!r}")
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:  # noqa: N803 # scikit-learn's
+        """Fit the weights to labels [N], from the side to move; ``sample_weight`` [N] counts observations."""
+        positions = self._positions(X)
+        weight = positions.weight if sample_weight is None else np.asarray(sample_weight, np.float32)
+        options = {name: value for name, value in self.get_params().items() if name != "game"}
+        self.evaluation_ = fit(evolve(positions, label=np.asarray(y, np.float32), weight=weight), **options)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float32]:  # noqa: N803
+        """Evaluate N positions: float32 [N], in units of the labels."""
+        return self.evaluation_.predict(self._positions(X).positions, jobs=self.jobs)
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:  # noqa: N803
+        """Coefficient of determination R² of the predictions."""
+        labels = np.asarray(y, np.float64)
+        weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+        mean = float(weight @ labels / weight.sum())
+        return float(1 - weight @ (labels - self.predict(X)) ** 2 / (weight @ (labels - mean) ** 2))
+
+    def _positions(self, X: Any) -> Positions:  # noqa: N803
+        if isinstance(X, Positions):
+            return X
+        if self.game is None:
+            raise ValueError("PatternRegressor needs the name of the game where X is no set of positions")
+        game = load_game(self.game)
+        fields = zip(game.position_type._fields, game.empty_columns(0), strict=True)
+        columns = game.position_type(*(np.asarray(X[f"position_{name}"], empty.dtype) for name, empty in fields))
+        return Positions.from_positions(game, columns, np.zeros(len(columns[0]), np.float32))

@@ -1,0 +1,238 @@
+"""``import glem``: what a notebook needs, loaded when it is used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import glem
+from glem.core.errors import BadInputError
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
+from glem.core.positions.writing import write_games
+
+TIMED = """
+import sys, time
+started = time.perf_counter()
+import glem
+seconds = time.perf_counter() - started
+assert "fit" in dir(glem)
+print(seconds, "numpy" in sys.modules)
+"""
+LONGEST_REPR = 300
+
+
+@pytest.fixture(scope="module")
+def positions(othello_learning: Learning) -> glem.Positions:
+    assert othello_learning.sample is not None
+    sample: glem.Positions = othello_learning.sample()
+    return sample[:20_000]
+
+
+@pytest.fixture(scope="module")
+def fitted(positions: glem.Positions) -> LinearEvaluation:
+    return glem.fit(positions, iterations=5, jobs=1)
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Random games of Connect Four."""
+    game, random = glem.load_game("connect_four"), np.random.default_rng(1)
+    moves, offsets = [], [0]
+    for _ in range(60):
+        position = game.initial_position
+        while not game.is_over(position):
+            moves.append(int(random.choice(game.list_legal_moves(position))))
+            position = game.play(position, moves[-1])
+        offsets.append(len(moves))
+    path = tmp_path_factory.mktemp("games") / "random.games"
+    write_games(game, path, GameRecords.from_moves(np.array(moves, np.uint8), np.array(offsets)))
+    return path
+
+
+def test_import_is_quick_and_without_numpy() -> None:
+    runs = [
+        subprocess.run([sys.executable, "-c", TIMED], capture_output=True, text=True, check=True).stdout.split()
+        for _ in range(5)
+    ]
+    assert min(float(seconds) for seconds, _ in runs) < 0.05
+    assert {loaded for _, loaded in runs} == {"False"}
+
+
+def test_every_name_is_there_and_no_other() -> None:
+    assert set(glem.__all__) <= set(dir(glem))
+    assert all(getattr(glem, name) is not None for name in glem.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'fitt'"):
+        _ = glem.fitt  # type: ignore[attr-defined]
+
+
+# -------------------------------------------------------------------------------------------------- positions
+
+
+@pytest.mark.parametrize("kind", ["arrow", "pandas", "polars"])
+def test_positions_come_back_from_a_table(positions: glem.Positions, kind: str) -> None:
+    if kind != "arrow":
+        pytest.importorskip(kind)
+    table = getattr(positions, f"to_{kind}")()
+    told = {"game": "othello", "label_kind": positions.label_kind} if kind == "polars" else {}
+    back = getattr(glem.Positions, f"from_{kind}")(table, **told)
+    assert (back.game, back.label_kind, back.sources) == (positions.game, positions.label_kind, positions.sources)
+    for name, column in positions.columns().items():
+        np.testing.assert_array_equal(back.columns()[name], column)
+
+
+def test_a_table_needs_no_more_than_its_positions(positions: glem.Positions) -> None:
+    table = positions.to_arrow().select(["position_own", "position_opponent"]).replace_schema_metadata(None)
+    with pytest.raises(BadInputError, match="does not tell the game"):
+        glem.Positions.from_arrow(table)
+    made = glem.Positions.from_arrow(table, "othello")
+    assert (made.label == 0).all() and (made.weight == 1).all() and (made.source == -1).all()
+    np.testing.assert_array_equal(made.positions.own, positions.positions.own)
+
+
+def test_a_table_that_does_not_fit_is_refused(positions: glem.Positions) -> None:
+    table = positions[:3].to_arrow()
+    with pytest.raises(BadInputError, match="need the columns position_own"):
+        glem.Positions.from_arrow(table.drop_columns(["position_own"]))
+    place = table.column_names.index("label")
+    with pytest.raises(BadInputError, match="column 'label' has missing values"):
+        glem.Positions.from_arrow(table.set_column(place, "label", [[1.0, None, 2.0]]))
+    place = table.column_names.index("ply")
+    with pytest.raises(BadInputError, match="column 'ply'"):
+        glem.Positions.from_arrow(table.set_column(place, "ply", [[1, 2, 100_000]]))
+
+
+def test_a_missing_library_is_named(positions: glem.Positions, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(BadInputError, match="polars is not installed"):
+        positions.to_polars()
+
+
+def test_positions_are_indexed(positions: glem.Positions, othello: Game) -> None:
+    assert positions.shape == (len(positions),)
+    assert othello.format_position(positions[-1]) == othello.format_position(positions[len(positions) - 1])
+    rows = np.array([5, 2])
+    np.testing.assert_array_equal(positions[rows, ...].label, positions.label[rows])
+    assert len(positions[positions.label > 0]) == (positions.label > 0).sum()
+    with pytest.raises(IndexError):
+        _ = positions[len(positions)]
+
+
+def test_train_test_split_keeps_games_together(positions: glem.Positions) -> None:
+    training, test = glem.train_test_split(positions, 0.3, seed=1)
+    assert len(training) + len(test) == len(positions)
+    assert len(test) > 0
+    assert not set(training.game_key) & set(test.game_key)
+
+
+# ------------------------------------------------------------------------------------------------- evaluations
+
+
+def test_evaluation_predicts_one_position_or_many(positions: glem.Positions) -> None:
+    evaluation = glem.load_evaluation("default", "othello")
+    assert isinstance(evaluation, LinearEvaluation)
+    values = evaluation.predict(positions[:4])
+    np.testing.assert_array_equal(evaluation.predict(positions[:4].positions), values)
+    assert evaluation.predict(positions[2]) == values[2]
+    assert np.ndim(evaluation.predict(positions[2])) == 0
+
+
+def test_explanation_is_a_table(fitted: LinearEvaluation, othello: Game) -> None:
+    found = fitted.explain(othello.initial_position)
+    rows = found.rows()
+    assert sum(row["amount"] for row in rows) == pytest.approx(found.total)
+    assert str(found).count("\n") == len(rows)
+    assert found._repr_html_().count("<tr>") == len(rows) + 1
+
+
+def test_objects_print_themselves_shortly(
+    fitted: LinearEvaluation, positions: glem.Positions, othello_learning: Learning, games: Path
+) -> None:
+    learning = othello_learning
+    shown = [learning, learning.game, learning.features, learning.phases, fitted, fitted.patterns, positions]
+    shown += [fitted.explain(positions[0]), glem.read_games("connect_four", games)]
+    shown += [glem.load_evaluation("default", name) for name in ("chess", "connect_four")]
+    assert all(len(repr(one)) < LONGEST_REPR and "\n" not in repr(one) for one in shown)
+
+
+def test_an_evaluation_shows_its_strongest_patterns(fitted: LinearEvaluation) -> None:
+    assert fitted.patterns is not None
+    table = fitted._repr_html_()
+    assert 2 <= table.count("<tr>") <= 13
+    assert any(pattern.name in table for pattern in fitted.patterns.patterns)
+
+
+# --------------------------------------------------------------------------------------------------- functions
+
+
+def test_games_become_positions_and_grades(games: Path, tmp_path: Path) -> None:
+    records = glem.read_games("connect_four", games)
+    assert len(records) == 60
+    positions = glem.positions_of_games("connect_four", records, per_game=3)
+    assert len(positions) == 180
+    glem.write_positions(tmp_path / "positions.parquet", positions)
+    assert len(glem.read_positions(tmp_path / "positions.parquet")) == 180
+    evaluation = glem.load_evaluation("default", "connect_four")
+    graded = glem.grade("connect_four", games, "default", evaluation, select="every:5", resamples=200, jobs=1)
+    named, given = graded.grading.evaluations
+    assert (named.name, given.name) == ("default", "evaluation 2")
+    assert named.grade.grade == given.grade.grade
+    assert len(repr(graded)) < LONGEST_REPR
+    assert graded._repr_html_().count("<tr>") == 1 + 2 + len(graded.grading.baselines)
+
+
+def test_search_solve_and_label() -> None:
+    game = glem.load_game("connect_four")
+    found = glem.search(game, depth=4, lines=2)
+    assert (found.depth, len(found.lines)) == (4, 2)
+    position = game.initial_position
+    for move in (0, 1, 0, 1, 0, 1):
+        position = game.play(position, move)
+    assert glem.solve(game, position).move == 0
+    text = game.format_position(position)
+    assert glem.search("connect_four", text, depth=2).lines[0].moves[0] == 0
+    given = glem.Positions.from_positions(game, type(position)(*(np.array([one]) for one in position)), [0])
+    labelled = glem.label(given, "default,depth=2")
+    assert labelled.label_kind == "search"
+    assert labelled.label[0] > 0
+
+
+def test_match_shows_its_standings() -> None:
+    result = glem.match("connect_four", "default,depth=2,name=deep", "random", openings=2, opening_plies=2)
+    assert result.played == 4
+    assert "<td>deep</td>" in result._repr_html_()
+    assert len(repr(result)) < LONGEST_REPR
+
+
+def test_discover_shows_its_report(positions: glem.Positions, tmp_path: Path) -> None:
+    found = glem.discover(positions, tmp_path / "found", sample=2_000, keep=20, maximum_size=2, jobs=1)
+    assert (tmp_path / "found" / "report.html").is_file()
+    assert "patterns" in found.evaluations
+    assert found._repr_html_().startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
+    assert len(repr(found)) < 2 * LONGEST_REPR
+
+
+# ------------------------------------------------------------------------------------------------------ boards
+
+
+def test_board_has_its_pieces_and_moves(othello: Game) -> None:
+    shown = glem.board(othello, moves={"c4": "+1", "f5": "<b>"})
+    assert "c4: +1" in repr(shown)
+    picture = shown._repr_html_()
+    assert picture.count("<circle") == 4
+    assert picture.count("<rect") == 64
+    assert ">+1</text>" in picture and "&lt;b&gt;</text>" in picture
+    with pytest.raises(BadInputError, match="'a1' is no legal move"):
+        glem.board(othello, moves=["a1"])
+
+
+def test_moves_that_are_no_cells_stand_below_the_board() -> None:
+    picture = glem.board("chess", moves=["e4", "Nf3"])._repr_html_()
+    assert picture.count("<rect") == 64
+    assert "2</p>" in picture
