@@ -2,7 +2,45 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []  # import the module: char.HYPHEN
+__all__ = [
+    "ASTERISK",
+    "CAPITAL_M",
+    "CAPITAL_O",
+    "CAPITAL_Z",
+    "CARRIAGE_RETURN",
+    "COLON",
+    "COMMA",
+    "COMMERCIAL_AT",
+    "DIGIT_NINE",
+    "DIGIT_ONE",
+    "DIGIT_TWO",
+    "DIGIT_ZERO",
+    "EQUALS_SIGN",
+    "FULL_STOP",
+    "HYPHEN",
+    "LEFT_BRACE",
+    "LEFT_BRACKET",
+    "NEWLINE",
+    "NUMBER_SIGN",
+    "PERCENT_SIGN",
+    "PLUS_SIGN",
+    "QUOTATION_MARK",
+    "RIGHT_BRACE",
+    "RIGHT_BRACKET",
+    "SEMICOLON",
+    "SMALL_A",
+    "SMALL_B",
+    "SMALL_E",
+    "SMALL_K",
+    "SMALL_L",
+    "SMALL_O",
+    "SMALL_V",
+    "SMALL_W",
+    "SMALL_X",
+    "SOLIDUS",
+    "SPACE",
+    "TAB",
+]
 
 TAB, NEWLINE, CARRIAGE_RETURN, SPACE = b"\t\n\r "
 COMMA, FULL_STOP, COLON, SEMICOLON, QUOTATION_MARK = b',.:;"'
