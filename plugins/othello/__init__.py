@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.learning import Learning
+from glem.core.positions.positions import PositionSet
 from glem.games.othello import OTHELLO as GAME
 from glem.plugins.othello.features import FEATURES
 from glem.plugins.othello.patterns import PATTERN_SETS
 from glem.plugins.othello.phases import PHASES
-from glem.plugins.othello.sample import sample_positions
 
 if TYPE_CHECKING:
     from glem.core.evaluation.linear import LinearEvaluation
@@ -40,6 +40,13 @@ def _default_probcut() -> ProbCut:
     return ProbCut.load(Path(__file__).with_name("probcut.npz"))
 
 
+def _sample() -> PositionSet:
+    # Imported late: a search needs no readers.
+    from glem.plugins.othello.sample import sample_positions
+
+    return sample_positions()
+
+
 OTHELLO = Learning(
     game=GAME,
     features=FEATURES,
@@ -55,6 +62,6 @@ OTHELLO = Learning(
     make_evaluator=_make_evaluator,
     default_evaluation=_default_evaluation,
     default_probcut=_default_probcut,
-    sample=sample_positions,
+    sample=_sample,
 )
 """Registered under the entry-point group ``glem.learning``."""
