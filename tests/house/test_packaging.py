@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import glem
-from tests.house.tree import FACADE, ROOMS, ROOT, import_name, modules, project
+from tests.house.tree import ROOMS, ROOT, import_name, modules, project
 
 LEAST_SETUPTOOLS = 77
 PACKAGES = ".packages"
