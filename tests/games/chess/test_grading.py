@@ -20,7 +20,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "grading.md"
 
 def test_five_games_grade_as_by_hand(tmp_path: Path) -> None:
     """2/3, 1/6, 1/3, 1/6 and 13/15: the fifth root of 13/2430."""
-    games = re.search(r"```pgn\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    games = re.search(r"```text\n(\[Result .*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     command = re.search(r"^glem grade chess five\.pgn (.*)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert games is not None
     assert command is not None
