@@ -276,7 +276,7 @@ def quiet_positions(*, default: bool) -> Callable[[F], F]:
 
 def even_within(text: str, default: float | None = None) -> Callable[[F], F]:
     """Add ``--even-within``: up to which value a position is near even; the text says what follows from it."""
-    kind = click.FloatRange(0, min_open=True)
+    kind = click.FloatRange(0)
     return option(
         "--even-within", type=kind, default=default, show_default=True, metavar="VALUE", help=text, was=("--window",)
     )
