@@ -79,7 +79,7 @@ def choose_game(
 
 def _games_of_file(path: Path, format_name: str | None, installed: Iterable[str]) -> list[str]:
     if not path.is_file():
-        raise BadInputError(f"{path}: no such file" + ("" if path.suffix else ", and no installed game has this name"))
+        raise BadInputError(f"{path}: no such file" if path.suffix else f"there is no file and no game {str(path)!r}")
     if path.suffix == ".parquet":
         return [read_header(path).game]
     with open_bounded(path) as file:
