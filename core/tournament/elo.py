@@ -13,7 +13,7 @@ M. Van den Bergh, "Comments on Normalized Elo", https://www.cantate.be/Fishtest/
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from attrs import define
@@ -28,6 +28,7 @@ __all__ = [
     "elo_difference",
     "elo_of_games",
     "elo_of_score",
+    "moments",
     "pairs_significance",
     "score_of_elo",
 ]
@@ -82,7 +83,7 @@ class PairCounts:
     @property
     def score(self) -> float:
         """Mean score of a game for the first player, 0 to 1; nan without pairs."""
-        return _mean_and_variance(self.counts)[0]
+        return moments(self.counts)[0]
 
     def reversed(self) -> PairCounts:
         """Return the same pairs as the second player sees them."""
@@ -150,8 +151,8 @@ def elo_of_games(wins: int, draws: int, losses: int) -> EloEstimate:
     return _estimate((losses, draws, wins), games_per_result=1)
 
 
-def _mean_and_variance(counts: tuple[int, ...]) -> tuple[float, float]:
-    """Mean and variance of results that lie evenly from 0 to 1."""
+def moments(counts: Sequence[float]) -> tuple[float, float]:
+    """Mean and variance of results that lie evenly from 0 to 1, by how often, or how likely, each is; nan for none."""
     total = sum(counts)
     if total == 0:
         return math.nan, math.nan
@@ -165,7 +166,7 @@ def _estimate(counts: tuple[int, ...], games_per_result: int) -> EloEstimate:
     total = sum(counts)
     if total == 0:
         return EloEstimate(math.nan, math.nan, math.nan, math.nan, math.nan, 0.5)
-    mean, variance = _mean_and_variance(counts)
+    mean, variance = moments(counts)
     deviation = math.sqrt(variance / total)
     lower, upper = mean - CONFIDENCE_95 * deviation, mean + CONFIDENCE_95 * deviation
     elo = elo_of_score(mean)
