@@ -137,7 +137,7 @@ class Engine:
         if self._player is not None:
             self._player.new_game()
         if self._thinker is not None:
-            self._thinker.clear()
+            self._thinker.new_game()
 
     def set_position_text(self, text: str) -> None:
         """Begin a new game in a position given as the game writes it.

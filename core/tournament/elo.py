@@ -13,6 +13,7 @@ M. Van den Bergh, "Comments on Normalized Elo", https://www.cantate.be/Fishtest/
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -55,7 +56,7 @@ class PairCounts:
         There are not five of them, or one is negative.
     """
 
-    counts: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)
+    counts: tuple[int, ...] = (0, 0, 0, 0, 0)
 
     def __attrs_post_init__(self) -> None:
         if len(self.counts) != 5 or any(count < 0 for count in self.counts):
@@ -69,11 +70,10 @@ class PairCounts:
             if score not in (0, 0.5, 1, 1.5, 2):
                 raise BadInputError(f"a pair's score is 0, 0.5, 1, 1.5 or 2, got {score}")
             counts[int(2 * score)] += 1
-        return cls((counts[0], counts[1], counts[2], counts[3], counts[4]))
+        return cls(tuple(counts))
 
     def __add__(self, other: PairCounts) -> PairCounts:
-        first = [mine + theirs for mine, theirs in zip(self.counts, other.counts, strict=True)]
-        return PairCounts((first[0], first[1], first[2], first[3], first[4]))
+        return PairCounts(tuple(map(operator.add, self.counts, other.counts)))
 
     @property
     def pairs(self) -> int:
@@ -87,8 +87,7 @@ class PairCounts:
 
     def reversed(self) -> PairCounts:
         """Return the same pairs as the second player sees them."""
-        lost, _, _, _, won = self.counts
-        return PairCounts((won, self.counts[3], self.counts[2], self.counts[1], lost))
+        return PairCounts(self.counts[::-1])
 
 
 @define(frozen=True)

@@ -242,7 +242,7 @@ def test_an_interrupt_stops_the_search(othello: Game, searching: PlayerSpec, mon
         seen.append(stop)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("glem.core.players.search_player.SearchPlayer.choose", interrupted)
+    monkeypatch.setattr("glem.core.players.thinker.Thinker.choose", interrupted)
     with pytest.raises(KeyboardInterrupt):
         engine.choose()
     assert seen[0].is_set()
