@@ -5,20 +5,15 @@ from __future__ import annotations
 import click
 
 from glem.core.cli.display import print_json, print_table
+from glem.core.cli.options import glem_command, json_option
 
 __all__ = ["command"]
 
 
-@click.command(
-    "compare",
-    epilog="""\b
-Examples:
-  glem compare first.npz second.npz
-  glem compare first.npz second.npz --json""",
-)
+@glem_command("compare", "compare first.npz second.npz", "compare first.npz second.npz --json")
 @click.argument("first", type=click.Path(dir_okay=False))
 @click.argument("second", type=click.Path(dir_okay=False))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def command(first: str, second: str, as_json: bool) -> None:
     """Compare the weights of two evaluation files of one game."""
     from glem.core.evaluation.comparing import compare_evaluations

@@ -7,7 +7,7 @@ import json
 import logging
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -17,6 +17,7 @@ from glem.core.tasks.progress import SILENT, Progress, Task, line_progress
 
 __all__ = ["add_verbosity", "display_progress", "is_quiet", "old_quiet", "print_json", "print_table", "tell"]
 
+_SCHEMA_VERSION = 1
 _QUIET, _VERBOSE = f"{__name__}.quiet", f"{__name__}.verbose"
 
 
@@ -111,9 +112,11 @@ def display_progress(*, quiet: bool = False) -> Progress:
     Parameters
     ----------
     quiet
-        Show nothing, unless -v is given; with -q nothing is shown anyway.
+        Show nothing, as with --json, unless -v is given; with -q nothing is shown anyway.
     """
-    if is_quiet() or (quiet and not _is_given(_VERBOSE)):
+    context = click.get_current_context(silent=True)
+    prints_json = context is not None and context.params.get("as_json", False)
+    if is_quiet() or ((quiet or prints_json) and not _is_given(_VERBOSE)):
         return SILENT
     if not sys.stderr.isatty():
         return line_progress(lambda line: click.echo(f"glem: {line}", err=True))
@@ -151,9 +154,14 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def print_json(value: Any) -> None:
-    """One JSON document on standard output; not-a-number becomes null."""
-    click.echo(json.dumps(_finite(value), indent=2, ensure_ascii=False))
+def print_json(value: Mapping[str, Any]) -> None:
+    """Print one JSON document on standard output, with its schema; not-a-number becomes null."""
+    names, context = [], click.get_current_context(silent=True)
+    while context is not None and context.parent is not None:
+        names.append(context.info_name or "")
+        context = context.parent
+    schema = "-".join(["glem", *reversed(names)])
+    click.echo(json.dumps({"schema": f"{schema}/{_SCHEMA_VERSION}", **_finite(value)}, indent=2, ensure_ascii=False))
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
