@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         search,
         solve,
         train_test_split,
+        tune,
         write_positions,
     )
     from glem.regressor import PatternRegressor
@@ -52,6 +53,7 @@ __all__ = [
     "search",
     "solve",
     "train_test_split",
+    "tune",
     "write_positions",
 ]
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import click
 
+from glem.core.cli import options
 from glem.core.cli.display import print_json, print_table
-from glem.core.cli.options import glem_command, json_option
 
 __all__ = ["command"]
 
 
-@glem_command("compare", "compare first.npz second.npz", "compare first.npz second.npz --json")
+@options.command("compare", "compare first.npz second.npz", "compare first.npz second.npz --json")
 @click.argument("first", type=click.Path(dir_okay=False))
 @click.argument("second", type=click.Path(dir_okay=False))
-@json_option
+@options.as_json
 def command(first: str, second: str, as_json: bool) -> None:
     """Compare the weights of two evaluation files of one game."""
     from glem.core.evaluation.comparing import compare_evaluations

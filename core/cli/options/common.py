@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from glem.core.cli.options.command import F, group, option
+from glem.core.cli.options.making import F, group, option
 
 if TYPE_CHECKING:
     from glem.core.positions.selection.selection import SelectionRule
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
     from glem.core.tasks.chunked_work import Workers
 
 __all__ = [
+    "as_json",
     "evaluation_output",
-    "held_out_option",
-    "jobs_option",
-    "json_option",
-    "limits_options",
-    "output_option",
-    "quiet_positions_option",
-    "seed_option",
-    "selection_options",
-    "workers_options",
+    "even_within",
+    "held_out",
+    "jobs",
+    "limits",
+    "output",
+    "quiet_positions",
+    "seed",
+    "selection",
+    "workers",
 ]
 
 _LOCAL = "local"
@@ -34,29 +35,29 @@ _IN_FLIGHT_PER_THREAD = 2
 _CONNECT_SECONDS = 10
 _PROCESSORS = os.cpu_count() or 1
 
-json_option = option("--json", "as_json", is_flag=True, help="Print JSON.")
-jobs_option = option(
+as_json = option("--json", "as_json", is_flag=True, help="Print JSON.")
+jobs = option(
     "--jobs",
     type=click.IntRange(1),
     default=_PROCESSORS,
     show_default="processors",
     help="Threads; the result does not depend on their number.",
 )
-seed_option = option(
+seed = option(
     "--seed", type=click.IntRange(0, (1 << 32) - 1), default=0, show_default=True, help="Seed of all that is random."
 )
 
 
-def output_option(text: str, *, required: bool = True, is_folder: bool = False) -> Callable[[F], F]:
+def output(text: str, *, required: bool = True, is_folder: bool = False) -> Callable[[F], F]:
     """Add ``-o``: the file or folder to write, of which the text tells."""
     kind = click.Path(file_okay=not is_folder, dir_okay=is_folder)
     return option("-o", "--output", required=required, type=kind, help=text)
 
 
-evaluation_output = output_option("Evaluation file to write (.npz).")
+evaluation_output = output("Evaluation file to write (.npz).")
 
 
-def held_out_option(
+def held_out(
     default: float | None, purpose: str, *, least: float = 0, most: float = 0.9, was: Iterable[str] = ()
 ) -> Callable[[F], F]:
     """Add ``--held-out``: the share of the games that something else is done with than with the others."""
@@ -80,7 +81,7 @@ def _rule(*, select: str = "random", skip_moves: int, skip_end: float, seed: int
     return SelectionRule.parse(select, skip_moves=skip_moves, skip_end=skip_end, seed=seed)
 
 
-def selection_options(default: str | None = "random") -> Callable[[F], F]:
+def selection(default: str | None = "random") -> Callable[[F], F]:
     """Add ``--select``, ``--skip-moves`` and ``--skip-end``; the command gets a SelectionRule as ``rule``.
 
     The command has ``--seed`` too. Without a default there is no ``--select``: one position of each game is drawn.
@@ -111,7 +112,7 @@ def selection_options(default: str | None = "random") -> Callable[[F], F]:
     return group("rule", _rule, *(() if default is None else (select,)), *skips, needs=("seed",))
 
 
-def quiet_positions_option(*, default: bool) -> Callable[[F], F]:
+def quiet_positions(*, default: bool) -> Callable[[F], F]:
     """Add ``--quiet-positions``; the command gets ``quiet``."""
     return option(
         "--quiet-positions/--any-position",
@@ -120,6 +121,14 @@ def quiet_positions_option(*, default: bool) -> Callable[[F], F]:
         show_default=True,
         help="Leave out positions with tactical moves, which a search never evaluates.",
         was=("--quiet",),
+    )
+
+
+def even_within(text: str, default: float | None = None) -> Callable[[F], F]:
+    """Add ``--even-within``: up to which value a position is near even; the text says what follows from it."""
+    kind = click.FloatRange(0, min_open=True)
+    return option(
+        "--even-within", type=kind, default=default, show_default=True, metavar="VALUE", help=text, was=("--window",)
     )
 
 
@@ -132,7 +141,7 @@ _LIMITS = {
 }
 
 
-def limits_options(*kinds: str) -> Callable[[F], F]:
+def limits(*kinds: str) -> Callable[[F], F]:
     """Add those of ``--depth``, ``--nodes`` and ``--seconds`` that are named; the command gets Limits as ``limits``."""
 
     def make(**values: Any) -> Limits:
@@ -195,7 +204,7 @@ def opened_workers(workers: int, dask: str | None) -> Workers:
     return Workers(workers, executor, _IN_FLIGHT_PER_THREAD * max(1, threads))
 
 
-workers_options = group(
+workers = group(
     "workers",
     opened_workers,
     option(

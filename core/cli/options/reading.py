@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from attrs import define
 
-from glem.core.cli.options.command import F, argument, group, option
+from glem.core.cli.options.making import F, argument, group, option
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
 
-__all__ = ["GameFiles", "files_of_game", "format_option", "skip_bad_option", "split_game"]
+__all__ = ["GameFiles", "file_format", "files", "skip_bad", "split_game"]
 
-format_option = option("--format", "file_format", metavar="NAME", help="Format of the files, if names do not tell.")
-skip_bad_option = option("--skip-bad", is_flag=True, help="Leave bad records out instead of stopping.")
+file_format = option("--format", "file_format", metavar="NAME", help="Format of the files, if names do not tell.")
+skip_bad = option("--skip-bad", is_flag=True, help="Leave bad records out instead of stopping.")
 
 
 def split_game(words: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
@@ -63,15 +63,8 @@ class GameFiles:
         return choose_game(self.game_name, files=self.paths, format=self.format)
 
 
-def _made(words: tuple[str, ...], *, is_required: bool, **how: Any) -> GameFiles:
-    game_name, paths = split_game(words)
-    if is_required and not paths:
-        raise click.UsageError("Name the files too.", click.get_current_context())
-    return GameFiles(game_name, paths, how.get("file_format"), how.get("skip_bad", False))
-
-
-def files_of_game(
-    metavar: str = "FILES...", *options: Callable[[Any], Any], is_required: bool = True, was_option: bool = False
+def files(
+    metavar: str = "FILES...", *settings: Callable[[Any], Any], is_required: bool = True, was_option: bool = False
 ) -> Callable[[F], F]:
     """Add the arguments ``[GAME] FILES...``; the command gets :class:`GameFiles` as ``files``.
 
@@ -79,23 +72,23 @@ def files_of_game(
     ----------
     metavar
         What the files are.
-    options
-        Of :data:`format_option` and :data:`skip_bad_option` those that the command has.
+    settings
+        Of :data:`file_format` and :data:`skip_bad` those that the command has.
     is_required
         There must be a file.
     was_option
         The game was named by ``--game`` before.
     """
-    words = argument(
-        "words",
-        nargs=-1,
-        required=is_required,
-        metavar=f"[GAME] {metavar}",
-        type=click.Path(dir_okay=False),
-        was=("--game",) if was_option else (),
-    )
+    old = ("--game",) if was_option else ()
+    words = argument("words", nargs=-1, required=is_required, metavar=f"[GAME] {metavar}", was=old)
 
-    def make(words: tuple[str, ...], **how: Any) -> GameFiles:
-        return _made(words, is_required=is_required, **how)
+    def make(words: tuple[str, ...], file_format: str | None = None, skip_bad: bool = False) -> GameFiles:
+        game_name, paths = split_game(words)
+        if is_required and not paths:
+            raise click.UsageError(f"Missing argument '{metavar}'.", click.get_current_context())
+        for path in paths:
+            # Not the argument's own type: a folder may have the name of a game.
+            click.Path(dir_okay=False).convert(path, None, click.get_current_context())
+        return GameFiles(game_name, paths, file_format, skip_bad)
 
-    return group("files", make, words, *options)
+    return group("files", make, words, *settings)

@@ -13,7 +13,7 @@ import click
 
 from glem.core.cli.display import tell
 
-__all__ = ["Argument", "Command", "Option", "argument", "glem_command", "group", "option"]
+__all__ = ["Argument", "Command", "Option", "argument", "command", "group", "option"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -96,7 +96,7 @@ argument = functools.partial(click.argument, cls=Argument)
 option = functools.partial(click.option, cls=Option)
 
 
-def glem_command(name: str, *examples: str, **settings: Any) -> Callable[[Callable[..., Any]], Command]:
+def command(name: str, *examples: str, **settings: Any) -> Callable[[Callable[..., Any]], Command]:
     """Make a command of a function, with examples: command lines without ``glem``."""
     return click.command(name, cls=Command, examples=examples, **settings)
 
