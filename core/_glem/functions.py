@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.report.data import DiscoveryReport
     from glem.core.search.results import SearchResult
+    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tournament.sprt import Sprt
     from glem.core.tournament.tournament import TournamentResult
 
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "read_positions",
     "search",
     "solve",
+    "tournament",
     "train_test_split",
     "tune",
     "write_positions",
@@ -802,12 +805,123 @@ def match(
     BadInputError
         A text describes no player, or both have one name.
     """
-    from glem.core.players.spec import parse_player
-    from glem.core.tournament.opening_choice import choose_openings
-    from glem.core.tournament.tournament import Tournament, run_tournament
+    from glem.core.tasks.chunked_work import Workers
+
+    return tournament(
+        game,
+        (first, second),
+        limit=limit,
+        opening_count=openings,
+        opening_plies=opening_plies,
+        seed=seed,
+        workers=Workers(workers),
+    )
+
+
+def tournament(
+    game: Game | str,
+    players: Sequence[str],
+    *,
+    limit: str | None = None,
+    openings: Path_ | None = None,
+    opening_format: str | None = None,
+    opening_plies: int | None = None,
+    opening_count: int | None = None,
+    judge: str | None = None,
+    even_within: float = 0.4,
+    save_openings: Path_ | None = None,
+    adjudicate: int = 0,
+    forfeit: bool = False,
+    sprt: Sprt | None = None,
+    record: Path_ | None = None,
+    transcripts: Path_ | None = None,
+    seed: int = 0,
+    workers: Workers | None = None,
+    progress: Progress = SILENT,
+    tell: Callable[[str], None] | None = None,
+) -> TournamentResult:
+    """Play every player against every other one, from every opening twice, as ``glem tournament`` does.
+
+    Parameters
+    ----------
+    game
+        The game or its name.
+    players
+        Texts as those of :func:`match`.
+    limit
+        Limit of searching players that name none: ``depth=6``, ``nodes=9999``, ``seconds=1``.
+    openings, opening_format
+        File of games or positions, and its format if that does not show; None for random openings.
+    opening_plies, opening_count
+        Length and number of openings; None for 8 and 100 random ones, and for what the file has.
+    judge, even_within
+        Take only random openings that are near-even for this player: up to this value.
+    save_openings
+        File to write the openings to.
+    adjudicate
+        Moves left from which on a solver ends games; 0 for never.
+    forfeit
+        A player whose clock runs out loses; else overruns are counted.
+    sprt
+        Ends a tournament of two players when it decides.
+    record
+        File of the games; the same call continues there.
+    transcripts
+        File to write the games of the record to; its name tells the format.
+    seed
+        Draws the openings.
+    workers
+        Where games are played; without time limits they change no result.
+    progress
+        Display.
+    tell
+        Called with one sentence where bad openings of a file were left out; None raises instead.
+
+    Raises
+    ------
+    BadInputError
+        A text describes no player, two have one name, no such openings, or a file that cannot be written.
+    """
+    from glem.core.players.spec import parse_limits, parse_player
+    from glem.core.positions.writing import check_format_holds, format_to_write, write_games
+    from glem.core.tournament import tournament as whole
+    from glem.core.tournament.games import Adjudication
+    from glem.core.tournament.opening_choice import OpeningJudge, choose_openings
+    from glem.core.tournament.openings import read_openings, write_openings
+    from glem.core.tournament.transcripts import records_of_games, records_of_openings
 
     owner = _game(game)
-    limits = None if limit is None else parse_player(f"default,{limit}").limits
-    players = tuple(parse_player(text, limits=limits).resolved(owner) for text in (first, second))
-    chosen = choose_openings(owner, plies=opening_plies, count=openings, seed=seed, workers=workers)
-    return run_tournament(Tournament(owner, players, tuple(chosen)), workers=workers)
+    limits = None if limit is None else parse_limits(limit)
+    specs = tuple(parse_player(text, limits=limits).resolved(owner) for text in players)
+    if transcripts is not None:
+        if record is None:
+            raise BadInputError("transcripts are written from the record; name one with -o")
+        format_to_write(owner, transcripts)
+    if openings is None:
+        chosen = choose_openings(
+            owner,
+            plies=8 if opening_plies is None else opening_plies,
+            count=100 if opening_count is None else opening_count,
+            judge=None if judge is None else OpeningJudge(parse_player(judge, limits=limits), even_within),
+            seed=seed,
+            record=None if record is None or judge is None else f"{os.fspath(record)}.openings",
+            workers=workers,
+            progress=progress,
+        )
+    elif judge is not None:
+        raise BadInputError("--judge chooses among random openings, --openings reads a file; give one of them")
+    else:
+        chosen = read_openings(
+            owner, openings, format=opening_format, plies=opening_plies, count=opening_count, seed=seed, tell=tell
+        )
+    if transcripts is not None:
+        check_format_holds(owner, transcripts, records_of_openings(owner, chosen))
+    if save_openings is not None:
+        write_openings(owner, chosen, save_openings)
+    adjudication = Adjudication(solve_from=adjudicate, time_forfeit=forfeit)
+    planned = whole.Tournament(owner, specs, tuple(chosen), adjudication, sprt)
+    result = whole.run_tournament(planned, record, workers=workers, progress=progress)
+    if transcripts is not None and record is not None:
+        games = sorted(whole.read_games(record)[2], key=lambda played: played.number)
+        write_games(owner, transcripts, records_of_games(owner, games))
+    return result

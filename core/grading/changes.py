@@ -261,7 +261,7 @@ def _fitted(
     evaluation: ResultEvaluation, changes: Sequence[Change], refit: Refit | None, candidate: CandidateChange
 ) -> ResultEvaluation:
     if refit is None:
-        raise BadInputError(f"{candidate.place}: there are no games to fit to; name --tuning files or --split")
+        raise BadInputError(f"{candidate.place}: there are no games to fit to; name --tuning files or --held-out")
     names: dict[bool, tuple[str, ...]] = {False: (), True: ()}
     for change in changes:
         part = evaluation.drawishness if change.of_drawishness else evaluation.value

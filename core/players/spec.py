@@ -45,6 +45,7 @@ __all__ = [
     "SEARCH",
     "PlayerSpec",
     "external_players_of",
+    "parse_limits",
     "parse_player",
     "split_program",
 ]
@@ -350,6 +351,20 @@ def parse_player(text: str, *, limits: Limits | None = None) -> PlayerSpec:
         # Before the lack of a limit, which would send its author looking in the wrong place.
         raise BadInputError(f"player {text!r}: {evaluation}: no such file")
     return PlayerSpec(name=fields.pop("name", None) or _name_of(text, fields), limits=chosen, **fields)
+
+
+def parse_limits(text: str) -> Limits:
+    """Read limits alone, written as in the text of a player: ``depth=6`` or ``nodes=9999``.
+
+    Raises
+    ------
+    BadInputError
+        The text says anything else.
+    """
+    player = parse_player(f"{DEFAULT_EVALUATION},{text}")
+    if attrs.evolve(player, name=DEFAULT_EVALUATION) != parse_player(DEFAULT_EVALUATION, limits=player.limits):
+        raise BadInputError(f"--limit must be limits alone, depth=, nodes=, seconds= or clock=, got {text!r}")
+    return player.limits
 
 
 def _is_external(parts: list[str]) -> bool:

@@ -11,7 +11,6 @@ import contextlib
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from glem.core.game.whole_numbers import whole_number
 from glem.core.players.spec import SEARCH, PlayerSpec
 from glem.core.players.thinker import kept_thinker
 from glem.core.search.results import Bound
+from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import run_tasks
@@ -226,9 +226,7 @@ def choose_openings(
     judge: OpeningJudge | None = None,
     seed: int = 0,
     record: str | os.PathLike[str] | None = None,
-    executor: Executor | None = None,
-    workers: int = 1,
-    in_flight: int | None = None,
+    workers: Workers | None = None,
     progress: Progress = SILENT,
 ) -> list[Opening]:
     """Draw openings of random moves that lead to different positions, none an image of another one.
@@ -247,8 +245,8 @@ def choose_openings(
         Of the draw; the openings depend on it alone, not on the workers.
     record
         Journal of the values, from which a killed choice goes on; None keeps none.
-    executor, workers, in_flight
-        Where openings are judged; see :func:`~glem.core.tasks.tasks.run_tasks`.
+    workers
+        Where openings are judged.
     progress
         Display.
 
@@ -293,7 +291,7 @@ def choose_openings(
             journal = stack.enter_context(Journal(record, "choice of openings", settings))
             values.update(journal.records(_opening_and_value))
         task = stack.enter_context(progress("choose openings", count))
-        judged = run_tasks(_judged, unknown(), executor=executor, workers=workers, in_flight=in_flight)
+        judged = run_tasks(_judged, unknown(), **attrs.asdict(workers or Workers(), recurse=False))
         for _, (text, value) in stack.enter_context(contextlib.closing(judged)):
             if journal is not None:
                 journal.append({"opening": text, "value": value})

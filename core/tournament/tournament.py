@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from concurrent.futures import Executor
 from itertools import combinations, islice
 from typing import Any
 
@@ -24,6 +23,7 @@ from glem.core.game.game import Game, load_game
 from glem.core.players.making import close_programs
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.solver import can_solve
+from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.journal import Journal, read_journal
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import run_tasks
@@ -161,9 +161,7 @@ def run_tournament(
     tournament: Tournament,
     record: str | os.PathLike[str] | None = None,
     *,
-    executor: Executor | None = None,
-    workers: int = 1,
-    in_flight: int | None = None,
+    workers: Workers | None = None,
     progress: Progress = SILENT,
 ) -> TournamentResult:
     """Play a tournament, or what is missing of it.
@@ -174,8 +172,8 @@ def run_tournament(
         What to play.
     record
         Journal of the games; where it holds games already, they are not played again. None keeps no record.
-    executor, workers, in_flight
-        Where the games are played; see :func:`~glem.core.tasks.tasks.run_tasks`.
+    workers
+        Where the games are played.
     progress
         Display; shows the score.
 
@@ -206,7 +204,7 @@ def run_tournament(
         task.note(tally.note())
         missing = (number for number in range(len(tournament)) if number not in tally.numbers and not tally.decided)
         tasks = map(tournament.game_at, missing)
-        results = run_tasks(play_game, tasks, executor=executor, workers=workers, in_flight=in_flight)
+        results = run_tasks(play_game, tasks, **attrs.asdict(workers or Workers(), recurse=False))
         for _, game in stack.enter_context(contextlib.closing(results)):
             if journal is not None:
                 journal.append(game.to_json(tournament.game))

@@ -55,20 +55,26 @@ from glem.core.cli.options.fitting import (
     patterns,
     smoothing,
 )
+from glem.core.cli.options.grading import TuningGames, confidence, evaluations, report, resamples, tuning
 from glem.core.cli.options.making import Command, argument, command, group, option
+from glem.core.cli.options.playing import game, moves, opponent, position, thinker
 from glem.core.cli.options.reading import GameFiles, file_format, files, skip_bad, split_game
 
 __all__ = [
     "Command",
     "GameFiles",
+    "TuningGames",
     "argument",
     "as_json",
     "command",
+    "confidence",
     "configurations",
     "evaluation_output",
+    "evaluations",
     "even_within",
     "file_format",
     "files",
+    "game",
     "group",
     "held_out",
     "iterations",
@@ -76,14 +82,21 @@ __all__ = [
     "l2",
     "limits",
     "linear",
+    "moves",
+    "opponent",
     "option",
     "output",
     "patterns",
+    "position",
     "quiet_positions",
+    "report",
+    "resamples",
     "seed",
     "selection",
     "skip_bad",
     "smoothing",
     "split_game",
+    "thinker",
+    "tuning",
     "workers",
 ]

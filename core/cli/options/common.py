@@ -134,7 +134,7 @@ def even_within(text: str, default: float | None = None) -> Callable[[F], F]:
 
 # ------------------------------------------------------------------------------------------------- searches
 
-_LIMITS = {
+LIMITS = {
     "depth": option("--depth", type=click.IntRange(1), help="Search this many plies deep at most."),
     "nodes": option("--nodes", type=click.IntRange(1), help="Visit this many positions at most."),
     "seconds": option("--seconds", type=click.FloatRange(0, min_open=True), help="Search this many seconds at most."),
@@ -149,7 +149,7 @@ def limits(*kinds: str) -> Callable[[F], F]:
 
         return Limits(**values)
 
-    return group("limits", make, *(_LIMITS[kind] for kind in kinds))
+    return group("limits", make, *(LIMITS[kind] for kind in kinds))
 
 
 # ---------------------------------------------------------------------------------------- where tasks run

@@ -93,7 +93,7 @@ def test_an_unknown_command_is_refused(run: _Run) -> None:
 
 def test_games_are_listed(run: _Run) -> None:
     assert "Othello" in run("games")
-    listing = {game["name"]: game for game in run.json("games")}
+    listing = {game["name"]: game for game in run.json("games")["games"]}
     assert listing["othello"]["pattern_sets"] == ["logistello"]
     assert "wthor" in listing["othello"]["record_formats"]
 

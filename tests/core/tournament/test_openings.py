@@ -16,6 +16,7 @@ from glem.core.game.game import Game
 from glem.core.players.spec import parse_player
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
+from glem.core.tasks.chunked_work import Workers
 from glem.core.tournament.opening_choice import OpeningJudge, choose_openings
 from glem.core.tournament.openings import Opening, canonical_position, distinct_openings, read_openings, write_openings
 from tests.core.game.countdown_game import COUNTDOWN
@@ -206,7 +207,7 @@ def test_near_even_openings_are_the_same_however_they_are_chosen(
     judge = OpeningJudge(parse_player(f"{path},depth=3"), 2.0)
     record = tmp_path / "openings.jsonl"
     chosen = choose_openings(othello, plies=6, count=8, judge=judge, seed=2)
-    assert choose_openings(othello, plies=6, count=8, judge=judge, seed=2, workers=2, record=record) == chosen
+    assert choose_openings(othello, plies=6, count=8, judge=judge, seed=2, workers=Workers(2), record=record) == chosen
     searched = Searcher(othello, evaluator_of(LinearEvaluation.load(path)))
     near = [
         one

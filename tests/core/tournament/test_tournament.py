@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import click
 import pytest
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 from glem.core.players.spec import parse_player
+from glem.core.tasks.chunked_work import Workers
 from glem.core.tournament.elo import PairCounts
 from glem.core.tournament.games import PlayedGame
 from glem.core.tournament.sprt import Sprt, SprtVerdict
@@ -111,7 +113,7 @@ def test_figures_count_every_game_from_the_right_side(whole: Any) -> None:
 
 def test_two_workers_play_the_same_games(whole: Any, othello_game: Game, tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
-    result = run_tournament(quick_tournament(othello_game), record, workers=2)
+    result = run_tournament(quick_tournament(othello_game), record, workers=Workers(2))
     assert (games_of(record), untimed_figures(result)) == whole
 
 
@@ -122,11 +124,12 @@ def test_a_tournament_without_a_record_gives_the_same_figures(whole: Any, othell
 PROGRAM = """
 import sys
 from glem.core.game.game import load_game
+from glem.core.tasks.chunked_work import Workers
 from glem.core.tournament.tournament import run_tournament
 from tests.core.tournament.tournament_examples import QUICK, killed_once_then_played, quick_tournament
 
 if __name__ == "__main__":
-    run_tournament(quick_tournament(load_game("othello")), sys.argv[1], workers=int(sys.argv[2]))
+    run_tournament(quick_tournament(load_game("othello")), sys.argv[1], workers=Workers(int(sys.argv[2])))
 """
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -159,7 +162,7 @@ def test_a_killed_tournament_loses_no_game_and_plays_none_twice(
     assert 12 <= len(before) < 36
     with record.open("ab") as file:
         file.write(b'{"number":35,"players":["ran')
-    result = run_tournament(quick_tournament(othello_game), record, workers=workers)
+    result = run_tournament(quick_tournament(othello_game), record, workers=Workers(workers))
     numbers = [line["number"] for line in map(json.loads, record.read_bytes().splitlines()[1:])]
     assert numbers[: len(before)] == before
     assert sorted(numbers) == list(range(36))
@@ -172,7 +175,7 @@ def test_a_worker_that_is_killed_costs_no_game(
     monkeypatch.setattr("glem.core.tournament.tournament.play_game", killed_once_then_played)
     monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed"))
     record = tmp_path / "record.jsonl"
-    result = run_tournament(quick_tournament(othello_game), record, workers=2)
+    result = run_tournament(quick_tournament(othello_game), record, workers=Workers(2))
     assert (tmp_path / "killed").exists()
     assert (games_of(record), untimed_figures(result)) == whole
 
@@ -180,13 +183,13 @@ def test_a_worker_that_is_killed_costs_no_game(
 def test_dask_plays_the_same_games_also_when_a_worker_is_killed(
     whole: Any, othello_game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from glem.core.cli.executors import opened_executor
+    from glem.core.cli.options.common import opened_workers
 
     monkeypatch.setattr("glem.core.tournament.tournament.play_game", killed_once_then_played)
     monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed"))
     record = tmp_path / "record.jsonl"
-    with opened_executor(2, "local") as where:
-        result = run_tournament(quick_tournament(othello_game), record, **where)
+    with click.Context(click.Command("tournament")):
+        result = run_tournament(quick_tournament(othello_game), record, workers=opened_workers(2, "local"))
     assert (tmp_path / "killed").exists()
     assert (games_of(record), untimed_figures(result)) == whole
 
@@ -230,7 +233,7 @@ def test_a_sequential_test_stops_at_the_same_pair_whatever_the_workers(
     sprt = Sprt(0, 100, alpha=0.1, beta=0.1, model=model)
     tournament = quick_tournament(othello_game, QUICK[1], QUICK[0], pairs=60, sprt=sprt)
     records = [tmp_path / f"{workers}.jsonl" for workers in (1, 2)]
-    results = [run_tournament(tournament, record, workers=workers) for workers, record in enumerate(records, 1)]
+    results = [run_tournament(tournament, record, workers=Workers(workers)) for workers, record in enumerate(records, 1)]
     one = results[0]
     assert one.sprt is not None
     assert one.sprt.verdict == SprtVerdict.ACCEPT_H1
@@ -246,7 +249,7 @@ def test_a_sequential_test_stops_at_the_same_pair_whatever_the_workers(
     assert state == one.sprt
     figures = [{**untimed_figures(result), "games_played": None} for result in results]
     assert figures[0] == figures[1]
-    again = run_tournament(tournament, records[1], workers=2)
+    again = run_tournament(tournament, records[1], workers=Workers(2))
     assert {**untimed_figures(again), "games_played": None} == figures[0]
     assert again.played == results[1].played
 
