@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from glem.core.cli import options
+from glem.core.cli.options import playing
 from glem.core.cli.printable import raw
 
 if TYPE_CHECKING:
@@ -17,10 +18,10 @@ __all__ = ["command"]
 @options.command(
     "engine", "engine othello --protocol nboard", "engine chess --player model.npz,nodes=20000 --protocol uci"
 )
-@options.game
+@playing.game
 @options.option("--protocol", "name", default="auto", show_default=True, help="auto tells it by the first line.")
 # Without any limit a player takes its share of so many seconds for each move: about two.
-@options.opponent(clock=40.0)
+@playing.opponent(clock=40.0)
 def command(game: Game, name: str, player: PlayerSpec) -> None:
     """Play GAME in programs that speak a text protocol, on standard input and output.
 

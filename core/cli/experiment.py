@@ -9,6 +9,7 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_json, print_records, print_table
+from glem.core.cli.options import grading
 from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted
 
@@ -74,7 +75,7 @@ def _limits(limits: str) -> tuple[str, list[float]]:
     ),
 )
 @options.files("GAMES...", options.skip_bad)
-@options.evaluations("As for `glem grade`, without a limit. May be repeated.")
+@grading.evaluations("As for `glem grade`, without a limit. May be repeated.")
 @options.group(
     "limits",
     _limits,
@@ -90,8 +91,8 @@ def _limits(limits: str) -> tuple[str, list[float]]:
 @options.option("--positions", type=click.IntRange(2), default=2000, show_default=True, help="One of each game.")
 @options.seed
 @options.selection(None)
-@options.confidence
-@options.report
+@grading.confidence
+@grading.report
 @options.option(
     "--journal", type=click.Path(dir_okay=False), help="File for values; the same command continues with it."
 )
@@ -174,8 +175,8 @@ def _line(line: LineFit | None) -> tuple[str, str]:
 @options.option("--fewest", type=click.IntRange(2), default=100, show_default=True, help="Least games of a player.")
 @options.seed
 @options.selection(None)
-@options.confidence
-@options.report
+@grading.confidence
+@grading.report
 @options.as_json
 def players(
     files: options.GameFiles,
@@ -216,7 +217,7 @@ def players(
     ),
 )
 @options.files("GAMES...", options.skip_bad)
-@options.evaluations("As for `glem grade`. At least three.")
+@grading.evaluations("As for `glem grade`. At least three.")
 @options.option(
     "--ratings",
     required=True,
@@ -224,8 +225,8 @@ def players(
     help="JSON of `glem tournament --json` with players of the same names (name=...).",
 )
 @options.seed
-@options.confidence
-@options.report
+@grading.confidence
+@grading.report
 @options.workers
 @options.as_json
 def strength(

@@ -11,6 +11,7 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_json, print_records, print_table
+from glem.core.cli.options import grading
 from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted, interval_text
 
@@ -34,7 +35,7 @@ _MOST_ROWS = 12
     "grade games.pgn --evaluation model.npz --evaluation model.npz,depth=4,name=deep --report grades.html",
 )
 @options.files("GAMES...", options.skip_bad)
-@options.evaluations(
+@grading.evaluations(
     "Evaluation file or `default`, with depth=, nodes= or seconds= after a search; `comments`, csv:FILE, "
     "python:MODULE:FUNCTION; an external engine. May be repeated."
 )
@@ -59,7 +60,7 @@ _MOST_ROWS = 12
 )
 @options.seed
 @options.selection()
-@options.tuning(
+@grading.tuning(
     "Games that a drawishness from features is fitted to; may be repeated. By default each fifth of the graded games "
     "has one fitted to the others."
 )
@@ -70,8 +71,8 @@ _MOST_ROWS = 12
     "recalibrated: who is calibrated better counts as well.",
 )
 @options.option("--floor", default=1e-12, show_default=True, help="A correctness below this counts as this.")
-@options.confidence
-@options.resamples
+@grading.confidence
+@grading.resamples
 @options.option("--bins", type=click.IntRange(1), default=20, show_default=True, help="Bins of the reliability curves.")
 @options.option(
     "--group-by",
@@ -90,7 +91,7 @@ _MOST_ROWS = 12
     help="Folder to keep the scores of external engines in; continue there.",
     was=("--keep",),
 )
-@options.report
+@grading.report
 @options.jobs
 @options.workers
 @options.as_json
@@ -101,7 +102,7 @@ def command(
     drawishness: tuple[str, ...],
     seed: int,
     rule: SelectionRule,
-    tuning: options.TuningGames,
+    tuning: grading.TuningGames,
     as_given: bool,
     groupings: tuple[str, ...],
     write_positions: str | None,

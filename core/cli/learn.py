@@ -9,6 +9,7 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_json, print_records
+from glem.core.cli.options import grading
 from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted, interval_text
 
@@ -43,7 +44,7 @@ __all__ = ["command"]
 @options.option("--changes", type=click.Path(dir_okay=False), help="File of changes to try, one candidate a line.")
 @options.seed
 @options.selection()
-@options.tuning("Games that candidates were or will be fitted to; may be repeated. They must not decide.")
+@grading.tuning("Games that candidates were or will be fitted to; may be repeated. They must not decide.")
 @options.held_out(None, ", chosen by the seed: they decide, and the others are tuned to", most=1, was=("--split",))
 @options.option("--leave-out-tuned", is_flag=True, help="Leave tuning games out of those that decide; else an error.")
 @options.option("--level", default=0.05, show_default=True, help="Accept an increase significant at this level.")
@@ -56,7 +57,7 @@ __all__ = ["command"]
 @options.output("Evaluation file (.npz) for the last baseline.", required=False)
 @options.quiet_positions(default=False)
 @options.l2(4.0, " where `fit` fits")
-@options.resamples
+@grading.resamples
 @options.jobs
 @options.as_json
 def command(
@@ -66,7 +67,7 @@ def command(
     changes: str | None,
     seed: int,
     rule: SelectionRule,
-    tuning: options.TuningGames,
+    tuning: grading.TuningGames,
     held_out: float | None,
     level: float,
     any_increase: bool,

@@ -8,6 +8,7 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_json
+from glem.core.cli.options import playing
 from glem.core.tasks.progress import SILENT
 
 if TYPE_CHECKING:
@@ -17,9 +18,9 @@ __all__ = ["command"]
 
 
 @options.command("perft", "perft othello 9", "perft chess 5 --divide --jobs 4")
-@options.game
+@playing.game
 @options.argument("depth", type=click.IntRange(min=0))
-@options.position
+@playing.position
 @options.option("--divide", is_flag=True, help="Print the count below each move of the position as well.")
 @options.option("--plain", is_flag=True, help="Run the plain Python rules instead of the compiled ones.")
 @options.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Threads.")

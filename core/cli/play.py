@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from glem.core.cli import options
+from glem.core.cli.options import playing
 from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted
 
@@ -319,11 +320,11 @@ def _styled(character: str, empty: str) -> str:
 
 
 @options.command("play", "play othello --seconds 3", "play chess --second --player model.npz,depth=8 --save game.pgn")
-@options.game
+@playing.game
 @options.option("--second", is_flag=True, help="Let glem begin.")
-@options.position
-@options.moves
-@options.opponent(seconds=1.0)
+@playing.position
+@playing.moves
+@playing.opponent(seconds=1.0)
 @options.option(
     "--save",
     type=click.Path(dir_okay=False, path_type=Path),

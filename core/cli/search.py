@@ -8,6 +8,7 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.display import print_json
+from glem.core.cli.options import playing
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
@@ -57,10 +58,10 @@ def _as_json(engine: Engine, analysis: SearchResult) -> dict[str, Any]:
     "search othello --moves f5d6c3 --seconds 10 --lines 3",
     'search chess --position "6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1" --depth 12 --evaluation model.npz',
 )
-@options.game
-@options.position
-@options.moves
-@options.thinker(seconds=5.0)
+@playing.game
+@playing.position
+@playing.moves
+@playing.thinker(seconds=5.0)
 @options.option("--lines", default=1, show_default=True, type=click.IntRange(1), help="Number of best moves to show.")
 @options.as_json
 def command(game: Game, player: PlayerSpec, position: str | None, moves: str, lines: int, as_json: bool) -> None:

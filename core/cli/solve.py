@@ -10,6 +10,7 @@ from attrs import define
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_json
+from glem.core.cli.options import playing
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class _Answer:
     'solve othello --position "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X" --moves',
     "solve othello endgames.obf --check --workers 4",
 )
-@options.game
+@playing.game
 @options.argument("files", nargs=-1, type=click.Path(dir_okay=False), metavar="[FILE]...")
 @options.file_format
 @options.option("--position", "texts", multiple=True, metavar="TEXT", help="A position, as the game writes it.")

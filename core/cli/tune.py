@@ -22,7 +22,7 @@ _PHASES = click.Choice(["each", "linear", "one"])
 
 
 @options.command(
-    "tune", "tune games.parquet --prior default -o tuned.npz", "tune chess games.pgn --value-phases one -o tuned.npz"
+    "tune", "tune games.parquet --prior default -o tuned.npz", "tune GAME games.pgn --value-phases one -o tuned.npz"
 )
 @options.files("GAMES...", options.skip_bad, was_option=True)
 @options.evaluation_output

@@ -9,7 +9,7 @@ import attrs
 import click
 from click.core import ParameterSource
 
-from glem.core.cli.options.common import LIMITS
+from glem.core.cli.options import LIMITS
 from glem.core.cli.options.making import F, argument, group, option
 
 if TYPE_CHECKING:

@@ -183,7 +183,7 @@ def test_a_worker_that_is_killed_costs_no_game(
 def test_dask_plays_the_same_games_also_when_a_worker_is_killed(
     whole: Any, othello_game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from glem.core.cli.options.common import opened_workers
+    from glem.core.cli.options import opened_workers
 
     monkeypatch.setattr("glem.core.tournament.tournament.play_game", killed_once_then_played)
     monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed"))
@@ -233,7 +233,9 @@ def test_a_sequential_test_stops_at_the_same_pair_whatever_the_workers(
     sprt = Sprt(0, 100, alpha=0.1, beta=0.1, model=model)
     tournament = quick_tournament(othello_game, QUICK[1], QUICK[0], pairs=60, sprt=sprt)
     records = [tmp_path / f"{workers}.jsonl" for workers in (1, 2)]
-    results = [run_tournament(tournament, record, workers=Workers(workers)) for workers, record in enumerate(records, 1)]
+    results = [
+        run_tournament(tournament, record, workers=Workers(workers)) for workers, record in enumerate(records, 1)
+    ]
     one = results[0]
     assert one.sprt is not None
     assert one.sprt.verdict == SprtVerdict.ACCEPT_H1
