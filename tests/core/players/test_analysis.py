@@ -66,10 +66,8 @@ class PlainSolver:
 
 
 @pytest.fixture(scope="module")
-def spec(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> PlayerSpec:
-    path = tmp_path_factory.mktemp("analysis") / "mobility.npz"
-    mobility_evaluation(othello_learning).save(path)
-    return PlayerSpec("mobility", evaluation=str(path), limits=Limits(depth=20), table_mb=1)
+def spec(mobility: str) -> PlayerSpec:
+    return PlayerSpec("mobility", evaluation=mobility, limits=Limits(depth=20), table_mb=1)
 
 
 @pytest.fixture(scope="module")

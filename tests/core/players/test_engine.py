@@ -28,11 +28,9 @@ OTHELLO = load_game("othello")
 
 
 @pytest.fixture(scope="module")
-def searching(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> PlayerSpec:
+def searching(mobility: str) -> PlayerSpec:
     """A player who searches four plies for mobility."""
-    path = tmp_path_factory.mktemp("engine") / "mobility.npz"
-    mobility_evaluation(othello_learning).save(path)
-    return PlayerSpec("mobility", evaluation=str(path), limits=Limits(depth=4), table_mb=1)
+    return PlayerSpec("mobility", evaluation=mobility, limits=Limits(depth=4), table_mb=1)
 
 
 def random_game(game: Game, seed: int, plies: int) -> Engine:

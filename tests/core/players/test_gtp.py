@@ -12,13 +12,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import glem
-from glem.core.features.learning import Learning
 from glem.core.game.game import Game, load_game
 from glem.core.players.engine import Engine
 from glem.core.players.protocols.gtp import GTP, serve_gtp
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.results import Clock, Limits
-from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.game.countdown_game import COUNTDOWN
 
 RANDOM = PlayerSpec("random", kind="random")
@@ -27,10 +25,9 @@ OTHELLO = load_game("othello")
 
 
 @pytest.fixture(scope="module")
-def searching(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> PlayerSpec:
-    path = tmp_path_factory.mktemp("gtp") / "mobility.npz"
-    mobility_evaluation(othello_learning).save(path)
-    return PlayerSpec("mobility", evaluation=str(path), limits=Limits(depth=3), table_mb=1)
+def searching(mobility: str) -> PlayerSpec:
+    """A player who searches three plies for mobility."""
+    return PlayerSpec("mobility", evaluation=mobility, limits=Limits(depth=3), table_mb=1)
 
 
 def answers(lines: Iterable[str], *, game: Game = OTHELLO, spec: PlayerSpec = RANDOM) -> list[str]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.players.making import make_player
 from glem.core.players.player import MoveChoice, Player
@@ -16,23 +14,15 @@ from glem.core.players.spec import parse_player
 from glem.core.search.results import Clock
 from glem.core.tournament.games import GameTask, PlayedGame, play_game
 from glem.core.tournament.opening_choice import choose_openings
-from tests.core.tournament.evaluation_examples import mobility_difference
 
 
-@pytest.fixture(scope="module")
-def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("model") / "mobility.npz"
-    mobility_difference(othello_learning).save(path)
-    return path
+def make(othello: Game, mobility: str, limits: str) -> Player:
+    return make_player(othello, parse_player(f"name=searcher,evaluation={mobility},{limits}"))
 
 
-def make(othello: Game, model: Path, limits: str) -> Player:
-    return make_player(othello, parse_player(f"name=searcher,evaluation={model},{limits}"))
-
-
-def play(othello: Game, model: Path, limits: str, number: int) -> PlayedGame:
+def play(othello: Game, mobility: str, limits: str, number: int) -> PlayedGame:
     opening = choose_openings(othello, plies=6, count=number + 1)[number]
-    first = parse_player(f"name=searcher,evaluation={model},{limits}")
+    first = parse_player(f"name=searcher,evaluation={mobility},{limits}")
     return play_game(GameTask(othello, number, opening, first, parse_player("random")))
 
 
@@ -42,8 +32,8 @@ def choices(game: PlayedGame) -> list[MoveChoice]:
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_solved_scores_are_kept_to_the_end(othello: Game, model: Path, number: int) -> None:
-    game = play(othello, model, "depth=1,solve=8", number)
+def test_solved_scores_are_kept_to_the_end(othello: Game, mobility: str, number: int) -> None:
+    game = play(othello, mobility, "depth=1,solve=8", number)
     solved = [choice for choice in choices(game) if choice.exact]
     assert len(solved) >= 2
     scores = [choice.score for choice in solved if choice.score is not None]
@@ -55,17 +45,17 @@ def test_solved_scores_are_kept_to_the_end(othello: Game, model: Path, number: i
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_known_results_are_kept_to_the_end(othello: Game, model: Path, number: int) -> None:
-    game = play(othello, model, "depth=1,result=10", number)
+def test_known_results_are_kept_to_the_end(othello: Game, mobility: str, number: int) -> None:
+    game = play(othello, mobility, "depth=1,result=10", number)
     results = [choice.result for choice in choices(game) if choice.result is not None]
     assert len(results) >= 2
     assert results == sorted(results)
     assert results[-1] <= game.result
 
 
-def test_a_player_forgets_the_games_before(othello: Game, model: Path) -> None:
+def test_a_player_forgets_the_games_before(othello: Game, mobility: str) -> None:
     position: Any = othello.initial_position
-    player = make(othello, model, "depth=5")
+    player = make(othello, mobility, "depth=5")
     player.new_game(0)
     first = player.choose(position, [], None)
     assert (first.depth, first.exact, first.result) == (5, False, None)
@@ -76,9 +66,9 @@ def test_a_player_forgets_the_games_before(othello: Game, model: Path) -> None:
     assert (fresh.move, fresh.score, fresh.nodes) == (first.move, first.score, first.nodes)
 
 
-def test_the_only_move_is_played_at_once(othello: Game, model: Path) -> None:
+def test_the_only_move_is_played_at_once(othello: Game, mobility: str) -> None:
     position: Any = othello.initial_position
-    player = make(othello, model, "depth=3")
+    player = make(othello, mobility, "depth=3")
     previous = []
     for move in othello.list_legal_moves(position):
         after = othello.play(position, move)
@@ -91,24 +81,24 @@ def test_the_only_move_is_played_at_once(othello: Game, model: Path) -> None:
 
 
 @pytest.mark.parametrize("remaining", [0.0, 0.001, 1.0])
-def test_an_empty_clock_still_gives_a_move(othello: Game, model: Path, remaining: float) -> None:
-    player = make(othello, model, "clock=1+0.01,solve=60")
+def test_an_empty_clock_still_gives_a_move(othello: Game, mobility: str, remaining: float) -> None:
+    player = make(othello, mobility, "clock=1+0.01,solve=60")
     position: Any = othello.initial_position
     choice = player.choose(position, [], Clock(remaining, 0.01))
     assert choice.move in othello.list_legal_moves(position)
     assert not choice.exact
 
 
-def test_solver_and_search_share_the_nodes(othello: Game, model: Path) -> None:
-    player = make(othello, model, "nodes=4000,solve=60")
+def test_solver_and_search_share_the_nodes(othello: Game, mobility: str) -> None:
+    player = make(othello, mobility, "nodes=4000,solve=60")
     choice = player.choose(othello.initial_position, [], None)
     assert not choice.exact
     assert choice.depth > 0
     assert choice.nodes == 4000
 
 
-def test_a_stop_ends_the_search(othello: Game, model: Path) -> None:
-    player = make(othello, model, "depth=60,solve=60")
+def test_a_stop_ends_the_search(othello: Game, mobility: str) -> None:
+    player = make(othello, mobility, "depth=60,solve=60")
     stop = threading.Event()
     timer = threading.Timer(0.2, stop.set)
     timer.start()
