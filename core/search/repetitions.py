@@ -10,7 +10,7 @@ from glem.core.compiling.kernels import compiled, overload_of
 from glem.core.compiling.operations import has_operation
 from glem.core.game.game import hash_key
 from glem.core.game.optional_operations import earlier_plies
-from glem.core.search.state import EARLIER
+from glem.core.search.state import AT
 
 __all__ = ["is_repetition"]
 
@@ -34,7 +34,7 @@ def _overload_is_repetition(rules: Any, state: Any, position: Any, ply: Any) -> 
 
 def _occurred(state: Any, key: Any, ply: Any, reach: Any) -> bool:
     keys = state.keys
-    here = state.counters[EARLIER] + ply
+    here = state.counters[AT.EARLIER] + ply
     keys[here] = key
     if ply == np.int64(0):
         return False
