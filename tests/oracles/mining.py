@@ -8,8 +8,19 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.configurations.configurations import ConfigurationSet
+
 Configuration = frozenset[tuple[int, int]]
 """Relations (feature, value)."""
+
+
+def names_of(configurations: ConfigurationSet) -> list[Configuration]:
+    """Relations of each configuration of a set."""
+    table = configurations.table
+    return [
+        frozenset(table[relation] for relation in configurations.relations_of(place).tolist())
+        for place in range(len(configurations))
+    ]
 
 
 def matching_positions(configuration: Configuration, values: NDArray[np.int16]) -> set[int]:
