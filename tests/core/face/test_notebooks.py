@@ -19,7 +19,11 @@ CELL_SECONDS = 600
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    # A discovery takes most of a minute; test_face has a smaller one.
+    [pytest.param(path, id=path.stem, marks=[pytest.mark.repeats] * (path.stem == "discovery")) for path in NOTEBOOKS],
+)
 def test_notebook_runs(path: Path, tmp_path: Path) -> None:
     nbclient = pytest.importorskip("nbclient")
     nbformat = pytest.importorskip("nbformat")
