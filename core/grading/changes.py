@@ -19,7 +19,9 @@ and follow each other are fitted together.
 
 from __future__ import annotations
 
+import difflib
 import fnmatch
+import math
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -75,7 +77,7 @@ class Change:
 
     verb: str
     features: tuple[str, ...]
-    number: float = float("nan")
+    number: float = math.nan
     phases: tuple[str, str] | None = None
     of_drawishness: bool = False
 
@@ -168,7 +170,7 @@ def _parse_change(words: list[str], text: str, place: str) -> Change:
     if len(words) != wanted:
         shape = f"{verb} FEATURE" + (" NUMBER" if wanted == 3 else "")
         raise BadInputError(f"{place}: {text!r} should be: {shape} [in phase N | in phases N-M]")
-    number = float("nan")
+    number = math.nan
     if wanted == 3:
         try:
             number = float(words[2])
@@ -345,8 +347,6 @@ def _matching(
 
 
 def _likely(name: str, known: Sequence[str]) -> str:
-    import difflib
-
     likely = difflib.get_close_matches(name, known, 3)
     return f"; did you mean {', '.join(likely)}?" if likely else ""
 

@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.game.records import GameRecords
-from glem.core.grading.grading import Prediction
-from glem.core.grading.scorers.scorer_tables import ScorerTable
+from glem.core.grading.calibration import Prediction
+from glem.core.grading.scorers.scorer import Scorer, ScorerTable
 from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
@@ -71,6 +71,8 @@ _HUNDREDTHS_FROM = 5.0
 _LARGE = 3.0
 _LEAST_SIZES = 8
 _PAIRS_SHARE = 0.05
+
+_EVIDENCE = ("same sign", "result, first", "result, mover")
 
 Floats = NDArray[np.float64]
 
@@ -313,7 +315,7 @@ def _convention(event: str, kind: str, sums: Floats, side: str | None, unit: str
     )
 
 
-class CommentScorer:
+class CommentScorer(Scorer):
     """The scores in the comments of the graded games, in pawns from the side to move.
 
     Parameters
@@ -327,8 +329,6 @@ class CommentScorer:
     mate
         Pawns that a proved win counts as; infinitely many by default.
     """
-
-    is_search = False
 
     def __init__(
         self,
@@ -355,9 +355,7 @@ class CommentScorer:
     def begin(self) -> None:
         """Forget earlier collections."""
         self._statistics = CommentStatistics()
-        self._rows: list[NDArray[np.int32]] = []
-        self._sides: list[NDArray[np.int8]] = []
-        self._hundredths: list[NDArray[np.bool_]] = []
+        self._parts: list[tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.bool_]]] = []
         self._games_with_hundredths = 0
         self._without: dict[str, int] = {}
         self.conventions: tuple[CommentConvention, ...] = ()
@@ -367,37 +365,35 @@ class CommentScorer:
 
         Positions without records, and of formats without comments, have none.
         """
-        records = selected.records
-        if records is None or selected.record is None or selected.move is None:
+        records, record, move = selected.records, selected.record, selected.move
+        if records is None or record is None or move is None:
             return self._nothing(selected, "files of positions, not of games,")
         if "comment_score" not in records.move_columns:
             return self._nothing(selected, "files whose format has no comments")
         event = self._statistics.add(records)
-        written = np.where(selected.move >= 0, records.move_columns["comment_score"][selected.move], np.nan)
-        kind = records.move_columns["comment_kind"][selected.move].astype(np.int32)
+        written = np.where(move >= 0, records.move_columns["comment_score"][move], np.nan)
+        kind = records.move_columns["comment_kind"][move].astype(np.int32)
         wanted = (kind > 0) & (kind < len(COMMENT_KINDS))
         if self._kind is not None:
             wanted &= kind == COMMENT_KINDS.index(self._kind)
-        self._rows.append((event[selected.record] * len(COMMENT_KINDS) + kind).astype(np.int32))
-        self._sides.append(selected.side)
         marked = games_with_hundredths(records)
         self._games_with_hundredths += int(marked.sum())
-        self._hundredths.append(marked[selected.record] & (written == np.rint(written)))
+        rows = (event[record] * len(COMMENT_KINDS) + kind).astype(np.int32)
+        self._parts.append((rows, selected.side, marked[record] & (written == np.rint(written))))
         return Prediction(np.where(wanted, written, np.nan).astype(np.float32), unit="pawns")
 
     def _nothing(self, selected: SelectedPositions, source: str) -> Prediction:
-        self._without[source] = self._without.get(source, 0) + len(selected)
-        self._rows.append(np.zeros(len(selected), np.int32))
-        self._sides.append(selected.side)
-        self._hundredths.append(np.zeros(len(selected), np.bool_))
-        return Prediction(np.full(len(selected), np.nan, np.float32), unit="pawns")
+        count = len(selected)
+        self._without[source] = self._without.get(source, 0) + count
+        self._parts.append((np.zeros(count, np.int32), selected.side, np.zeros(count, np.bool_)))
+        return Prediction(np.full(count, np.nan, np.float32), unit="pawns")
 
     def complete(self, prediction: Prediction) -> Prediction:
         """Read the scores from the side to move, in pawns."""
         self.conventions = conventions_of(self._statistics, side=self._side, unit=self._unit)
         value = np.array(prediction.value, np.float64)
-        if self._rows:
-            rows, sides = np.concatenate(self._rows), np.concatenate(self._sides)
+        if self._parts:
+            rows, sides, hundredths = map(np.concatenate, zip(*self._parts, strict=True))
             speaks_for_first = np.zeros(int(rows.max()) + 1, np.bool_)
             by_row = np.ones(len(speaks_for_first))
             for one in self.conventions:
@@ -407,38 +403,34 @@ class CommentScorer:
                     by_row[row] = 100.0 if one.unit == HUNDREDTHS else 1.0
             divisor = by_row[rows]
             if self._unit is None:
-                divisor = np.where(np.concatenate(self._hundredths), 100.0, divisor)
+                divisor = np.where(hundredths, 100.0, divisor)
             value = value / divisor * np.where(speaks_for_first[rows], sides, 1)
         proved = np.isinf(value)
         value[proved] = np.copysign(self._mate, value[proved])
-        self._rows, self._sides, self._hundredths = [], [], []
+        self._parts = []
         return attrs.evolve(prediction, value=value)
 
     def remarks(self) -> Sequence[str]:
         """Say where what was found is doubtful."""
-        doubtful = [one for one in self.conventions if one.is_doubtful]
-        assumed = [one for one in self.conventions if one.side_from == "assumed"]
         found = [
             f"{self.name}: what comes from {source} has no scores in comments (positions: {count:,})"
             for source, count in self._without.items()
         ]
-        if doubtful:
-            found.append(
-                f"{self.name}: in {counted(len(doubtful), 'event')} with "
-                f"{counted(sum(one.games for one in doubtful), 'game')} the results "
-                "or consecutive scores contradict the side that scores are read for; see the table, and side="
-            )
-        if assumed:
-            found.append(
-                f"{self.name}: in {counted(len(assumed), 'event')} with "
-                f"{counted(sum(one.games for one in assumed), 'game')} nothing tells "
-                "which side scores speak for; it is assumed"
-            )
+        doubtful = (
+            "the results or consecutive scores contradict the side that scores are read for; see the table, and side="
+        )
+        assumed = "nothing tells which side scores speak for; it is assumed"
+        for what, meant in (
+            (doubtful, [one for one in self.conventions if one.is_doubtful]),
+            (assumed, [one for one in self.conventions if one.side_from == "assumed"]),
+        ):
+            if meant:
+                games = counted(sum(one.games for one in meant), "game")
+                found.append(f"{self.name}: in {counted(len(meant), 'event')} with {games} {what}")
         strays = self._games_with_hundredths - sum(one.games for one in self.conventions if one.unit == HUNDREDTHS)
         if self._unit is None and strays > 0:
-            found.append(
-                f"{self.name}: {counted(strays, 'game')} of events in pawns with scores in hundredths, read so"
-            )
+            games = counted(strays, "game")
+            found.append(f"{self.name}: {games} of events in pawns with scores in hundredths, read so")
         return found
 
     def tables(self) -> Sequence[ScorerTable]:
@@ -459,18 +451,7 @@ class CommentScorer:
             ),
             ScorerTable(
                 f"{self.name}: by event",
-                (
-                    "event",
-                    "written",
-                    "games",
-                    "from",
-                    "unit",
-                    "same sign",
-                    "result, first",
-                    "result, mover",
-                    "size",
-                    "",
-                ),
+                ("event", "written", "games", "from", "unit", *_EVIDENCE, "size", ""),
                 tuple(_event_row(one) for one in by_event),
             ),
         )

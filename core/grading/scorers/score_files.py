@@ -17,9 +17,9 @@ from glem.core.files.packed import line_blocks
 from glem.core.game.equal_positions import position_keys
 from glem.core.game.game import Game
 from glem.core.game.whole_numbers import whole_number
-from glem.core.grading.grading import Prediction
-from glem.core.grading.scorers.external_scorer import value_and_drawishness
-from glem.core.grading.scorers.scorer_tables import ScorerTable
+from glem.core.grading.calibration import Prediction
+from glem.core.grading.scorers.scorer import Scorer
+from glem.core.grading.scorers.searching import value_and_drawishness
 from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.positions.selection.written_positions import original_text
 from glem.core.tasks.progress import SILENT, Progress
@@ -46,7 +46,7 @@ class _Scores(NamedTuple):
     drawishness: NDArray[np.float64]
 
 
-class ScoreFileScorer:
+class ScoreFileScorer(Scorer):
     """Scores from a CSV file whose first line names the columns.
 
     A line is for the position that its columns ``game`` (number of the game in its file, from 1) and ``ply`` (plies
@@ -73,8 +73,6 @@ class ScoreFileScorer:
     BadInputError
         The file cannot be read, or a line is not what it should be; the text names the line.
     """
-
-    is_search = False
 
     def __init__(self, game: Game, name: str, path: str, *, side: str = "mover", unit: str = "") -> None:
         if side not in ("mover", "first"):
@@ -255,7 +253,3 @@ class ScoreFileScorer:
         """Say how many lines were for none of the graded positions."""
         unused = int((~self._used).sum())
         return [f"{self.name}: {unused:,} of {len(self._used):,} scores are for other positions"] if unused else []
-
-    def tables(self) -> Sequence[ScorerTable]:
-        """Show nothing."""
-        return ()
