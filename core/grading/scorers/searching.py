@@ -220,9 +220,7 @@ class ExternalScorer(Scorer):
             raise BadInputError(f"{spec.name!r}: programs that {external.name}: reaches only play, without scores")
         self.name = spec.name
         self._work = _Work(game, spec.resolved(game), _scored, _SCORES_PER_TASK, workers or Workers(), kept)
-        self._failures = 0
-        self._missing = 0
-        self._problem = ""
+        self._told: list[str] = []
         # What is wrong with it is told now, not after the games were read.
         scoring = external.make_scoring(game, spec)
         self._unit = scoring.unit
@@ -235,9 +233,14 @@ class ExternalScorer(Scorer):
         finally:
             _kept.drop()
         value, results = found["value"], found["results"]
-        self._failures = int(found["failures"].sum())
-        self._missing = int(np.isnan(value).sum())
-        self._problem = next((text for text in reversed(found["problem"].tolist()) if text), "")
+        failures, missing = int(found["failures"].sum()), int(np.isnan(value).sum())
+        problem = next((f" (the last time: {text})" for text in reversed(found["problem"].tolist()) if text), "")
+        self._told = []
+        if failures:
+            times = "once" if failures == 1 else f"{failures:,} times"
+            self._told.append(f"{self.name} failed {times} and was started anew{problem}")
+        if missing:
+            self._told.append(f"{self.name} gave no score for {counted(missing, 'position')}{problem}")
         seconds = float(found["seconds"].mean())
         has_results = ~np.isnan(results[:, 0])
         if has_results.any() and (has_results | np.isnan(value)).all():
@@ -247,14 +250,7 @@ class ExternalScorer(Scorer):
 
     def remarks(self) -> Sequence[str]:
         """Tell how often the engine failed."""
-        told = []
-        last = f" (the last time: {self._problem})" if self._problem else ""
-        if self._failures:
-            times = "once" if self._failures == 1 else f"{self._failures:,} times"
-            told.append(f"{self.name} failed {times} and was started anew{last}")
-        if self._missing:
-            told.append(f"{self.name} gave no score for {counted(self._missing, 'position')}{last}")
-        return told
+        return self._told
 
 
 _kept: Kept[PositionScoring] = Kept(1, lambda scoring: scoring.close())
