@@ -119,10 +119,10 @@ def power(
     All evaluations judge the same positions. A straight line is fitted to the grades over the logarithm of the limit;
     each step to the next greater limit is tested on the same positions.
     """
-    from glem.core.grading.experiments.power import measure_power
-    from glem.core.grading.experiments.sampled_positions import sample_positions
-    from glem.core.grading.grading import GradingSettings
-    from glem.core.grading.scorers.scorers import Scorer, scorer_of
+    from glem.core.grading.correctness import GradingSettings
+    from glem.core.grading.experiments.power import measure_power, sample_positions
+    from glem.core.grading.scorers.scorer import Scorer
+    from glem.core.grading.scorers.scorers import scorer_of
     from glem.core.report.pages.power import render_power
 
     game, progress = files.game(), display_progress()
@@ -241,8 +241,8 @@ def strength(
 ) -> None:
     """Grade evaluations of GAME on the same positions, beside their ratings from a tournament (Ban 2012, figure 2)."""
     from glem.core.grading.collection import grade_collection
+    from glem.core.grading.correctness import GradingSettings
     from glem.core.grading.experiments.strength import read_ratings, strength_of_evaluations
-    from glem.core.grading.grading import GradingSettings
     from glem.core.grading.scorers.scorers import scorer_of
     from glem.core.positions.selection.selection import SelectionRule
 

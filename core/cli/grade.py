@@ -121,16 +121,15 @@ def command(
     """
     from glem.core.cli.compiling_ahead import FEATURES, compile_ahead
     from glem.core.grading.collection import grade_collection
-    from glem.core.grading.grading import GradingSettings
-    from glem.core.grading.scorers.scorers import StaticScorer
-    from glem.core.grading.scorers.sources import source_of
+    from glem.core.grading.correctness import GradingSettings
+    from glem.core.grading.scorers.scorers import StaticScorer, scorer_of
     from glem.core.positions.selection.written_positions import PositionTable
 
     game = files.game()
     chosen = GradingSettings(seed=seed, recalibrate=not as_given, **settings)
     check_outputs(report, write_positions)
     written = PositionTable(game) if write_positions is not None else None
-    scorers = [source_of(game, text, jobs=jobs, workers=workers, kept=scores) for text in evaluations]
+    scorers = [scorer_of(game, text, jobs=jobs, workers=workers, kept=scores) for text in evaluations]
     if any(isinstance(scorer, StaticScorer) for scorer in scorers):
         compile_ahead(FEATURES, game)
     found = grade_collection(

@@ -94,7 +94,7 @@ def test_two_workers_or_no_record_change_nothing(whole: Any, othello: Game, tmp_
     assert untimed_figures(run_tournament(quick_tournament(othello))) == whole[1]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.repeats), 2])
 def test_a_killed_tournament_loses_no_game_and_plays_none_twice(
     whole: Any, othello: Game, tmp_path: Path, workers: int
 ) -> None:
@@ -118,7 +118,7 @@ def test_a_killed_tournament_loses_no_game_and_plays_none_twice(
     assert (games_of(record), untimed_figures(result)) == whole
 
 
-@pytest.mark.parametrize("dask", [None, "local"])
+@pytest.mark.parametrize("dask", [pytest.param(None, marks=pytest.mark.repeats), "local"])
 def test_a_worker_that_is_killed_costs_no_game(
     whole: Any, othello: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dask: str | None
 ) -> None:
