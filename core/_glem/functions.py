@@ -699,7 +699,7 @@ def generate(
     from glem.core.labelling.training_games import generate as play
     from glem.core.players.spec import parse_player
     from glem.core.search.results import Limits
-    from glem.core.tournament.opening_plans import OpeningPlan
+    from glem.core.tournament.opening_choice import OpeningPlan
 
     texts = [players] if isinstance(players, str) else players
     settings = GenerationSettings(

@@ -189,6 +189,6 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
     console.print(table)
 
 
-def print_records(title: str, records: Iterable[Any], columns: Mapping[str, Callable[[Any], str | None]]) -> None:
+def print_records(title: str, records: Iterable[Any], columns: Mapping[str, Callable[[Any], object]]) -> None:
     """Print a table of objects, a row each; a column's function words its cell, None leaves it empty."""
-    print_table(title, tuple(columns), [[word(record) or "" for word in columns.values()] for record in records])
+    print_table(title, tuple(columns), [[str(word(record) or "") for word in columns.values()] for record in records])

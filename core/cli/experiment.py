@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_POWER_COLUMNS: dict[str, Callable[[tuple[PowerCurve, PowerPoint]], str | None]] = {
+_POWER_COLUMNS: dict[str, Callable[[tuple[PowerCurve, PowerPoint]], object]] = {
     "evaluation": lambda row: row[0].name,
     "limit": lambda row: "static" if row[1].limit is None else f"{row[1].limit:,g}",
     "seconds": lambda row: f"{row[1].seconds:.2g}",
@@ -34,7 +34,7 @@ _POWER_COLUMNS: dict[str, Callable[[tuple[PowerCurve, PowerPoint]], str | None]]
     "p": lambda row: row[1].rise and f"{row[1].rise.p_value:.2g}",
 }
 
-_STRENGTH_COLUMNS: dict[str, Callable[[StrengthPoint], str | None]] = {
+_STRENGTH_COLUMNS: dict[str, Callable[[StrengthPoint], object]] = {
     "name": lambda one: one.name,
     "rating": lambda one: f"{one.rating:.0f}",
     "games": lambda one: f"{one.grade.games:,}",
@@ -129,13 +129,16 @@ def power(
     kind, sizes = limits
     check_outputs(report, journal)
 
-    def scorer(text: str, limit: float | None) -> Scorer:
-        limited = text if limit is None else f"{text},{kind}={limit:g}"
-        return scorer_of(game, limited, jobs=jobs, workers=workers)
+    def scorer_at(text: str) -> Callable[[float | None], Scorer]:
+        def limited(limit: float | None) -> Scorer:
+            told = text if limit is None else f"{text},{kind}={limit:g}"
+            return scorer_of(game, told, jobs=jobs, workers=workers)
+
+        return limited
 
     found = measure_power(
         sample_positions(game, files.paths, rule=rule, most=positions, skip_bad=files.skip_bad, progress=progress),
-        {text: (lambda limit, text=text: scorer(text, limit)) for text in evaluations},
+        {text: scorer_at(text) for text in evaluations},
         kind=kind,
         limits=sizes,
         static=static,

@@ -193,7 +193,7 @@ def _print_grades(found: CollectionGrading, groupings: Sequence[str]) -> None:
         if len(table.rows) > _MOST_ROWS:
             click.echo(f"{len(table.rows) - _MOST_ROWS} more rows: --json and --report have all\n")
     graded = (*grading.baselines, *grading.evaluations)
-    columns: dict[str, Callable[[EvaluationGrade], str | None]] = {
+    columns: dict[str, Callable[[EvaluationGrade], object]] = {
         "evaluation": lambda one: one.name,
         "grade": lambda one: f"{one.grade.grade:.4f}",
         "error": lambda one: f"{one.grade.error:.4f}" if math.isfinite(one.grade.error) else "",

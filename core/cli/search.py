@@ -101,8 +101,8 @@ def command(game: Game, player: PlayerSpec, position: str | None, moves: str, li
     result = found[-1]
     if as_json:
         iterations = [_as_json(engine, iteration) for iteration in found[: len(found) if stopped else -1]]
-        place = {"game": game.name, "position": game.format_position(engine.position), "unit": unit}
-        print_json({**place, **_as_json(engine, result), "iterations": iterations})
+        head = {"game": game.name, "position": game.format_position(engine.position), "unit": unit}
+        print_json({**head, **_as_json(engine, result), "iterations": iterations})
         return
     state = "stopped" if stopped or result.stopped else "proven" if result.proven else "complete"
     click.echo(

@@ -121,7 +121,7 @@ def play_tournament(
     check_outputs(record, *outputs)
     game_name, players = options.split_game(words)
     if most is not None and game_name is None and len(players) > most:
-        game_name, *players = words
+        game_name, players = words[0], words[1:]
     if most is not None and len(players) != most:
         raise click.UsageError(f"Name {most} players, not {len(players)}.", click.get_current_context())
     limits = None if how["limit"] is None else parse_limits(how["limit"])
