@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import io
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -177,9 +174,7 @@ class _Table:
 
     def _answer(self) -> None:
         engine = self._engine
-        stop = threading.Event()
-        with _stopping(stop):
-            choice = engine.choose(stop=stop)
+        choice = engine.choose(answers_interrupt=True)
         facts = [
             engine.score_text(choice),
             f"depth {choice.depth}" if choice.depth else "",
@@ -289,27 +284,6 @@ class _Table:
 
     def _quit(self, _rest: str) -> None:
         self._open = False
-
-
-@contextmanager
-def _stopping(stop: threading.Event) -> Iterator[None]:
-    """Let the first Ctrl-C set an event; the next one interrupts as usual."""
-    if threading.current_thread() is not threading.main_thread():
-        # Only there signals can be handled.
-        yield
-        return
-    before = signal.getsignal(signal.SIGINT)
-
-    def handle(_number: int, _frame: object) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-
-    signal.signal(signal.SIGINT, handle)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _styled(character: str, empty: str) -> str:

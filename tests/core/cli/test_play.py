@@ -395,11 +395,11 @@ def test_only_commands_that_continue_say_so(terminal: _Terminal, monkeypatch: py
 def test_ctrl_c_makes_glem_move_at_once(terminal: _Terminal, mobility: str, monkeypatch: pytest.MonkeyPatch) -> None:
     choose = Engine.choose
 
-    def interrupted(engine: Engine, *, stop: threading.Event, **others: Any) -> Any:
+    def interrupted(engine: Engine, **others: Any) -> Any:
         timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
         try:
-            return choose(engine, stop=stop, **others)
+            return choose(engine, **others)
         finally:
             timer.join()
 

@@ -130,7 +130,7 @@ def test_one_bad_game_of_a_file_does_not_stop_a_match(
     path.write_text("".join(f'[Event "a"]\n\n{game}\n\n' for game in games))
     length = () if plies is None else ("--opening-plies", str(plies))
     for command in (
-        ("match", "greedy,evaluation=mobility", "random", "--game", "chess", "--openings", path, *length, "--json"),
+        ("match", "chess", "greedy,evaluation=mobility", "random", "--openings", path, *length, "--json"),
         ("generate", "chess", "--player", "random", "--openings", path, "--games", "2", "-o", tmp_path / "games"),
     ):
         with pytest.raises(SystemExit) as ended:

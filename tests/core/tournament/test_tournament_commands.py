@@ -31,10 +31,10 @@ class Run:
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
 
-    def __call__(self, *arguments: str | Path, status: int = 0) -> str:
+    def __call__(self, *arguments: str | Path, status: int = 0, game: str = "othello") -> str:
         words = [str(argument) for argument in arguments]
-        if words[0] in {"match", "tournament"} and "--game" not in words:
-            words.insert(1, "othello")
+        if words[0] in {"match", "tournament"}:
+            words.insert(1, game)
         with pytest.raises(SystemExit) as exit_info:
             main(words)
         printed = self._capsys.readouterr()
@@ -76,9 +76,9 @@ def test_a_tournament_in_json_and_its_transcripts(run: Run, tmp_path: Path) -> N
 @pytest.mark.parametrize(("game", "name"), [("connect_four", "games.txt"), ("othello", "some.games.gz")])
 def test_games_of_any_game_are_read_again_and_are_openings(run: Run, tmp_path: Path, game: str, name: str) -> None:
     record, written = tmp_path / "record.jsonl", tmp_path / name
-    command = ("match", "name=one,kind=random,seed=1", "name=two,kind=random,seed=2", "--workers", "1", "--game", game)
+    command = ("match", "name=one,kind=random,seed=1", "name=two,kind=random,seed=2", "--workers", "1")
     opened = ("--opening-count", "6", "--opening-plies", "4")
-    printed = run(*command, *opened, "-o", record, "--transcripts", written)
+    printed = run(*command, *opened, "-o", record, "--transcripts", written, game=game)
     assert "0 - 1/2 - 1 - 3/2 - 2 points" in printed
     loaded, _, played = read_games(record)
     games = sorted(played, key=lambda one: one.number)
@@ -89,8 +89,8 @@ def test_games_of_any_game_are_read_again_and_are_openings(run: Run, tmp_path: P
         assert found.moves_of(place).tolist() == [move for move in moves if move != loaded.pass_move]
     assert "from 12 games" in run("positions", written, "-o", tmp_path / "positions.parquet")
     again = ("-o", tmp_path / "again.jsonl", "--openings", written, "--json")
-    assert json.loads(run(*command, *again, "--opening-plies", "4"))["games"] == 12
-    assert "the game is over after the opening; take fewer plies" in run(*command, *again, status=2)
+    assert json.loads(run(*command, *again, "--opening-plies", "4", game=game))["games"] == 12
+    assert "the game is over after the opening; take fewer plies" in run(*command, *again, status=2, game=game)
 
 
 def test_what_is_no_whole_game_is_written_as_such(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_near_even_openings_and_a_sequential_test(run: Run, mobility: str, tmp_p
     openings = (
         "--judge",
         f"{mobility},depth=3",
-        "--window",
+        "--even-within",
         "1.5",
         "--opening-plies",
         "10",
@@ -193,7 +193,7 @@ def test_near_even_openings_and_a_sequential_test(run: Run, mobility: str, tmp_p
         (("match", *QUICK, "--judge", "random"), "does not search"),
         (("match", *QUICK, "--opening-plies", "1", "--opening-count", "2"), "found 1 different openings of 1 plies"),
         (("match", *QUICK, "-o", "no-folder/record"), "does not exist"),
-        (("match", *QUICK, "--game", "go"), "no game 'go'"),
+        (("match", "go", *QUICK), "Name 2 players, not 3"),
         (("tournament", "random"), "two players or more"),
     ],
 )
