@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from math import isfinite
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from glem.core.fitting.likelihood import LikelihoodTraining
     from glem.core.game.solver import Solution
     from glem.core.grading.collection import CollectionGrading
+    from glem.core.labelling.by_search import SearchLabelling
     from glem.core.labelling.training_games import Generated
     from glem.core.positions.selection.reading import FileSummary
     from glem.core.positions.selection.selection import SelectionRule
@@ -56,6 +58,7 @@ __all__ = [
     "read_positions",
     "register",
     "search",
+    "search_labelling",
     "solve",
     "tournament",
     "train_test_split",
@@ -616,8 +619,51 @@ def discover(
     return DiscoveryResult(place, report, evaluations)
 
 
+def search_labelling(
+    by: str = "default,depth=6",
+    *,
+    even_within: float | None = None,
+    sample_depth: int | None = None,
+    **more: Any,
+) -> SearchLabelling:
+    """Describe how positions are labelled by search and solver.
+
+    Parameters
+    ----------
+    by
+        Who labels: an evaluation file or ``default``, with ``depth=`` or ``nodes=``, and ``solve=`` moves before the
+        end.
+    even_within
+        Greatest static score of near-even positions; None for 1/16 of the greatest score, or a quarter win.
+    sample_depth
+        Depth of the searches that positions are drawn from; None for that of the labelling ones.
+    more
+        Other fields of :class:`~glem.core.labelling.by_search.SearchLabelling`: ``sampled``, ``even``, ``successors``
+        and so on.
+
+    Raises
+    ------
+    BadInputError
+        The text describes no player that labels, or a number makes no sense.
+    """
+    from glem.core.labelling.by_search import SearchLabelling
+    from glem.core.players.spec import parse_player
+    from glem.core.search.results import Limits
+
+    if even_within is not None and not isfinite(even_within):
+        raise BadInputError(f"the greatest score of near-even positions must be finite, got {even_within}")
+    sampling = None if sample_depth is None else Limits(depth=sample_depth)
+    return SearchLabelling(parse_player(by), window=even_within, sampling=sampling, **more)
+
+
 def label(
-    positions: Positions, by: str = "default,depth=6", *, successors: bool = False, seed: int = 0, workers: int = 1
+    positions: Positions,
+    by: str | SearchLabelling = "default,depth=6",
+    *,
+    successors: bool = False,
+    seed: int = 0,
+    workers: int = 1,
+    progress: Progress = SILENT,
 ) -> Positions:
     """Label positions by search and solver, as ``glem label`` does.
 
@@ -626,27 +672,29 @@ def label(
     positions
         Positions that are not over; equal ones are labelled once.
     by
-        Who labels: an evaluation file or ``default``, with ``depth=`` or ``nodes=``, and ``solve=`` moves before the
-        end.
+        Who labels, as for :func:`search_labelling`, or what that function gives, in which case the next two do not
+        count.
     successors
         Add the successor by the principal variation, with the negated label.
     seed
         Of what is drawn.
     workers
         Processes.
+    progress
+        Display.
 
     Raises
     ------
     BadInputError
         The text describes no player that labels.
     """
-    from glem.core.labelling.by_search import SearchLabelling, label_by_search
-    from glem.core.players.spec import parse_player
+    from glem.core.labelling.by_search import label_by_search
     from glem.core.tasks.chunked_work import Workers
 
-    settings = SearchLabelling(parse_player(by), successors=successors, seed=seed)
+    settings = search_labelling(by, successors=successors, seed=seed) if isinstance(by, str) else by
     with TemporaryDirectory() as work:
-        parts = label_by_search(positions.merge_duplicates(), settings, Path(work), workers=Workers(workers=workers))
+        chosen, where = positions.merge_duplicates(), Workers(workers)
+        parts = label_by_search(chosen, settings, Path(work), workers=where, progress=progress)
         empty = Positions.empty(positions.game, label_kind="search")
         return Positions.concatenate([*parts, empty], renumber=False)
 

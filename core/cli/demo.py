@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,10 +11,13 @@ from glem.core.cli import options
 from glem.core.cli.discover import show_discovery
 from glem.core.cli.display import display_progress
 
+if TYPE_CHECKING:
+    from glem.core.features.learning import Learning
+
 __all__ = ["command"]
 
 
-def _chosen_learning(name: str | None) -> Any:
+def _chosen_learning(name: str | None) -> Learning:
     """Find the named game's learning, or that of the first installed game that brings a sample, or of the first."""
     from glem.core.errors import BadInputError
     from glem.core.features.learning import learning_names, load_learning
@@ -25,11 +28,8 @@ def _chosen_learning(name: str | None) -> Any:
     names = [game for game in learning_names() if game in game_names()]
     if not names:
         raise BadInputError("no games that learn are installed; install glem anew, or a package that brings one")
-    for candidate in names:
-        learning = load_learning(candidate)
-        if learning.sample is not None:
-            return learning
-    return load_learning(names[0])
+    with_samples = (learning for learning in map(load_learning, names) if learning.sample is not None)
+    return next(with_samples, None) or load_learning(names[0])
 
 
 @options.command("demo", "demo", "demo GAME -o demo")
@@ -63,6 +63,16 @@ def command(game_name: str | None, output: str, seed: int, jobs: int, as_json: b
         if not as_json:
             click.echo(f"No sample of positions comes with {learning.game.title}: it plays some thousand games now.")
         sample = sample_positions(learning.game, seed=seed, progress=progress)
-    few = {"sample": 60_000, "maximum_size": 3, "keep": 1_500, "iterations": 25, "l2": 4.0}
-    found = discover(sample, output, **few, seed=seed, jobs=jobs, progress=progress)
+    found = discover(
+        sample,
+        output,
+        sample=60_000,
+        maximum_size=3,
+        keep=1_500,
+        iterations=25,
+        l2=4.0,
+        seed=seed,
+        jobs=jobs,
+        progress=progress,
+    )
     show_discovery(found, time.monotonic() - started, as_json=as_json)

@@ -120,10 +120,9 @@ def command(
             selection = attrs.evolve(selection, players=names)
         records = _records(game, files)
         parts = label_records(game, records, label=label, selection=selection, seed=seed, jobs=jobs, counts=counts)
-    if held_out is None:
-        divided = ((part,) for part in parts)
-    else:
-        divided = (part.split_by_game(held_out, seed) for part in parts)
+    divided: Iterator[tuple[PositionSet, ...]] = (
+        (part,) if held_out is None else part.split_by_game(held_out, seed) for part in parts
+    )
     written = _write(game, divided, targets, label, unseen=unseen, merge=merge, spread=spread, counts=counts)
     _report(counts, written, as_json=as_json)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,6 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.options.making import F, group, option
-from glem.core.errors import BadInputError
 
 if TYPE_CHECKING:
     from glem.core.labelling.by_search import SearchLabelling
@@ -18,15 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["labelling"]
 
 
-def _labelling(by: str, even_within: float | None, sample_depth: int | None, **more: Any) -> SearchLabelling:
-    from glem.core.labelling.by_search import SearchLabelling
-    from glem.core.players.spec import parse_player
-    from glem.core.search.results import Limits
+def _labelling(**values: Any) -> SearchLabelling:
+    from glem.functions import search_labelling
 
-    if even_within is not None and not math.isfinite(even_within):
-        raise BadInputError(f"--even-within must be a finite score, got {even_within}")
-    sampling = None if sample_depth is None else Limits(depth=sample_depth)
-    return SearchLabelling(parse_player(by), window=even_within, sampling=sampling, **more)
+    return search_labelling(**values)
 
 
 def labelling(*settings: Callable[[Any], Any]) -> Callable[[F], F]:
