@@ -17,9 +17,10 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation import named
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
-from glem.core.features.learning import load_learning
+from glem.core.features.learning import Learning, load_learning
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
+from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, add_plugin
 from glem.core.positions.files import read_positions, write_positions
 from glem.core.positions.positions import PositionSet as Positions
 from glem.core.tasks.progress import SILENT, Progress
@@ -30,10 +31,13 @@ if TYPE_CHECKING:
     from glem.core.game.solver import Solution
     from glem.core.grading.collection import CollectionGrading
     from glem.core.labelling.by_search import SearchLabelling
+    from glem.core.labelling.training_games import Generated
     from glem.core.positions.selection.reading import FileSummary
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.report.data import DiscoveryReport
     from glem.core.search.results import SearchResult
+    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tournament.sprt import Sprt
     from glem.core.tournament.tournament import TournamentResult
 
 __all__ = [
@@ -41,6 +45,7 @@ __all__ = [
     "Positions",
     "discover",
     "fit",
+    "generate",
     "grade",
     "label",
     "load_evaluation",
@@ -51,9 +56,11 @@ __all__ = [
     "positions_of_games",
     "read_games",
     "read_positions",
+    "register",
     "search",
     "search_labelling",
     "solve",
+    "tournament",
     "train_test_split",
     "tune",
     "write_positions",
@@ -77,6 +84,21 @@ def position_of(game: Game, position: Any = None) -> Any:
 
 
 # -------------------------------------------------------------------------------------------------- loading
+
+
+def register(game: Game, learning: Learning | None = None) -> None:
+    """Let this process know a game of your own, as if a package had installed it; call it again after a change.
+
+    Worker processes do not know it: for them, and for the commands, write a package (``glem new-game``).
+
+    Raises
+    ------
+    PluginError
+        A game of that name is installed.
+    """
+    add_plugin(GAMES_GROUP, game.name, game)
+    if learning is not None:
+        add_plugin(LEARNING_GROUP, game.name, learning)
 
 
 def load_evaluation(
@@ -677,6 +699,68 @@ def label(
         return Positions.concatenate([*parts, empty], renumber=False)
 
 
+def generate(
+    game: Game | str,
+    folder: Path_,
+    *,
+    games: int | None = None,
+    positions: int | None = None,
+    players: str | Sequence[str] = "default",
+    openings: str = "random:8",
+    exploration: float = 0.0,
+    seed: int = 0,
+    games_per_file: int = 200,
+    format: str = "games",  # noqa: A002 # the word of the command line
+    workers: int = 1,
+) -> Generated:
+    """Let players play among themselves, as material to learn from, as ``glem generate`` does.
+
+    Parameters
+    ----------
+    game
+        The game or its name.
+    folder
+        Where the files of games go; the same call continues there after a kill.
+    games, positions
+        Exactly one of them: the number of games, or the least number of positions.
+    players
+        One player who plays both sides, or two; ``depth=4`` where a player names no limit.
+    openings
+        ``random:PLIES``, ``random:LEAST-MOST``, ``all:PLIES``, or a file of openings.
+    exploration
+        Chance of a random move where the player does not know the exact value.
+    seed
+        Of openings and random moves.
+    games_per_file
+        Games of one file, which is also one task.
+    format
+        Name of the record format: ``games``, ``pgn`` and so on.
+    workers
+        Processes; they change no result.
+
+    Raises
+    ------
+    BadInputError
+        A bad number, a text that describes no player or opening, or a folder with other games.
+    """
+    from glem.core.labelling.training_games import GenerationSettings
+    from glem.core.labelling.training_games import generate as play
+    from glem.core.players.spec import parse_player
+    from glem.core.search.results import Limits
+    from glem.core.tournament.opening_choice import OpeningPlan
+
+    texts = [players] if isinstance(players, str) else players
+    settings = GenerationSettings(
+        players=tuple(parse_player(text, limits=Limits(depth=4)) for text in texts),
+        openings=OpeningPlan.parse(openings),
+        exploration=exploration,
+        seed=seed,
+        games_per_file=games_per_file,
+        format=format,
+    )
+    return play(_game(game), Path(folder), settings, games=games, positions=positions, workers=workers)
+
+
 # -------------------------------------------------------------------------------------------------- judging
 
 
@@ -718,9 +802,8 @@ def grade(
         No such files or evaluations, or nothing to grade.
     """
     from glem.core.grading.collection import grade_collection
-    from glem.core.grading.grading import GradingSettings
-    from glem.core.grading.scorers.scorers import StaticScorer
-    from glem.core.grading.scorers.sources import source_of
+    from glem.core.grading.correctness import GradingSettings
+    from glem.core.grading.scorers.scorers import StaticScorer, scorer_of
     from glem.core.positions.selection.selection import SelectionRule
 
     owner = _game(game)
@@ -728,7 +811,7 @@ def grade(
         owner,
         _paths(files),
         [
-            source_of(owner, one, jobs=jobs)
+            scorer_of(owner, one, jobs=jobs)
             if isinstance(one, str)
             else StaticScorer(f"evaluation {number}", one, jobs=jobs)
             for number, one in enumerate(evaluations, 1)
@@ -850,12 +933,123 @@ def match(
     BadInputError
         A text describes no player, or both have one name.
     """
-    from glem.core.players.spec import parse_player
-    from glem.core.tournament.opening_choice import choose_openings
-    from glem.core.tournament.tournament import Tournament, run_tournament
+    from glem.core.tasks.chunked_work import Workers
+
+    return tournament(
+        game,
+        (first, second),
+        limit=limit,
+        opening_count=openings,
+        opening_plies=opening_plies,
+        seed=seed,
+        workers=Workers(workers),
+    )
+
+
+def tournament(
+    game: Game | str,
+    players: Sequence[str],
+    *,
+    limit: str | None = None,
+    openings: Path_ | None = None,
+    opening_format: str | None = None,
+    opening_plies: int | None = None,
+    opening_count: int | None = None,
+    judge: str | None = None,
+    even_within: float = 0.4,
+    save_openings: Path_ | None = None,
+    adjudicate: int = 0,
+    forfeit: bool = False,
+    sprt: Sprt | None = None,
+    record: Path_ | None = None,
+    transcripts: Path_ | None = None,
+    seed: int = 0,
+    workers: Workers | None = None,
+    progress: Progress = SILENT,
+    tell: Callable[[str], None] | None = None,
+) -> TournamentResult:
+    """Play every player against every other one, from every opening twice, as ``glem tournament`` does.
+
+    Parameters
+    ----------
+    game
+        The game or its name.
+    players
+        Texts as those of :func:`match`.
+    limit
+        Limit of searching players that name none: ``depth=6``, ``nodes=9999``, ``seconds=1``.
+    openings, opening_format
+        File of games or positions, and its format if that does not show; None for random openings.
+    opening_plies, opening_count
+        Length and number of openings; None for 8 and 100 random ones, and for what the file has.
+    judge, even_within
+        Take only random openings that are near-even for this player: up to this value.
+    save_openings
+        File to write the openings to.
+    adjudicate
+        Moves left from which on a solver ends games; 0 for never.
+    forfeit
+        A player whose clock runs out loses; else overruns are counted.
+    sprt
+        Ends a tournament of two players when it decides.
+    record
+        File of the games; the same call continues there.
+    transcripts
+        File to write the games of the record to; its name tells the format.
+    seed
+        Draws the openings.
+    workers
+        Where games are played; without time limits they change no result.
+    progress
+        Display.
+    tell
+        Called with one sentence where bad openings of a file were left out; None raises instead.
+
+    Raises
+    ------
+    BadInputError
+        A text describes no player, two have one name, no such openings, or a file that cannot be written.
+    """
+    from glem.core.players.spec import parse_limits, parse_player
+    from glem.core.positions.writing import check_format_holds, format_to_write, write_games
+    from glem.core.tournament import tournament as whole
+    from glem.core.tournament.games import Adjudication
+    from glem.core.tournament.opening_choice import OpeningJudge, choose_openings
+    from glem.core.tournament.openings import read_openings, write_openings
+    from glem.core.tournament.transcripts import records_of_games, records_of_openings
 
     owner = _game(game)
-    limits = None if limit is None else parse_player(f"default,{limit}").limits
-    players = tuple(parse_player(text, limits=limits).resolved(owner) for text in (first, second))
-    chosen = choose_openings(owner, plies=opening_plies, count=openings, seed=seed, workers=workers)
-    return run_tournament(Tournament(owner, players, tuple(chosen)), workers=workers)
+    limits = None if limit is None else parse_limits(limit)
+    specs = tuple(parse_player(text, limits=limits).resolved(owner) for text in players)
+    if transcripts is not None:
+        if record is None:
+            raise BadInputError("transcripts are written from the record; name one with -o")
+        format_to_write(owner, transcripts)
+    if openings is None:
+        chosen = choose_openings(
+            owner,
+            plies=8 if opening_plies is None else opening_plies,
+            count=100 if opening_count is None else opening_count,
+            judge=None if judge is None else OpeningJudge(parse_player(judge, limits=limits), even_within),
+            seed=seed,
+            record=None if record is None or judge is None else f"{os.fspath(record)}.openings",
+            workers=workers,
+            progress=progress,
+        )
+    elif judge is not None:
+        raise BadInputError("--judge chooses among random openings, --openings reads a file; give one of them")
+    else:
+        chosen = read_openings(
+            owner, openings, format=opening_format, plies=opening_plies, count=opening_count, seed=seed, tell=tell
+        )
+    if transcripts is not None:
+        check_format_holds(owner, transcripts, records_of_openings(owner, chosen))
+    if save_openings is not None:
+        write_openings(owner, chosen, save_openings)
+    adjudication = Adjudication(solve_from=adjudicate, time_forfeit=forfeit)
+    planned = whole.Tournament(owner, specs, tuple(chosen), adjudication, sprt)
+    result = whole.run_tournament(planned, record, workers=workers, progress=progress)
+    if transcripts is not None and record is not None:
+        games = sorted(whole.read_games(record)[2], key=lambda played: played.number)
+        write_games(owner, transcripts, records_of_games(owner, games))
+    return result

@@ -7,7 +7,7 @@ import json
 import logging
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -15,7 +15,16 @@ import click
 from glem.core.cli.printable import printable, raw
 from glem.core.tasks.progress import SILENT, Progress, Task, line_progress
 
-__all__ = ["add_verbosity", "display_progress", "is_quiet", "old_quiet", "print_json", "print_table", "tell"]
+__all__ = [
+    "add_verbosity",
+    "display_progress",
+    "is_quiet",
+    "old_quiet",
+    "print_json",
+    "print_records",
+    "print_table",
+    "tell",
+]
 
 _SCHEMA_VERSION = 1
 _QUIET, _VERBOSE = f"{__name__}.quiet", f"{__name__}.verbose"
@@ -182,3 +191,8 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
     # A pipe has no width of its own: wide enough that no cell is cut.
     console = Console(file=raw(sys.stdout), width=None if sys.stdout.isatty() else 200)
     console.print(table)
+
+
+def print_records(title: str, records: Iterable[Any], columns: Mapping[str, Callable[[Any], object]]) -> None:
+    """Print a table of objects, a row each; a column's function words its cell, None leaves it empty."""
+    print_table(title, tuple(columns), [[str(word(record) or "") for word in columns.values()] for record in records])

@@ -85,7 +85,7 @@ def command(
     from glem.core.labelling.training_games import GenerationSettings, generate
     from glem.core.players.spec import parse_player
     from glem.core.search.results import Limits
-    from glem.core.tournament.opening_plans import OpeningPlan
+    from glem.core.tournament.opening_choice import OpeningPlan
 
     found = generate(
         load_game(game_name),

@@ -31,7 +31,7 @@ from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import run_folder
 from glem.core.tasks.tasks import run_tasks
 from glem.core.tournament.games import GameTask, play_game
-from glem.core.tournament.opening_plans import OpeningPlan, random_opening
+from glem.core.tournament.opening_choice import OpeningPlan, random_opening
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.transcripts import records_of_games, records_of_openings
 

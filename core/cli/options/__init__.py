@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from glem.core.tasks.chunked_work import Workers
 
 __all__ = [
-    "Command", "GameFiles", "Range", "Ranges", "argument", "as_json", "command", "configurations",
+    "LIMITS", "Command", "GameFiles", "Range", "Ranges", "argument", "as_json", "command", "configurations",
     "evaluation_output", "even_within", "file_format", "files", "group", "held_out", "iterations", "jobs", "l2",
     "limits", "linear", "opened_workers", "option", "output", "patterns", "per_game", "plies", "quiet_positions",
     "seed", "selection", "skip_bad", "smoothing", "split_game", "workers",
@@ -284,7 +284,7 @@ def even_within(text: str, default: float | None = None) -> Callable[[F], F]:
 
 # ------------------------------------------------------------------------------------------------- searches
 
-_LIMITS = {
+LIMITS = {
     "depth": option("--depth", type=click.IntRange(1), help="Search this many plies deep at most."),
     "nodes": option("--nodes", type=click.IntRange(1), help="Visit this many positions at most."),
     "seconds": option("--seconds", type=click.FloatRange(0, min_open=True), help="Search this many seconds at most."),
@@ -299,7 +299,7 @@ def limits(*kinds: str) -> Callable[[F], F]:
 
         return Limits(**values)
 
-    return group("limits", make, *(_LIMITS[kind] for kind in kinds))
+    return group("limits", make, *(LIMITS[kind] for kind in kinds))
 
 
 # ---------------------------------------------------------------------------------------- where tasks run

@@ -9,11 +9,12 @@ from glem.games.chess.rules.attacks import pawn_attacks
 from glem.games.chess.rules.generation import MOST_CLOCK, count_moves, count_moves_on_board, en_passant_pawns, in_check
 from glem.games.chess.rules.position import (
     Position,
-    byte_swap,
+    kind_at,
     occupied_squares,
     own_squares,
     piece_key,
-    position_key,
+    turned_over,
+    with_key,
 )
 from glem.games.chess.rules.tables import CASTLING_KEYS, EN_PASSANT_KEYS, TURN_KEY, table_word
 
@@ -22,18 +23,6 @@ __all__ = ["final_score", "hash_key", "insufficient_material", "is_over", "play"
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _DARK = np.uint64(0xAA55AA55AA55AA55)
-
-
-@inlined
-def _kind(position: Position, square: np.uint64) -> np.uint64:
-    """Kind of the piece on a square, 0 for a pawn to 5 for a king; 0 for an empty one too."""
-    return (
-        ((position.knights >> square) & _ONE)
-        + (((position.bishops >> square) & _ONE) << _ONE)
-        + ((position.rooks >> square) & _ONE) * np.uint64(3)
-        + (((position.queens >> square) & _ONE) << np.uint64(2))
-        + ((position.kings >> square) & _ONE) * np.uint64(5)
-    )
 
 
 @inlined
@@ -125,7 +114,7 @@ def play(position: Position, move: int) -> Position:
     stay = ~(origin_bit | captured)
     captures = occupied_squares(position) & target_bit != _ZERO
 
-    kind = _kind(position, origin)
+    kind = kind_at(position, origin)
     pawns = _moved(position.pawns, stay, origin, target)
     knights = _moved(position.knights, stay, origin, target)
     bishops = _moved(position.bishops, stay, origin, target)
@@ -147,7 +136,7 @@ def play(position: Position, move: int) -> Position:
     white = (position.white & stay) | (target_bit if black == _ZERO else _ZERO)
     key ^= piece_key(kind, black, origin) ^ piece_key(arrived, black, target)
     if captures:
-        key ^= piece_key(_kind(position, target), _ONE - black, target)
+        key ^= piece_key(kind_at(position, target), _ONE - black, target)
 
     castling = position.castling & stay
     if moves_king:
@@ -207,36 +196,7 @@ def insufficient_material(position: Position) -> bool:
 
 def transform(position: Position, symmetry: int) -> Position:
     """Return the position itself under symmetry 0; under 1 that with ranks mirrored and colours exchanged."""
-    if symmetry == 0:
-        return position
-    mirrored = Position(
-        byte_swap(position.pawns),
-        byte_swap(position.knights),
-        byte_swap(position.bishops),
-        byte_swap(position.rooks),
-        byte_swap(position.queens),
-        byte_swap(position.kings),
-        byte_swap(occupied_squares(position) & ~position.white),
-        byte_swap(position.castling),
-        _ZERO,
-        np.uint8(position.en_passant ^ np.uint8(56)) if position.en_passant != np.uint8(0) else np.uint8(0),
-        np.uint8(np.uint8(1) - position.turn),
-        position.clock,
-    )
-    return Position(
-        mirrored.pawns,
-        mirrored.knights,
-        mirrored.bishops,
-        mirrored.rooks,
-        mirrored.queens,
-        mirrored.kings,
-        mirrored.white,
-        mirrored.castling,
-        position_key(mirrored),
-        mirrored.en_passant,
-        mirrored.turn,
-        mirrored.clock,
-    )
+    return with_key(turned_over(position)) if symmetry else position
 
 
 def transform_move(move: int, symmetry: int) -> int:

@@ -11,6 +11,7 @@ from glem.core.cli import main
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 from glem.core.search.solve_many import SolverSpec, solve_positions
+from glem.core.tasks.chunked_work import Workers
 from tests.core.game.countdown_game import COUNTDOWN
 from tests.oracles.othello_rules import board_of, legal_moves, play
 
@@ -146,7 +147,7 @@ def test_workers_do_not_matter(othello: Game):
             positions.append(othello.parse_position(f"{text} X"))
     spec = SolverSpec("othello", table_mb=1)
     alone = dict(solve_positions(spec, positions))
-    together = dict(solve_positions(spec, reversed(positions), workers=2))
+    together = dict(solve_positions(spec, reversed(positions), workers=Workers(2)))
     for place, (solution,) in alone.items():
         (other,) = together[len(positions) - 1 - place]
         assert (solution.score, solution.nodes, solution.variation) == (other.score, other.nodes, other.variation)

@@ -23,7 +23,7 @@ from glem.core.players.spec import parse_player
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.reading import read_records
 from glem.core.tournament.games import GameTask, play_game
-from glem.core.tournament.opening_plans import OpeningPlan, all_openings, random_opening
+from glem.core.tournament.opening_choice import OpeningPlan, all_openings, random_opening
 from glem.core.tournament.openings import Opening, canonical_position
 from glem.core.tournament.transcripts import records_of_games
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
@@ -142,6 +142,7 @@ def test_exploration_makes_random_moves(othello: Game) -> None:
     assert moves[4] not in moves[:4]
 
 
+@pytest.mark.repeats  # missing files are played again above
 def test_a_killed_generation_continues(othello: Game, tmp_path: Path) -> None:
     expected = generate(othello, tmp_path / "whole", attrs.evolve(RANDOM, games_per_file=40), games=1200)
     folder = tmp_path / "killed"

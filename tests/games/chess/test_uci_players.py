@@ -23,8 +23,8 @@ from glem.core.errors import BadInputError, GlemError
 from glem.core.evaluation.result_distribution import result_distribution
 from glem.core.game.game import Game, load_game
 from glem.core.game.protocols import PlayerFailureError
-from glem.core.grading.scorers.external_scorer import ExternalScorer, value_and_drawishness
 from glem.core.grading.scorers.scorers import scorer_of
+from glem.core.grading.scorers.searching import ExternalScorer, value_and_drawishness
 from glem.core.players.making import make_player
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.positions.selection.selected import SelectedPositions
