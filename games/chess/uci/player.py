@@ -15,7 +15,7 @@ from glem.core.errors import BadInputError
 from glem.core.game.protocols import ExternalScore, PlayerFailureError
 from glem.core.players.player import MoveChoice
 from glem.core.players.spec import split_program
-from glem.games.chess.board_moves import move_number
+from glem.games.chess.boards import move_number
 from glem.games.chess.rules.position import Position
 from glem.games.chess.uci.external_engine import (
     EngineAnswer,

@@ -31,8 +31,7 @@ from glem.core.positions.selection.selected import SelectedPositions
 from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.tournament import Tournament, read_games, run_tournament
-from glem.games.chess.board_moves import move_number, numbered_move
-from glem.games.chess.boards import from_board
+from glem.games.chess.boards import from_board, move_number, numbered_move
 from glem.games.chess.notation import parse_move
 from glem.games.chess.rules.position import INITIAL_POSITION
 from glem.games.chess.uci.external_engine import UciEngine
