@@ -19,6 +19,7 @@ from glem.games.chess.rules.position import (
     kind_at,
     occupied_squares,
     own_squares,
+    parts_of,
     piece_key,
     turned_over,
     with_key,
@@ -95,10 +96,7 @@ def _new_en_passant(
 
 def play(position: Position, move: int) -> Position:
     """Position after a legal move."""
-    word = np.uint64(move)
-    origin = word & np.uint64(63)
-    target = (word >> np.uint64(6)) & np.uint64(63)
-    promotion = word >> np.uint64(12)
+    origin, target, promotion = parts_of(np.int64(move))
     origin_bit = _ONE << origin
     target_bit = _ONE << target
     own = own_squares(position)
