@@ -27,7 +27,7 @@ from glem.core.features.learning import Learning, load_learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.game.families import check_named_by_file
 from glem.core.patterns.patterns import PatternSet
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import html_table
 
@@ -331,7 +331,7 @@ class LinearEvaluation:
             float32 [N], in units of :attr:`unit`, from the side to move. Under the identity link nothing keeps them
             within the game's scores. Of one position a single number.
         """
-        if isinstance(positions, PositionSet):
+        if isinstance(positions, Positions):
             positions = positions.positions
         if np.ndim(positions[0]) == 0:
             columns = self.learning.game.empty_columns(1)

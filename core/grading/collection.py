@@ -40,15 +40,8 @@ from glem.core.grading.grading import (
 from glem.core.grading.groupings import game_groupings, margin_grouping, rating_groupings, result_grouping
 from glem.core.grading.scorers.scorer_tables import ScorerTable
 from glem.core.grading.scorers.scorers import Scorer
-from glem.core.positions.selection.game_keys import game_keys_of
-from glem.core.positions.selection.reading import (
-    FileSummary,
-    SelectedPart,
-    read_selected,
-    reading_remarks,
-    why_nothing_is_left,
-)
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.positions import Positions
+from glem.core.positions.selection.reading import FileSummary, read_selected, reading_remarks, why_nothing_is_left
 from glem.core.positions.selection.selection import PAPER_RULE, SelectionCounts, SelectionRule
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
@@ -160,30 +153,29 @@ class _Columns:
         self._parts: dict[str, list[Prediction]] = {scorer.name: [] for scorer in scorers}
         self._group_names: dict[str, tuple[str, ...]] = {}
 
-    def add(self, part: SelectedPart, first_game: int) -> None:
-        if len(part.selected) == 0:
+    def add(self, part: Positions, first_game: int) -> None:
+        if len(part) == 0:
             return
-        selected = part.selected
         kept: dict[str, NDArray[Any]] = {
             "label": part.label,
-            "length": part.length,
-            "rating": part.rating_difference,
-            "ply": selected.ply,
-            "game": first_game + selected.game_number,
-            "side": selected.side,
-            **self._groups(selected.positions),
+            "length": part.extra["length"],
+            "rating": part.extra["rating_difference"],
+            "ply": part.ply,
+            "game": first_game + part.record,
+            "side": part.side,
+            **self._groups(part.positions),
         }
         if self._is_featured:
             assert self._learning is not None
-            kept["features"] = drawishness_values(self._learning, selected.positions)
-            kept["game key"] = game_keys_of(self._game, part)
+            kept["features"] = drawishness_values(self._learning, part.positions)
+            kept["game key"] = part.game_key
         for name, column in kept.items():
             self._columns.setdefault(name, []).append(column)
         if self._keeps_positions:
-            self._positions.append(selected.positions)
+            self._positions.append(part.positions)
         for scorer in self._scorers:
             if not scorer.is_search:
-                self._parts[scorer.name].append(scorer.predict(selected))
+                self._parts[scorer.name].append(scorer.predict(part))
 
     def _groups(self, positions: Any) -> dict[str, NDArray[Any]]:
         """Group positions by what the game gives to learning."""
@@ -240,10 +232,11 @@ class _Columns:
             found[scorer.name] = scorer.complete(prediction) if isinstance(scorer, CollectingScorer) else prediction
         return found
 
-    def _searched(self) -> SelectedPositions:
+    def _searched(self) -> Positions:
         columns = (np.concatenate(parts) for parts in zip(*self._positions, strict=True))
         positions = self._game.position_type(*columns)
-        return SelectedPositions(positions, self._column("ply"), self._column("game"), self._column("side"))
+        label, record, ply = (self._column(name) for name in ("label", "game", "ply"))
+        return Positions(self._game, positions, label, record=record, ply=ply, extra={"side": self._column("side")})
 
 
 def _joined(parts: Sequence[Prediction]) -> Prediction:
@@ -266,7 +259,7 @@ def grade_collection(
     tuning_rule: SelectionRule | None = None,
     skip_bad: bool = False,
     jobs: int = 1,
-    observe: Callable[[SelectedPart], None] | None = None,
+    observe: Callable[[Positions], None] | None = None,
     progress: Progress = SILENT,
 ) -> CollectionGrading:
     """Grade evaluations on the games of some files.
@@ -387,7 +380,7 @@ class _Reader:
         rule: SelectionRule,
         *,
         is_featured: bool,
-        observe: Callable[[SelectedPart], None] | None = None,
+        observe: Callable[[Positions], None] | None = None,
     ) -> tuple[_Columns, list[FileSummary], SelectionCounts]:
         for scorer in scorers:
             if isinstance(scorer, CollectingScorer):
@@ -396,13 +389,13 @@ class _Reader:
         summaries: list[FileSummary] = []
         games = 0
 
-        def opened(file: str | os.PathLike[str]) -> Callable[[], Iterator[SelectedPart | FileSummary]]:
+        def opened(file: str | os.PathLike[str]) -> Callable[[], Iterator[Positions | FileSummary]]:
             return lambda: read_selected(self.game, file, rule, skip_bad=self.skip_bad, name=self.names[file])
 
         with self.progress("Reading", len(files)) as bar:
             bar.note(Path(files[0]).name if files else "")
             for part in read_ahead([opened(file) for file in files], threads=self.threads):
-                if isinstance(part, SelectedPart):
+                if isinstance(part, Positions):
                     if observe is not None:
                         observe(part)
                     columns.add(part, games)

@@ -32,8 +32,7 @@ from glem.core.grading.correctness import LEAST_CORRECTNESS, grade_of
 from glem.core.grading.grading import Prediction
 from glem.core.grading.scale import fit_scale
 from glem.core.grading.scorers.scorers import StaticScorer
-from glem.core.positions.selection.game_keys import keys_digest
-from glem.core.positions.selection.selected import GamePositions, SelectedPositions
+from glem.core.positions.positions import Positions, keys_digest
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -51,8 +50,8 @@ Floats = NDArray[np.float64]
 
 
 def deciding_games(
-    parts: Iterable[GamePositions], *, tuned: NDArray[np.uint64] | None = None, leave_out: bool = False
-) -> tuple[GamePositions, int]:
+    parts: Iterable[Positions], *, tuned: NDArray[np.uint64] | None = None, leave_out: bool = False
+) -> tuple[Positions, int]:
     """Put the positions of the games that decide together; the second part is the number of games left out.
 
     Parameters
@@ -72,11 +71,11 @@ def deciding_games(
     found = [part for part in parts if len(part)]
     if not found:
         raise BadInputError("no position is left to decide by: no finished games, or too short for the selection")
-    games = GamePositions.joined(found)
+    games = Positions.concatenate(found, renumber=False)
     if tuned is None:
         return games, 0
     known = np.isin(games.game_key, tuned)
-    number = len(np.unique(games.game[known]))
+    number = len(np.unique(games.record[known]))
     if number and not leave_out:
         raise BadInputError(
             f"{number:,} of the {games.game_count:,} games that decide are tuning games as well; take other "
@@ -220,13 +219,12 @@ class _Graded:
     def __init__(self, name: str, evaluation: Evaluation, trials: _Trials) -> None:
         self.name, self.evaluation = name, evaluation
         games, rule = trials.games, trials.rule
-        selected = SelectedPositions.from_positions(games.positions)
-        prediction: Prediction = StaticScorer(name, evaluation, jobs=trials.jobs).predict(selected)
-        fit = fit_scale(prediction.value, games.result, drawishness=prediction.drawishness, game=games.game)
+        prediction: Prediction = StaticScorer(name, evaluation, jobs=trials.jobs).predict(games)
+        fit = fit_scale(prediction.value, games.result, drawishness=prediction.drawishness, game=games.record)
         self.scale, self.drawishness = fit.scale, fit.drawishness
         alpha = prediction.drawishness if fit.drawishness is None else fit.drawishness
         self.logs = log_correctness(prediction.value, games.result, fit.scale, alpha)
-        self.grade = grade_of(self.logs, games.game, floor=rule.floor, confidence=1 - rule.level).grade
+        self.grade = grade_of(self.logs, games.record, floor=rule.floor, confidence=1 - rule.level).grade
 
 
 @define(eq=False)
@@ -259,7 +257,7 @@ class LearningRun:
 def learn(
     baseline: Evaluation,
     candidates: Iterable[Candidate],
-    games: GamePositions,
+    games: Positions,
     *,
     name: str = "baseline",
     rule: LearningRule | None = None,
@@ -337,7 +335,7 @@ def learn(
 class _Trials:
     """What decides, and how."""
 
-    games: GamePositions
+    games: Positions
     rule: LearningRule
     jobs: int
     log: Path | None
@@ -349,7 +347,7 @@ class _Trials:
         found = compare(
             graded.logs,
             best.logs,
-            self.games.game,
+            self.games.record,
             names=(candidate.name, best.name),
             floor=self.rule.floor,
             confidence=1 - self.rule.level,

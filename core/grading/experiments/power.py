@@ -25,10 +25,10 @@ from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.grading.comparison import Comparison, compare
 from glem.core.grading.correctness import Grade, grade_of
 from glem.core.grading.experiments.lines import LineFit, fit_line
-from glem.core.grading.experiments.sampled_positions import SampledPositions
 from glem.core.grading.grading import GradingSettings, Prediction
 from glem.core.grading.scale import ScaleFit, fit_scale
 from glem.core.grading.scorers.scorers import Scorer
+from glem.core.positions.positions import Positions
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -130,12 +130,13 @@ def check_limits(kind: str, limits: Sequence[float]) -> None:
 
 
 def measure_power(
-    sampled: SampledPositions,
+    sampled: Positions,
     evaluations: Mapping[str, Callable[[float | None], Scorer]],
     *,
     kind: str = "nodes",
     limits: Sequence[float],
     static: bool = True,
+    games: int = 0,
     settings: GradingSettings | None = None,
     journal: str | os.PathLike[str] | None = None,
     progress: Progress = SILENT,
@@ -155,6 +156,8 @@ def measure_power(
         Rising.
     static
         Also grade each evaluation as it is, where that is possible.
+    games
+        Games of the collection that the positions are from, for people.
     settings
         How grades are taken.
     journal
@@ -182,7 +185,7 @@ def measure_power(
     kept = nullcontext(None) if journal is None else Journal(journal, "power experiment", described)
     with kept as file, progress("Searching", len(asked)) as bar:
         if file is not None:
-            values.update(file.records(lambda found: _kept(found, len(sampled.result))))
+            values.update(file.records(lambda found: _kept(found, len(sampled))))
         for name, limit in asked:
             bar.note(f"{name} {'' if limit is None else f'{kind}={limit:g}'}")
             if (name, limit) not in values:
@@ -192,7 +195,7 @@ def measure_power(
                     if file is not None:
                         file.append({"name": name, "limit": limit, **found.as_record()})
             bar.advance()
-    return _experiment(sampled, list(evaluations), values, kind, chosen)
+    return _experiment(sampled, list(evaluations), values, kind, games, chosen)
 
 
 def _kept(record: Mapping[str, Any], count: int) -> tuple[tuple[str, float | None], _Values]:
@@ -234,14 +237,14 @@ def _numbers(values: Sequence[float | str]) -> NDArray[np.float64]:
     return np.array([float(value) for value in values])
 
 
-def _digest(sampled: SampledPositions) -> str:
+def _digest(sampled: Positions) -> str:
     digest = hashlib.sha256()
-    for column in (*sampled.selected.positions, sampled.result):
+    for column in (*sampled.positions, sampled.result):
         digest.update(np.ascontiguousarray(column).tobytes())
     return digest.hexdigest()
 
 
-def _values(make: Callable[[float | None], Scorer], limit: float | None, sampled: SampledPositions) -> _Values | None:
+def _values(make: Callable[[float | None], Scorer], limit: float | None, sampled: Positions) -> _Values | None:
     try:
         scorer = make(limit)
     except BadInputError:
@@ -249,10 +252,10 @@ def _values(make: Callable[[float | None], Scorer], limit: float | None, sampled
             return None
         raise
     begin = time.perf_counter()
-    prediction: Prediction = scorer.predict(sampled.selected)
+    prediction: Prediction = scorer.predict(sampled)
     seconds = prediction.seconds
     if math.isnan(seconds):
-        seconds = (time.perf_counter() - begin) / len(sampled.result)
+        seconds = (time.perf_counter() - begin) / len(sampled)
     own = prediction.drawishness
     if own is not None:
         own = np.broadcast_to(np.asarray(own, np.float64), prediction.value.shape)
@@ -260,18 +263,19 @@ def _values(make: Callable[[float | None], Scorer], limit: float | None, sampled
 
 
 def _experiment(
-    sampled: SampledPositions,
+    sampled: Positions,
     names: Sequence[str],
     values: Mapping[tuple[str, float | None], _Values],
     kind: str,
+    games: int,
     settings: GradingSettings,
 ) -> PowerExperiment:
-    common = np.ones(len(sampled.result), np.bool_)
+    common = np.ones(len(sampled), np.bool_)
     for found in values.values():
         common &= ~np.isnan(found.value)
     if common.sum() < 2:
         raise BadInputError("fewer than two positions have a value from all evaluations at all limits")
-    result, game = sampled.result[common], sampled.selected.game_number[common]
+    result, game = sampled.result[common], sampled.record[common]
     curves = []
     for name in names:
         limits = sorted((limit for one, limit in values if one == name), key=lambda limit: limit or 0.0)
@@ -299,7 +303,7 @@ def _experiment(
             points.append(PowerPoint(limit, found.seconds, grade, fit, int(np.isnan(found.value).sum()), rise))
             before = logs
         curves.append(PowerCurve(name, tuple(points), *_lines(points)))
-    return PowerExperiment(kind, tuple(curves), int(common.sum()), sampled.games)
+    return PowerExperiment(kind, tuple(curves), int(common.sum()), games)
 
 
 def _text(kind: str, limit: float | None) -> str:

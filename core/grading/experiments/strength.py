@@ -24,7 +24,6 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.game.game import Game
@@ -34,8 +33,8 @@ from glem.core.grading.experiments.lines import Correlation, LineFit, correlate,
 from glem.core.grading.grading import Grading
 from glem.core.grading.scale import ScaleFit, fit_scale
 from glem.core.grading.scorers.comments import CommentScorer
-from glem.core.positions.selection.reading import SelectedPart, read_selected
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.positions import Positions
+from glem.core.positions.selection.reading import read_selected
 from glem.core.positions.selection.selection import ALL, SelectionRule
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -241,7 +240,7 @@ def strength_of_players(
         for file in files:
             bar.note(Path(file).name)
             for part in read_selected(game, file, rule, skip_bad=skip_bad):
-                if isinstance(part, SelectedPart):
+                if isinstance(part, Positions):
                     found.add(part)
             bar.advance()
     return found.experiment(fewest, confidence)
@@ -258,18 +257,18 @@ class _Scores:
         self._predictions: list[Any] = []
         self._games = 0
 
-    def add(self, part: SelectedPart) -> None:
-        selected = part.selected
-        records, record, move = selected.records, selected.record, selected.move
-        if records is None or record is None or move is None:
+    def add(self, part: Positions) -> None:
+        records = part.records
+        if records is None:
             raise BadInputError("players are found in game records; positions do not tell who played")
+        record, move = part.extra["row"], part.extra["move"]
         scored = (move >= 0) & ~np.isnan(self._score_column(records)[move])
         # Consecutive scores, one of either player, are of almost the same position.
         both = np.flatnonzero(scored[:-1] & scored[1:] & (record[:-1] == record[1:]))
         first = self._drawn(both, record)
         rows = np.sort(np.concatenate([first, first + 1]))
         players, ratings = self._players(records)
-        chosen = _subset(selected, rows)
+        chosen = part.select(rows)
         side = (chosen.side < 0).astype(np.int64)
         self._predictions.append(self._scorer.predict(chosen))
         self._parts.append(
@@ -278,7 +277,7 @@ class _Scores:
                 "side": side,
                 "player": players[side, record[rows]],
                 "rating": ratings[side, record[rows]],
-                "result": np.sign(part.label[rows]).astype(np.int8),
+                "result": chosen.result,
             }
         )
         self._games += len(records)
@@ -333,20 +332,6 @@ class _Scores:
             for point, player in zip(points, rated.tolist(), strict=True)
         ]
         return _experiment(points, int((counts > 0).sum()) - len(points), confidence)
-
-
-def _subset(selected: SelectedPositions, rows: NDArray[np.int64]) -> SelectedPositions:
-    assert selected.record is not None
-    assert selected.move is not None
-    return SelectedPositions(
-        rows_of(selected.positions, rows),
-        selected.ply[rows],
-        selected.game_number[rows],
-        selected.side[rows],
-        selected.records,
-        selected.record[rows],
-        selected.move[rows],
-    )
 
 
 def _advantages(

@@ -34,7 +34,7 @@ from glem.core.errors import BadInputError
 from glem.core.game.records import GameRecords
 from glem.core.grading.grading import Prediction
 from glem.core.grading.scorers.scorer_tables import ScorerTable
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.positions import Positions
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -362,30 +362,31 @@ class CommentScorer:
         self._without: dict[str, int] = {}
         self.conventions: tuple[CommentConvention, ...] = ()
 
-    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+    def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
         """Scores as they are written; :meth:`complete` makes values of them.
 
         Positions without records, and of formats without comments, have none.
         """
         records = selected.records
-        if records is None or selected.record is None or selected.move is None:
+        if records is None:
             return self._nothing(selected, "files of positions, not of games,")
         if "comment_score" not in records.move_columns:
             return self._nothing(selected, "files whose format has no comments")
         event = self._statistics.add(records)
-        written = np.where(selected.move >= 0, records.move_columns["comment_score"][selected.move], np.nan)
-        kind = records.move_columns["comment_kind"][selected.move].astype(np.int32)
+        row, move = selected.extra["row"], selected.extra["move"]
+        written = np.where(move >= 0, records.move_columns["comment_score"][move], np.nan)
+        kind = records.move_columns["comment_kind"][move].astype(np.int32)
         wanted = (kind > 0) & (kind < len(COMMENT_KINDS))
         if self._kind is not None:
             wanted &= kind == COMMENT_KINDS.index(self._kind)
-        self._rows.append((event[selected.record] * len(COMMENT_KINDS) + kind).astype(np.int32))
+        self._rows.append((event[row] * len(COMMENT_KINDS) + kind).astype(np.int32))
         self._sides.append(selected.side)
         marked = games_with_hundredths(records)
         self._games_with_hundredths += int(marked.sum())
-        self._hundredths.append(marked[selected.record] & (written == np.rint(written)))
+        self._hundredths.append(marked[row] & (written == np.rint(written)))
         return Prediction(np.where(wanted, written, np.nan).astype(np.float32), unit="pawns")
 
-    def _nothing(self, selected: SelectedPositions, source: str) -> Prediction:
+    def _nothing(self, selected: Positions, source: str) -> Prediction:
         self._without[source] = self._without.get(source, 0) + len(selected)
         self._rows.append(np.zeros(len(selected), np.int32))
         self._sides.append(selected.side)

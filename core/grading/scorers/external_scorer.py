@@ -19,7 +19,7 @@ from glem.core.game.game import Game
 from glem.core.game.protocols import PositionScoring
 from glem.core.grading.grading import Prediction
 from glem.core.players.spec import PlayerSpec, external_players_of
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.positions import Positions
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.tasks.counts import counted
 from glem.core.tasks.kept import Kept
@@ -131,7 +131,7 @@ class ExternalScorer:
         self._unit = scoring.unit
         scoring.close()
 
-    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+    def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
         """Let the program score each position; nan where it gave no score, though it was asked twice."""
         found = _joined(list(self._scores(selected.positions, len(selected), progress)))
         value, results = found["value"], found["results"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.grading.grading import Prediction
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["FunctionScorer", "load_function"]
@@ -93,7 +93,7 @@ class FunctionScorer:
         self.name = name
         self._function, self._unit = function, unit
 
-    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+    def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
         """Call the function.
 
         Raises

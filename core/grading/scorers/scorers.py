@@ -21,7 +21,7 @@ from glem.core.grading.grading import Prediction
 from glem.core.grading.scorers.external_scorer import ExternalScorer, ScoringTask, done_in_order, tasks_of
 from glem.core.players.spec import EXTERNAL, SEARCH, PlayerSpec, parse_player
 from glem.core.players.thinker import kept_thinker
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.positions import Positions
 from glem.core.search.results import Limits
 from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.progress import SILENT, Progress
@@ -42,7 +42,7 @@ class Scorer(Protocol):
     is_search: bool
     """Whether it takes long, so that it is called once with all positions, without their records."""
 
-    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+    def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
         """Values of N positions from the side to move; nan where there is none."""
         ...
 
@@ -76,15 +76,13 @@ class StaticScorer:
         self._drawishness = evaluation.drawishness if isinstance(evaluation, ResultEvaluation) else None
         self._jobs = jobs
 
-    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+    def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
         """Evaluate positions."""
         value = self._value.predict(selected.positions, jobs=self._jobs, progress=progress)
         return Prediction(value, _drawishness_of(self._drawishness, selected, self._jobs), unit=self._unit)
 
 
-def _drawishness_of(
-    drawishness: LinearEvaluation | None, selected: SelectedPositions, jobs: int
-) -> NDArray[np.float32] | None:
+def _drawishness_of(drawishness: LinearEvaluation | None, selected: Positions, jobs: int) -> NDArray[np.float32] | None:
     return None if drawishness is None else drawishness.predict(selected.positions, jobs=jobs)
 
 
@@ -122,7 +120,7 @@ class SearchScorer:
         self._drawishness = evaluation.drawishness if isinstance(evaluation, ResultEvaluation) else None
         self._workers = Workers() if workers is None else workers
 
-    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+    def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
         """Search each position with an empty table."""
         count = len(selected)
         tasks = tasks_of(self._game, self._spec, selected.positions, _POSITIONS_PER_TASK)

@@ -15,7 +15,7 @@ from glem.core.errors import BadInputError
 from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
-from glem.core.positions.replay import outcomes
+from glem.core.positions.replay import outcomes, replay
 from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello import rules
 from glem.games.othello.formats.ggf import game_of, parse_move_item, tags_of
@@ -132,7 +132,7 @@ def _checked(
         start_side=np.array([one.start_side for one in games], np.int8),
         source=path.name,
     )
-    reached = outcomes(game, records)
+    reached = replay(game, records)
     written = np.array([side for one in games for side in one.sides], np.int8)
     wrong = (reached.move_side != 0) & (written != reached.move_side)
     first_wrong = [

@@ -20,7 +20,7 @@ from glem.core.errors import BadInputError
 from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
-from glem.core.positions.replay import FINISHED, Outcomes, outcomes
+from glem.core.positions.replay import FINISHED, Replay, outcomes, replay
 from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello.formats.move_text import BLANK, GOOD, NO_MOVES, NOT_A_MOVE, REST, MoveLines, move_lines
 from glem.games.othello.formats.score_conventions import Convention, likely_convention, stored_scores
@@ -209,7 +209,7 @@ def _checked(
     bad.mark(state == NOT_A_MOVE, lambda index: f"{rest(index)} is neither a move (a1 to h8) nor a score")
     bad.mark(state == REST, lambda index: f"{rest(index)} is unexpected where the line should end or hold a score")
     bad.mark(state == NO_MOVES, lambda _: "the line has no moves")
-    reached = outcomes(game, records)
+    reached = replay(game, records)
     sides = lines.sides  # blank lines have no moves, so the flat columns agree
     mismatch = np.zeros(len(sides) + 1, np.int64)
     np.cumsum((sides != 0) & (reached.move_side != 0) & (sides != reached.move_side), out=mismatch[1:])
@@ -220,7 +220,7 @@ def _checked(
     return validated(game, records, reached, stored, bad, skip_bad=skip_bad), convention
 
 
-def _has_known_score(reached: Outcomes, score: NDArray[np.float32]) -> bool:
+def _has_known_score(reached: Replay, score: NDArray[np.float32]) -> bool:
     return bool(np.any((reached.status == FINISHED) & ~np.isnan(score)))
 
 

@@ -50,15 +50,15 @@ def evaluation() -> ResultEvaluation:
 def test_the_ends_are_those_of_quiescence(chess: Game, evaluation: ResultEvaluation) -> None:
     positions = [chess.parse_position(text) for text in _POSITIONS]
     columns = chess.position_type(*(np.array(column) for column in zip(*positions, strict=True)))
-    found = settled_positions(evaluation.value, columns)
+    settled, found = settled_positions(evaluation.value, columns)
     evaluator = evaluator_of(evaluation.value)
     plies = []
     for row, position in enumerate(positions):
         end = settled_end(chess, evaluator, position)
         plies.append(-1 if end.position is None else end.plies)
         wanted = position if end.position is None else end.position
-        assert tuple(column[row] for column in found.positions) == tuple(wanted)
-    assert found.plies.tolist() == plies
+        assert tuple(column[row] for column in settled) == tuple(wanted)
+    assert found.tolist() == plies
     assert {-1, 0, 1, 3} <= set(plies)
 
 
@@ -76,6 +76,6 @@ def test_a_game_without_tactical_moves_stands_still(othello: Game) -> None:
     from tests.core.evaluation.linear_evaluations import mobility_evaluation
 
     columns = othello.position_type(*(np.array([value] * 3) for value in othello.initial_position))
-    found = settled_positions(mobility_evaluation(load_learning("othello")), columns)
-    assert found.plies.tolist() == [0] * 3
-    assert (found.positions.own == columns.own).all()
+    settled, plies = settled_positions(mobility_evaluation(load_learning("othello")), columns)
+    assert plies.tolist() == [0] * 3
+    assert (settled.own == columns.own).all()
