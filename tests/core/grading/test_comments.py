@@ -68,7 +68,7 @@ def selected_of(records: GameRecords, move: Any) -> Positions:
     boards = COUNTDOWN.empty_columns(len(move))
     label = np.zeros(len(move), np.float32)
     return Positions(
-        COUNTDOWN, boards, label, ply=ply, records=records, extra={"side": side, "row": record, "move": move}
+        COUNTDOWN, boards, label, ply=np.maximum(ply, -1), records=records, extra={"side": side, "row": record, "move": move}
     )
 
 
