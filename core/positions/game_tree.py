@@ -235,18 +235,7 @@ class GameTree:
         played: Replay = records.played
         first, node = group_equal(game, played.positions, symmetries=symmetries)
         result, exact = _known_values(game, records, played, node, len(first))
-        return cls(
-            game=game,
-            records=records,
-            number=number,
-            source=file,
-            sources=tuple(sources),
-            played=played,
-            node=node,
-            first=first,
-            result=result,
-            exact=exact,
-        )
+        return cls(game, records, number, file, tuple(sources), played, node, first, result, exact)
 
     def __len__(self) -> int:
         return len(self.first)
@@ -321,16 +310,16 @@ class GameTree:
         game_of_row = played.record[rows]
         key = position_keys(self.game, rows_of(played.positions, played.last))
         return Positions(
-            game=self.game,
-            positions=rows_of(played.positions, rows),
-            label=value[self.node[rows]],
-            weight=weight[rows],
-            record=self.number[game_of_row],
-            ply=played.ply[rows],
-            source=self.source[game_of_row],
-            game_key=key[game_of_row],
-            sources=self.sources,
-            label_kind=label_kind,
+            self.game,
+            rows_of(played.positions, rows),
+            value[self.node[rows]],
+            weight[rows],
+            self.number[game_of_row],
+            played.ply[rows],
+            self.source[game_of_row],
+            key[game_of_row],
+            self.sources,
+            label_kind,
         )
 
 

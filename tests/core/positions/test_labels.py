@@ -223,7 +223,7 @@ def test_unknown_phases_labels_and_jobs_are_refused(othello: Game, othello_learn
         Selection(phases=(13,), stages=othello_learning.phases)
     with pytest.raises(BadInputError, match="unknown label 'exact'; there are: result, theoretical, auto"):
         list(label_records(othello, [], label="exact"))
-    with pytest.raises(BadInputError, match="jobs must be positive"):
+    with pytest.raises(BadInputError, match="0 jobs: at least one is needed"):
         list(label_records(othello, [], jobs=0))
     assert len(positions_of_records(othello, [])) == 0
 
