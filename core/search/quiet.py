@@ -24,7 +24,7 @@ from glem.core.game.game import Game, play
 from glem.core.game.optional_operations import is_drawn_by_rule, standing, tactical_moves
 from glem.core.search.negascout import settle, static_value
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.search.state import NEXT_POLL, NODES, STOPPED
+from glem.core.search.state import AT
 
 __all__ = ["quiet_positions", "settled_positions"]
 
@@ -79,10 +79,10 @@ def _reply(rules: Any, evaluator: Any, state: Any, position: Any, ply: np.int64,
 
 
 def _write_settled(rules: Any, evaluator: Any, state: Any, columns: Any, count: int, plies: Any) -> None:
-    state.counters[NEXT_POLL] = _NEVER
-    state.counters[STOPPED] = 0
+    state.counters[AT.NEXT_POLL] = _NEVER
+    state.counters[AT.STOPPED] = 0
     for row in range(count):
-        state.counters[NODES] = 0
+        state.counters[AT.NODES] = 0
         position = position_at(columns, row)
         start(evaluator, position, state.evaluation, state.accumulators, np.int64(0))
         value = np.int64(settle(rules, evaluator, state, position, np.int64(0), -state.infinity, state.infinity))

@@ -348,7 +348,7 @@ def test_a_fit_of_a_baseline_has_its_features_alone(run: _Run, positions: Path, 
     assert "leave --patterns" in error
 
 
-@pytest.mark.slow
+@pytest.mark.repeats  # resuming: tests/core/fitting kill a fit of phases
 def test_a_killed_fit_continues(run: _Run, othello_learning: Learning, tmp_path: Path) -> None:
     assert othello_learning.sample is not None
     sample: Positions = othello_learning.sample()

@@ -215,7 +215,8 @@ class _StopAfter:
         pass
 
 
-@pytest.mark.parametrize("steps", [3, 150, 260, 330])
+# Whichever part is interrupted, the run folder is the same.
+@pytest.mark.parametrize("steps", [150, *(pytest.param(steps, marks=pytest.mark.repeats) for steps in (3, 260, 330))])
 def test_an_interrupted_discovery_ends_with_the_same_files(
     finished: Path, positions: Positions, othello_learning: Learning, tmp_path: Path, steps: int
 ) -> None:
@@ -285,7 +286,9 @@ def by_command(positions: Positions, tmp_path_factory: pytest.TempPathFactory) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", ["candidates.json", "training-configurations.npz"])
+@pytest.mark.parametrize(
+    "moment", ["candidates.json", pytest.param("training-configurations.npz", marks=pytest.mark.repeats)]
+)
 def test_a_killed_command_continues(by_command: tuple[Path, Path], tmp_path: Path, moment: str) -> None:
     source, whole = by_command
     killed = tmp_path / "killed"

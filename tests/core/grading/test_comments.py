@@ -10,7 +10,7 @@ import pytest
 
 from glem.core.errors import BadInputError
 from glem.core.game.records import GameRecords
-from glem.core.grading.grading import Prediction
+from glem.core.grading.calibration import Prediction
 from glem.core.grading.scorers.comments import (
     COMMENT_KINDS,
     FIRST,

@@ -214,7 +214,7 @@ def test_successors_take_the_bias_to_the_side_to_move_away(othello: Game, model:
     assert abs(with_successors) < 0.2 < without
 
 
-@pytest.mark.slow
+@pytest.mark.repeats  # workers and clusters: those of tests/core/tasks; the command is killed below
 def test_labels_do_not_depend_on_where_they_are_made(
     othello: Game, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

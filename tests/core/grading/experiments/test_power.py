@@ -17,10 +17,10 @@ from glem.core.cli import command_group
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.game.game import Game
-from glem.core.grading.correctness import grade_of
-from glem.core.grading.experiments.power import PowerExperiment, measure_power
-from glem.core.grading.experiments.sampled_positions import sample_positions
-from glem.core.grading.grading import GradingSettings, Prediction
+from glem.core.grading.calibration import Prediction
+from glem.core.grading.correctness import GradingSettings, grade_of
+from glem.core.grading.experiments.power import PowerExperiment, measure_power, sample_positions
+from glem.core.grading.scorers.scorer import Scorer
 from glem.core.positions.positions import Positions
 from glem.core.positions.writing import write_games
 from glem.core.report.pages.power import render_power
@@ -30,7 +30,7 @@ from tests.core.positions.test_game_tree import random_games
 QUICK = GradingSettings(resamples=200)
 
 
-class _Guess:
+class _Guess(Scorer):
     """Knows the result the better the greater its limit is."""
 
     is_search = True
