@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -194,9 +195,10 @@ class _Run:
         if counts.exists():
             with reading(counts, "facts about candidates"):
                 return Candidates(ConfigurationSet.load(arrays), **json.loads(counts.read_text("utf-8")))
-        chosen, where = self.settings, {"work": self.work, "jobs": self.jobs, "progress": self.progress}
+        plan, seed = self.settings.mining, self.settings.seed
+        find = partial(find_candidates, work=self.work, jobs=self.jobs, progress=self.progress)
         try:
-            candidates = find_candidates(sample, self.learning, chosen.mining, seed=chosen.seed, **where)
+            candidates = find(sample, self.learning, plan, seed=seed)
         except BadInputError:
             # The same settings would end here again, and others cannot go on with these parts.
             remove_work(self.work)

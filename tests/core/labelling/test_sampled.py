@@ -29,6 +29,7 @@ from glem.core.search.searcher import Searcher
 from glem.core.tasks.chunked_work import Workers
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.labelling.labelling_examples import exact_value, killed_once_then_labelled, run, some_positions
+from tests.core.positions.test_positions import assert_same
 from tests.core.search.othello_mobility import mobility_evaluator
 from tests.core.tasks.killed_commands import end_command_when
 
@@ -135,12 +136,6 @@ def labelled(positions: Positions, settings: SearchLabelling, work: Path, **wher
     return Positions.concatenate(list(label_by_search(positions, settings, work, **where)), renumber=False)
 
 
-def assert_equal(first: Positions, second: Positions) -> None:
-    assert first.sources == second.sources
-    for name, column in first.columns().items():
-        assert np.array_equal(column, second.columns()[name]), name
-
-
 def settings_of(model: str, text: str = "depth=2,table=1", **changes: Any) -> SearchLabelling:
     return SearchLabelling(parse_player(f"{model},{text}"), **{"positions_per_task": 40, **changes})
 
@@ -224,13 +219,13 @@ def test_labels_do_not_depend_on_where_they_are_made(
     # By two workers of which one dies, here and on a cluster.
     monkeypatch.setattr("glem.core.labelling.by_search.label_chunk", killed_once_then_labelled)
     monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed"))
-    assert_equal(expected, labelled(positions, settings, tmp_path / "two", workers=Workers(2)))
+    assert_same(expected, labelled(positions, settings, tmp_path / "two", workers=Workers(2)))
     assert (tmp_path / "killed").exists()
     monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed again"))
     with opened_executor(2, "local") as where:
         found = labelled(positions, settings, tmp_path / "three", workers=Workers(**where))
     assert (tmp_path / "killed again").exists()
-    assert_equal(expected, found)
+    assert_same(expected, found)
 
 
 def test_the_rest_is_done_after_an_interruption(othello: Game, model: str, tmp_path: Path) -> None:
@@ -240,7 +235,7 @@ def test_the_rest_is_done_after_an_interruption(othello: Game, model: str, tmp_p
     assert len(files) == 4
     files[1].unlink()
     kept = files[2].stat().st_mtime_ns
-    assert_equal(expected, labelled(positions, settings_of(model), tmp_path / "work"))
+    assert_same(expected, labelled(positions, settings_of(model), tmp_path / "work"))
     assert files[2].stat().st_mtime_ns == kept
     with pytest.raises(BadInputError, match="unfinished work of other settings"):
         labelled(positions, settings_of(model, seed=1), tmp_path / "work")
