@@ -119,12 +119,13 @@ def power(
             return scorer_of(game, limited, jobs=jobs, workers=Workers(**where))
 
         makers = {text: (lambda limit, text=text: scorer(text, limit)) for text in evaluations}
-        sampled = sample_positions(game, files, rule=rule, most=positions, skip_bad=skip_bad, progress=progress)
+        sampled, counts = sample_positions(game, files, rule=rule, most=positions, skip_bad=skip_bad, progress=progress)
         found = measure_power(
             sampled,
             makers,
             kind=kind,
             limits=sizes,
+            games=counts.games,
             static=static,
             settings=GradingSettings(confidence=confidence, seed=seed),
             journal=journal,
