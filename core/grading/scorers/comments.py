@@ -107,7 +107,8 @@ def games_with_hundredths(records: GameRecords) -> NDArray[np.bool_]:
     order = np.lexsort((size, game))
     game, size = game[order], size[order]
     is_new = np.append(True, (game[1:] != game[:-1]) | (size[1:] != size[:-1]))[: len(game)]
-    return (broken == 0) & (np.bincount(game[is_new], minlength=len(records)) >= _LEAST_SIZES)
+    marked: NDArray[np.bool_] = (broken == 0) & (np.bincount(game[is_new], minlength=len(records)) >= _LEAST_SIZES)
+    return marked
 
 
 class CommentStatistics:
