@@ -152,21 +152,6 @@ def test_what_cannot_be_graded_is_told(
             grade_collection(othello, [path], scorers, **options)
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("random", "gives no values"),
-        ("default,solve=10", "no limit"),
-        ("default,clock=10", "a clock is for games"),
-        ("default,depth=2,result=10", "use solve="),
-        ("missing.npz", "no such file"),
-    ],
-)
-def test_what_gives_no_values_is_refused(othello: Game, text: str, reason: str) -> None:
-    with pytest.raises(BadInputError, match=reason):
-        scorer_of(othello, text)
-
-
 def test_games_in_text_files_of_any_game(tmp_path: Path) -> None:
     """A game that is won, drawn and lost, and has nothing of its own for grading."""
     game = load_game("connect_four")
