@@ -9,14 +9,14 @@ import numpy as np
 from glem.core.compiling.operations import by_presence
 from glem.core.game.game import hash_key
 from glem.core.game.optional_operations import earlier_plies
-from glem.core.search.state import EARLIER
+from glem.core.search.state import AT
 
 __all__ = ["is_repetition"]
 
 
 def _occurred(state: Any, key: Any, ply: Any, reach: Any) -> bool:
     keys = state.keys
-    here = state.counters[EARLIER] + ply
+    here = state.counters[AT.EARLIER] + ply
     keys[here] = key
     if ply == np.int64(0):
         return False

@@ -19,7 +19,7 @@ from glem.core.positions.writing import write_games
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.labelling.labelling_examples import some_positions
 from tests.core.positions.test_game_tree import random_games
-from tests.core.tasks.killed_commands import end_command_when
+from tests.killed_programs import end_command_when
 
 # Python ends by the signal itself, after the message, where Ctrl-C came inside code that was made from text.
 ENDINGS = [
@@ -45,7 +45,7 @@ def _is_there(folder: Path, pattern: str) -> bool:
     return any(folder.glob(pattern))
 
 
-@pytest.mark.slow
+@pytest.mark.repeats  # interruptions: test_corrected interrupts the same work within one process
 def test_an_ended_relabel_continues(othello: Game, model: str, tmp_path: Path) -> None:
     games = tmp_path / "some.games"
     records = random_games(othello, 60, 3, choices=60)
@@ -69,7 +69,7 @@ def test_an_ended_relabel_continues(othello: Game, model: str, tmp_path: Path) -
     assert not work.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.repeats  # interruptions: test_improving interrupts the same work within one process
 def test_an_ended_improve_continues(othello: Game, othello_learning: Learning, model: str, tmp_path: Path) -> None:
     positions = tmp_path / "some.parquet"
     write_positions(positions, some_positions(othello, 2000))

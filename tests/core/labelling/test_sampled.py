@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -27,13 +22,14 @@ from glem.core.labelling.sampled import PositionSampler, Samples
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.players.thinker import Thinker
 from glem.core.positions.files import read_positions, write_positions
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.core.tasks.chunked_work import Workers
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.labelling.labelling_examples import killed_once_then_labelled, some_positions
 from tests.core.search.othello_mobility import mobility_evaluator
+from tests.killed_programs import end_command_when
 
 
 @pytest.fixture(scope="module")
@@ -143,11 +139,11 @@ def test_bad_rooms_are_refused(othello: Game, evaluator: Evaluator) -> None:
 # -------------------------------------------------------------------------------------------------- labels
 
 
-def labelled(positions: PositionSet, settings: SearchLabelling, work: Path, **where: Any) -> PositionSet:
-    return PositionSet.concatenate(list(label_by_search(positions, settings, work, **where)), renumber=False)
+def labelled(positions: Positions, settings: SearchLabelling, work: Path, **where: Any) -> Positions:
+    return Positions.concatenate(list(label_by_search(positions, settings, work, **where)), renumber=False)
 
 
-def assert_equal(first: PositionSet, second: PositionSet) -> None:
+def assert_equal(first: Positions, second: Positions) -> None:
     assert first.sources == second.sources
     for name, column in first.columns().items():
         assert np.array_equal(column, second.columns()[name]), name
@@ -240,7 +236,7 @@ def test_successors_take_the_bias_to_the_side_to_move_away(othello: Game, model:
     assert abs(with_successors) < 0.2 < without
 
 
-@pytest.mark.slow
+@pytest.mark.repeats  # workers and clusters: those of tests/core/tasks; the command is killed below
 def test_labels_do_not_depend_on_where_they_are_made(
     othello: Game, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -340,16 +336,8 @@ def test_a_killed_command_continues(othello: Game, model: str, tmp_path: Path) -
     whole, killed = tmp_path / "whole.parquet", tmp_path / "killed.parquet"
     arguments = ["label", str(positions), "--by", f"{model},depth=3", "--workers", "1"]
     run([*arguments, "-o", str(whole)])
-    command = [sys.executable, "-m", "glem", *arguments, "-o", str(killed)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
     work = Path(f"{killed}.work")
-    try:
-        deadline = time.monotonic() + 300
-        while not list(work.glob("labels-*.npz")) and time.monotonic() < deadline:
-            time.sleep(0.005)
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    end_command_when([*arguments, "-o", str(killed)], lambda: any(work.glob("labels-*.npz")))
     assert 1 <= len(list(work.glob("labels-*.npz"))) < 6
     assert not killed.exists()
     run([*arguments, "-o", str(killed)])

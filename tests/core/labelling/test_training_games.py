@@ -1,10 +1,5 @@
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +22,7 @@ from glem.core.tournament.opening_plans import OpeningPlan, all_openings, random
 from glem.core.tournament.openings import Opening, canonical_position
 from glem.core.tournament.transcripts import records_of_games
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
+from tests.killed_programs import end_command_when
 
 RANDOM = GenerationSettings((parse_player("random"),), OpeningPlan("random", 4, 11), games_per_file=5)
 
@@ -142,24 +138,18 @@ def test_exploration_makes_random_moves(othello: Game) -> None:
     assert moves[4] not in moves[:4]
 
 
+@pytest.mark.repeats  # missing files are played again above
 def test_a_killed_generation_continues(othello: Game, tmp_path: Path) -> None:
     expected = generate(othello, tmp_path / "whole", attrs.evolve(RANDOM, games_per_file=40), games=1200)
     folder = tmp_path / "killed"
-    command = [sys.executable, "-m", "glem", "generate", "othello", "-o", str(folder), "--player", "random"]
-    command += ["--openings", "random:4-11", "--games-per-file", "40", "--games", "1200", "--workers", "2"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
-    try:
-        deadline = time.monotonic() + 300
-        while len(list(folder.glob("games-*.games"))) < 2 and time.monotonic() < deadline:
-            time.sleep(0.01)
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    command = ["generate", "othello", "-o", str(folder), "--player", "random", "--openings", "random:4-11"]
+    command += ["--games-per-file", "40", "--games", "1200", "--workers", "2"]
+    end_command_when(command, lambda: len(list(folder.glob("games-*.games"))) >= 2)
     there = len(list(folder.glob("games-*.games")))
     assert 2 <= there < 30
     # What the kill left half written.
     (folder / ".games-000029.glem-0123456789abcdef.games").touch()
-    main_in_process(command[3:])
+    main_in_process(command)
     found = {path.name: path.read_bytes() for path in folder.glob("*.games")}
     assert found == content(expected)
 
