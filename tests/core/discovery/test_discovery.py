@@ -29,7 +29,7 @@ from glem.core.positions.positions import Positions
 from glem.core.report.data import DiscoveryReport
 from glem.core.report.discovered import _cell_moments, write_discovery
 from tests.core.labelling.labelling_examples import run
-from tests.core.tasks.killed_commands import end_command_when
+from tests.killed_programs import end_command_when
 
 RESULTS = ("configurations.npz", "discovery.json", "mined.npz", "patterns.npz", "report.html")
 

@@ -31,7 +31,7 @@ from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.labelling.labelling_examples import exact_value, killed_once_then_labelled, run, some_positions
 from tests.core.positions.test_positions import assert_same
 from tests.core.search.othello_mobility import mobility_evaluator
-from tests.core.tasks.killed_commands import end_command_when
+from tests.killed_programs import end_command_when
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from glem.core.tournament.opening_plans import OpeningPlan, all_openings, random
 from glem.core.tournament.openings import Opening, canonical_position
 from glem.core.tournament.transcripts import records_of_games
 from tests.core.labelling.labelling_examples import run
-from tests.core.tasks.killed_commands import end_command_when
+from tests.killed_programs import end_command_when
 
 RANDOM = GenerationSettings((parse_player("random"),), OpeningPlan("random", 4, 11), games_per_file=5)
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
-import subprocess
 import sys
-import time
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
@@ -25,8 +22,7 @@ from glem.core.tournament.games import PlayedGame
 from glem.core.tournament.sprt import Sprt, SprtVerdict
 from glem.core.tournament.tournament import TournamentResult, read_games, run_tournament
 from tests.core.tournament.tournament_examples import QUICK, killed_once_then_played, quick_tournament
-
-PATIENCE = 300.0
+from tests.killed_programs import end_program_when
 
 
 def untimed(game: PlayedGame) -> PlayedGame:
@@ -125,10 +121,8 @@ from glem.core.game.game import load_game
 from glem.core.tournament.tournament import run_tournament
 from tests.core.tournament.tournament_examples import QUICK, killed_once_then_played, quick_tournament
 
-if __name__ == "__main__":
-    run_tournament(quick_tournament(load_game("othello")), sys.argv[1], workers=int(sys.argv[2]))
+run_tournament(quick_tournament(load_game("othello")), sys.argv[1], workers=int(sys.argv[2]))
 """
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.repeats), 2])
@@ -136,24 +130,14 @@ def test_a_killed_tournament_loses_no_game_and_plays_none_twice(
     whole: Any, othello_game: Game, tmp_path: Path, workers: int
 ) -> None:
     record = tmp_path / "record.jsonl"
-    script = tmp_path / "play.py"
-    script.write_text(PROGRAM)
-    kills = 0
+    command = [sys.executable, "-c", PROGRAM, str(record), str(workers)]
     for least in (3, 12):
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        process = subprocess.Popen([sys.executable, str(script), str(record), str(workers)], env=environment)
-        try:
-            for _ in range(int(PATIENCE / 0.005)):
-                if process.poll() is not None or (record.exists() and record.read_bytes().count(b"\n") > least):
-                    break
-                time.sleep(0.005)
-            if process.poll() is None:
-                process.send_signal(signal.SIGKILL)
-                kills += 1
-        finally:
-            process.kill()
-            process.wait()
-    assert kills == 2
+
+        def has_played(least: int = least) -> bool:
+            return record.exists() and record.read_bytes().count(b"\n") > least
+
+        status, errors = end_program_when(command, has_played)
+        assert status == -signal.SIGKILL, errors
     whole_lines, _, _ = record.read_bytes().rpartition(b"\n")
     before = [line["number"] for line in map(json.loads, whole_lines.splitlines()[1:])]
     assert 12 <= len(before) < 36
