@@ -38,9 +38,20 @@ _MAXIMUM_BYTES = 1 << 36
 """Largest unpacked file that :meth:`ConfigurationSet.load` reads: two billion relations."""
 
 
-def _contiguous(kind: Any) -> Any:
-    """Make a converter of fields to arrays of one type."""
-    return lambda array: np.ascontiguousarray(array, kind)
+def _int16(array: ArrayLike) -> NDArray[np.int16]:
+    return np.ascontiguousarray(array, np.int16)
+
+
+def _uint16(array: ArrayLike) -> NDArray[np.uint16]:
+    return np.ascontiguousarray(array, np.uint16)
+
+
+def _int32(array: ArrayLike) -> NDArray[np.int32]:
+    return np.ascontiguousarray(array, np.int32)
+
+
+def _int64(array: ArrayLike) -> NDArray[np.int64]:
+    return np.ascontiguousarray(array, np.int64)
 
 
 @define(frozen=True, eq=False)
@@ -55,8 +66,8 @@ class RelationTable:
         int16 array [R]: values, ascending within a feature.
     """
 
-    features: NDArray[np.int32] = field(converter=_contiguous(np.int32))
-    values: NDArray[np.int16] = field(converter=_contiguous(np.int16))
+    features: NDArray[np.int32] = field(converter=_int32)
+    values: NDArray[np.int16] = field(converter=_int16)
 
     def __attrs_post_init__(self) -> None:
         if self.features.ndim != 1 or self.features.shape != self.values.shape:
@@ -106,9 +117,9 @@ class ConfigurationSet:
     """
 
     table: RelationTable
-    relations: NDArray[np.uint16] = field(converter=_contiguous(np.uint16))
-    offsets: NDArray[np.int64] = field(converter=_contiguous(np.int64))
-    match_counts: NDArray[np.int64] = field(converter=_contiguous(np.int64))
+    relations: NDArray[np.uint16] = field(converter=_uint16)
+    offsets: NDArray[np.int64] = field(converter=_int64)
+    match_counts: NDArray[np.int64] = field(converter=_int64)
     position_count: int
     incomplete: str = ""
 

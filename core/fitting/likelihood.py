@@ -235,9 +235,9 @@ def fit_likelihood(
     weights = problem.weights_of(parameters)
     errors = likelihood_errors(problem, parameters)
     # The scale goes into the weights: the value then means the log odds of the expected score.
-    value, drawishness = basic.with_weights(weights.value / weights.scale), drawn.with_weights(weights.draw)
+    basic, drawn = basic.with_weights(weights.value / weights.scale), drawn.with_weights(weights.draw)
     return LikelihoodTraining(
-        evaluation=ResultEvaluation(value, drawishness, 1.0, provenance or {}),
+        evaluation=ResultEvaluation(basic, drawn, 1.0, provenance or {}),
         prior_scale=weights.scale,
         minimum=minimum,
         errors=None if errors is None else evolve(errors, value=errors.value / weights.scale),
