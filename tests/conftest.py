@@ -29,7 +29,7 @@ SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put files with slow tests first: of several processes none is left with one when the others have ended."""
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    slow = {item.path for item in items for marker in item.iter_markers() if marker.name in {"slow", "repeats"}}
     items.sort(key=lambda item: item.path not in slow)
 
 

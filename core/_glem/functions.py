@@ -14,15 +14,17 @@ from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.evaluation import named
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
-from glem.core.features.learning import load_learning
+from glem.core.features.learning import Learning, load_learning
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
+from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, add_plugin
 from glem.core.positions.files import read_positions, write_positions
-from glem.core.positions.positions import PositionSet as Positions
+from glem.core.positions.positions import Positions
 
 if TYPE_CHECKING:
     from glem.core.game.solver import Solution
     from glem.core.grading.collection import CollectionGrading
+    from glem.core.labelling.training_games import Generated
     from glem.core.report.data import DiscoveryReport
     from glem.core.search.results import SearchResult
     from glem.core.tournament.tournament import TournamentResult
@@ -32,6 +34,7 @@ __all__ = [
     "Positions",
     "discover",
     "fit",
+    "generate",
     "grade",
     "label",
     "load_evaluation",
@@ -42,6 +45,7 @@ __all__ = [
     "positions_of_games",
     "read_games",
     "read_positions",
+    "register",
     "search",
     "solve",
     "train_test_split",
@@ -66,6 +70,21 @@ def position_of(game: Game, position: Any = None) -> Any:
 
 
 # -------------------------------------------------------------------------------------------------- loading
+
+
+def register(game: Game, learning: Learning | None = None) -> None:
+    """Let this process know a game of your own, as if a package had installed it; call it again after a change.
+
+    Worker processes do not know it: for them, and for the commands, write a package (``glem new-game``).
+
+    Raises
+    ------
+    PluginError
+        A game of that name is installed.
+    """
+    add_plugin(GAMES_GROUP, game.name, game)
+    if learning is not None:
+        add_plugin(LEARNING_GROUP, game.name, learning)
 
 
 def load_evaluation(
@@ -336,6 +355,68 @@ def label(
         return Positions.concatenate([*parts, empty], renumber=False)
 
 
+def generate(
+    game: Game | str,
+    folder: Path_,
+    *,
+    games: int | None = None,
+    positions: int | None = None,
+    players: str | Sequence[str] = "default",
+    openings: str = "random:8",
+    exploration: float = 0.0,
+    seed: int = 0,
+    games_per_file: int = 200,
+    format: str = "games",  # noqa: A002 # the word of the command line
+    workers: int = 1,
+) -> Generated:
+    """Let players play among themselves, as material to learn from, as ``glem generate`` does.
+
+    Parameters
+    ----------
+    game
+        The game or its name.
+    folder
+        Where the files of games go; the same call continues there after a kill.
+    games, positions
+        Exactly one of them: the number of games, or the least number of positions.
+    players
+        One player who plays both sides, or two; ``depth=4`` where a player names no limit.
+    openings
+        ``random:PLIES``, ``random:LEAST-MOST``, ``all:PLIES``, or a file of openings.
+    exploration
+        Chance of a random move where the player does not know the exact value.
+    seed
+        Of openings and random moves.
+    games_per_file
+        Games of one file, which is also one task.
+    format
+        Name of the record format: ``games``, ``pgn`` and so on.
+    workers
+        Processes; they change no result.
+
+    Raises
+    ------
+    BadInputError
+        A bad number, a text that describes no player or opening, or a folder with other games.
+    """
+    from glem.core.labelling.training_games import GenerationSettings
+    from glem.core.labelling.training_games import generate as play
+    from glem.core.players.spec import parse_player
+    from glem.core.search.results import Limits
+    from glem.core.tournament.opening_plans import OpeningPlan
+
+    texts = [players] if isinstance(players, str) else players
+    settings = GenerationSettings(
+        players=tuple(parse_player(text, limits=Limits(depth=4)) for text in texts),
+        openings=OpeningPlan.parse(openings),
+        exploration=exploration,
+        seed=seed,
+        games_per_file=games_per_file,
+        format=format,
+    )
+    return play(_game(game), Path(folder), settings, games=games, positions=positions, workers=workers)
+
+
 # -------------------------------------------------------------------------------------------------- judging
 
 
@@ -377,9 +458,8 @@ def grade(
         No such files or evaluations, or nothing to grade.
     """
     from glem.core.grading.collection import grade_collection
-    from glem.core.grading.grading import GradingSettings
-    from glem.core.grading.scorers.scorers import StaticScorer
-    from glem.core.grading.scorers.sources import source_of
+    from glem.core.grading.correctness import GradingSettings
+    from glem.core.grading.scorers.scorers import StaticScorer, scorer_of
     from glem.core.positions.selection.selection import SelectionRule
 
     owner = _game(game)
@@ -387,7 +467,7 @@ def grade(
         owner,
         [files] if isinstance(files, str | os.PathLike) else files,
         [
-            source_of(owner, one, jobs=jobs)
+            scorer_of(owner, one, jobs=jobs)
             if isinstance(one, str)
             else StaticScorer(f"evaluation {number}", one, jobs=jobs)
             for number, one in enumerate(evaluations, 1)

@@ -8,6 +8,7 @@ from glem.core.features.learning import Learning
 from glem.games.chess import CHESS as GAME
 from glem.plugins.chess.features.drawishness import DRAWISHNESS
 from glem.plugins.chess.features.features import FEATURES
+from glem.plugins.chess.features.material import PIECE_COUNTS
 from glem.plugins.chess.features.placement import PLACEMENT
 from glem.plugins.chess.features.terms import TERMS
 from glem.plugins.chess.material_balance import group_by_material
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CHESS"]
 
-_MATERIAL = ("pawns", "knights", "bishops", "rooks", "queens")
+_MATERIAL = tuple(term.feature.name for term in PIECE_COUNTS)
 _PLACEMENT = tuple(feature.name for feature in PLACEMENT)
 
 

@@ -19,7 +19,7 @@ from glem.core.evaluation.integers.recomputing import score_limit, search_unit
 from glem.core.evaluation.linear import LinearEvaluation, PlayWeights
 from glem.core.evaluation.links import IDENTITY, LOGISTIC
 from glem.core.features.evaluators import Evaluator
-from glem.games.chess.rules.position import Position
+from glem.games.chess.rules.position import Position, kind_at, occupied_squares
 from glem.plugins.chess.features.placement import PLACEMENT, PLACES
 from glem.plugins.chess.features.sides import boards_of
 from glem.plugins.chess.features.terms import TERMS, write_terms_and_sides
@@ -53,12 +53,15 @@ class ChessTables(NamedTuple):
         int64 [phases].
     limit
         int64: greatest absolute score.
+    width
+        int64: words of the accumulator of a ply; behind the sums there may be room for terms.
     """
 
     rows: NDArray[np.int32]
     weights: NDArray[np.int16]
     bias: NDArray[np.int64]
     limit: np.int64
+    width: np.int64
 
 
 # ----------------------------------------------------------------------------------------- the functions
@@ -68,25 +71,16 @@ def _row(black: np.int64, kind: np.int64, square: np.int64) -> np.int64:
     return ((np.int64(6) * black + kind) * np.int64(64) + square) * np.int64(LANES)
 
 
-def _kind_at(position: Position, square: np.uint64) -> np.int64:
-    kind = (position.knights >> square) & _ONE
-    kind |= ((position.bishops >> square) & _ONE) << _ONE
-    kind += ((position.rooks >> square) & _ONE) * np.uint64(3)
-    kind += ((position.queens >> square) & _ONE) << np.uint64(2)
-    kind += ((position.kings >> square) & _ONE) * np.uint64(5)
-    return np.int64(kind)
-
-
 def _start(accumulators: Any, target: np.int64, position: Position, data: ChessTables) -> None:
     for word in range(SUM_WORDS):
         accumulators[target + word] = np.uint16(0)
-    pieces = position.pawns | position.knights | position.bishops | position.rooks | position.queens | position.kings
+    pieces = occupied_squares(position)
     nothing = np.int64(_NO_ROW)
     while pieces != _ZERO:
         square = np.uint64(trailing_zeros(pieces))
         pieces &= pieces - _ONE
         black = np.int64((~position.white >> square) & _ONE)
-        row = _row(black, _kind_at(position, square), np.int64(square))
+        row = _row(black, np.int64(kind_at(position, square)), np.int64(square))
         change_sums(accumulators, target, target, data.rows, nothing, nothing, row)
 
 
@@ -97,7 +91,7 @@ def _update(
     end = (move >> np.int64(6)) & np.int64(63)
     promotion = move >> np.int64(12)
     black = np.int64(before.turn)
-    kind = _kind_at(before, np.uint64(begin))
+    kind = np.int64(kind_at(before, np.uint64(begin)))
     less = _row(black, kind, begin)
     less_too = np.int64(_NO_ROW)
     occupied = before.pawns | before.knights | before.bishops | before.rooks | before.queens | before.kings
@@ -114,7 +108,7 @@ def _update(
             king = _row(black, np.int64(5), home + np.int64(2) + np.int64(4) * side)
             change_sums(accumulators, target, target, data.rows, nothing, nothing, king)
             return
-        less_too = _row(np.int64(1) - black, _kind_at(before, np.uint64(end)), end)
+        less_too = _row(np.int64(1) - black, np.int64(kind_at(before, np.uint64(end))), end)
     elif kind == np.int64(0) and before.en_passant != np.uint8(0) and end == np.int64(before.en_passant):
         less_too = _row(np.int64(1) - black, np.int64(0), end - np.int64(8) + np.int64(16) * black)
     landed = promotion if promotion != np.int64(0) else kind
@@ -129,17 +123,15 @@ def _placement_score(
     return bias - total if position.turn != np.uint8(0) else bias + total
 
 
-def start_placement(position: Position, data: ChessTables, accumulators: Any, ply: int) -> None:
-    """Fill the accumulator of a ply that holds the sums alone."""
-    _start(accumulators, np.int64(ply) * np.int64(SUM_WORDS), position, data)
+def start(position: Position, data: ChessTables, accumulators: Any, ply: int) -> None:
+    """Fill the accumulator of a ply."""
+    _start(accumulators, np.int64(ply) * data.width, position, data)
 
 
-def update_placement(
-    before: Position, move: int, after: Position, data: ChessTables, accumulators: Any, ply: int
-) -> None:
-    """Fill the accumulator of the next ply that holds the sums alone."""
-    source = np.int64(ply) * np.int64(SUM_WORDS)
-    _update(accumulators, source, source + np.int64(SUM_WORDS), before, np.int64(move), data)
+def update(before: Position, move: int, after: Position, data: ChessTables, accumulators: Any, ply: int) -> None:
+    """Fill the accumulator of the next ply."""
+    source = np.int64(ply) * data.width
+    _update(accumulators, source, source + data.width, before, np.int64(move), data)
 
 
 def placement_score(position: Position, data: ChessTables, accumulators: Any, ply: int) -> np.int64:
@@ -147,17 +139,6 @@ def placement_score(position: Position, data: ChessTables, accumulators: Any, pl
     first = np.int64(ply) * np.int64(SUM_WORDS)
     total = _placement_score(position, data, accumulators, first, np.int64(phase_of(position)))
     return min(max(total, -data.limit), data.limit)
-
-
-def start_all(position: Position, data: ChessTables, accumulators: Any, ply: int) -> None:
-    """Fill the accumulator of a ply that has room for terms behind the sums."""
-    _start(accumulators, np.int64(ply) * np.int64(_WIDTH), position, data)
-
-
-def update_all(before: Position, move: int, after: Position, data: ChessTables, accumulators: Any, ply: int) -> None:
-    """Fill the accumulator of the next ply that has room for terms behind the sums."""
-    source = np.int64(ply) * np.int64(_WIDTH)
-    _update(accumulators, source, source + np.int64(_WIDTH), before, np.int64(move), data)
 
 
 def full_score(position: Position, data: ChessTables, accumulators: Any, ply: int) -> np.int64:
@@ -174,16 +155,11 @@ def full_score(position: Position, data: ChessTables, accumulators: Any, ply: in
 
 _PLACEMENT_ALONE = Operations(
     "chess-placement",
-    {
-        "start": start_placement,
-        "update": update_placement,
-        "static_score": placement_score,
-        "search_phase": phase_of,
-    },
+    {"start": start, "update": update, "static_score": placement_score, "search_phase": phase_of},
 )
 _ALL = Operations(
     "chess-terms",
-    {"start": start_all, "update": update_all, "static_score": full_score, "search_phase": phase_of},
+    {"start": start, "update": update, "static_score": full_score, "search_phase": phase_of},
 )
 
 
@@ -216,11 +192,12 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
     if np.abs(by_feature).max(initial=0) > _LARGEST_WEIGHT:
         return None
     placement_only = not by_feature[:, _MATERIAL : len(TERMS)].any()
+    width = SUM_WORDS if placement_only else _WIDTH
     return Evaluator(
         name="material and piece squares" if placement_only else "terms and piece squares",
         operations=_PLACEMENT_ALONE if placement_only else _ALL,
-        data=_tables(by_feature, played, limit),
-        width=SUM_WORDS if placement_only else _WIDTH,
+        data=_tables(by_feature, played, limit, width),
+        width=width,
         phase_count=PHASE_COUNT,
         steps_per_unit=played.scale,
         limit=limit,
@@ -237,7 +214,7 @@ def _weights_by_feature(evaluation: LinearEvaluation, played: PlayWeights, count
     return weights
 
 
-def _tables(by_feature: NDArray[np.int64], played: PlayWeights, limit: int) -> ChessTables:
+def _tables(by_feature: NDArray[np.int64], played: PlayWeights, limit: int, width: int) -> ChessTables:
     rows = np.zeros((2, 6, 64, LANES), np.int32)
     squares = np.arange(64)
     for kind in range(6):
@@ -256,4 +233,5 @@ def _tables(by_feature: NDArray[np.int64], played: PlayWeights, limit: int) -> C
         weights=weights.ravel(),
         bias=played.bias.astype(np.int64),
         limit=np.int64(limit),
+        width=np.int64(width),
     )

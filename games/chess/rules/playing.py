@@ -6,14 +6,23 @@ import numpy as np
 
 from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
 from glem.games.chess.rules.attacks import pawn_attacks
-from glem.games.chess.rules.generation import MOST_CLOCK, count_moves, count_moves_on_board, en_passant_pawns, in_check
+from glem.games.chess.rules.generation import (
+    MOST_CLOCK,
+    castling_targets,
+    count_moves,
+    count_moves_on_board,
+    en_passant_pawns,
+    in_check,
+)
 from glem.games.chess.rules.position import (
     Position,
-    byte_swap,
+    kind_at,
     occupied_squares,
     own_squares,
+    parts_of,
     piece_key,
-    position_key,
+    turned_over,
+    with_key,
 )
 from glem.games.chess.rules.tables import CASTLING_KEYS, EN_PASSANT_KEYS, TURN_KEY, table_word
 
@@ -22,18 +31,6 @@ __all__ = ["final_score", "hash_key", "insufficient_material", "is_over", "play"
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _DARK = np.uint64(0xAA55AA55AA55AA55)
-
-
-@inlined
-def _kind(position: Position, square: np.uint64) -> np.uint64:
-    """Kind of the piece on a square, 0 for a pawn to 5 for a king; 0 for an empty one too."""
-    return (
-        ((position.knights >> square) & _ONE)
-        + (((position.bishops >> square) & _ONE) << _ONE)
-        + ((position.rooks >> square) & _ONE) * np.uint64(3)
-        + (((position.queens >> square) & _ONE) << np.uint64(2))
-        + ((position.kings >> square) & _ONE) * np.uint64(5)
-    )
 
 
 @inlined
@@ -51,9 +48,7 @@ def _moved(board: np.uint64, stay: np.uint64, origin: np.uint64, target: np.uint
 
 
 def _castle(position: Position, king: np.uint64, rook: np.uint64, own: np.uint64) -> Position:
-    rank = king & np.uint64(56)
-    king_target = rank | (np.uint64(6) if rook > king else np.uint64(2))
-    rook_target = rank | (np.uint64(5) if rook > king else np.uint64(3))
+    king_target, rook_target = castling_targets(king, rook)
     leave = (_ONE << king) | (_ONE << rook)
     arrive = (_ONE << king_target) | (_ONE << rook_target)
     black = np.uint64(position.turn)
@@ -101,10 +96,7 @@ def _new_en_passant(
 
 def play(position: Position, move: int) -> Position:
     """Position after a legal move."""
-    word = np.uint64(move)
-    origin = word & np.uint64(63)
-    target = (word >> np.uint64(6)) & np.uint64(63)
-    promotion = word >> np.uint64(12)
+    origin, target, promotion = parts_of(np.int64(move))
     origin_bit = _ONE << origin
     target_bit = _ONE << target
     own = own_squares(position)
@@ -125,7 +117,7 @@ def play(position: Position, move: int) -> Position:
     stay = ~(origin_bit | captured)
     captures = occupied_squares(position) & target_bit != _ZERO
 
-    kind = _kind(position, origin)
+    kind = kind_at(position, origin)
     pawns = _moved(position.pawns, stay, origin, target)
     knights = _moved(position.knights, stay, origin, target)
     bishops = _moved(position.bishops, stay, origin, target)
@@ -147,7 +139,7 @@ def play(position: Position, move: int) -> Position:
     white = (position.white & stay) | (target_bit if black == _ZERO else _ZERO)
     key ^= piece_key(kind, black, origin) ^ piece_key(arrived, black, target)
     if captures:
-        key ^= piece_key(_kind(position, target), _ONE - black, target)
+        key ^= piece_key(kind_at(position, target), _ONE - black, target)
 
     castling = position.castling & stay
     if moves_king:
@@ -207,36 +199,7 @@ def insufficient_material(position: Position) -> bool:
 
 def transform(position: Position, symmetry: int) -> Position:
     """Return the position itself under symmetry 0; under 1 that with ranks mirrored and colours exchanged."""
-    if symmetry == 0:
-        return position
-    mirrored = Position(
-        byte_swap(position.pawns),
-        byte_swap(position.knights),
-        byte_swap(position.bishops),
-        byte_swap(position.rooks),
-        byte_swap(position.queens),
-        byte_swap(position.kings),
-        byte_swap(occupied_squares(position) & ~position.white),
-        byte_swap(position.castling),
-        _ZERO,
-        np.uint8(position.en_passant ^ np.uint8(56)) if position.en_passant != np.uint8(0) else np.uint8(0),
-        np.uint8(np.uint8(1) - position.turn),
-        position.clock,
-    )
-    return Position(
-        mirrored.pawns,
-        mirrored.knights,
-        mirrored.bishops,
-        mirrored.rooks,
-        mirrored.queens,
-        mirrored.kings,
-        mirrored.white,
-        mirrored.castling,
-        position_key(mirrored),
-        mirrored.en_passant,
-        mirrored.turn,
-        mirrored.clock,
-    )
+    return with_key(turned_over(position)) if symmetry else position
 
 
 def transform_move(move: int, symmetry: int) -> int:

@@ -15,10 +15,23 @@ import numpy as np
 from glem.core.compiling.kernels import inlined, trailing_zeros
 from glem.games.chess.rules.tables import CASTLING_KEYS, EN_PASSANT_KEYS, PIECE_KEYS, TURN_KEY, table_word
 
-__all__ = ["INITIAL_POSITION", "Position", "byte_swap", "occupied_squares", "own_squares", "piece_key", "position_key"]
+__all__ = [
+    "INITIAL_POSITION",
+    "Position",
+    "byte_swap",
+    "kind_at",
+    "occupied_squares",
+    "own_squares",
+    "parts_of",
+    "piece_key",
+    "position_key",
+    "turned_over",
+    "with_key",
+]
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
+_LAST_SQUARE = np.uint64(63)
 
 
 class Position(NamedTuple):
@@ -68,6 +81,25 @@ def byte_swap(board: np.uint64) -> np.uint64:
 
 
 @inlined
+def parts_of(move: np.int64) -> tuple[np.uint64, np.uint64, np.uint64]:
+    """Origin and target of a move, and 1 to 4 for a promotion to knight, bishop, rook or queen."""
+    word = np.uint64(move)
+    return word & _LAST_SQUARE, (word >> np.uint64(6)) & _LAST_SQUARE, word >> np.uint64(12)
+
+
+@inlined
+def kind_at(position: Position, square: np.uint64) -> np.uint64:
+    """Kind of the piece on a square, 0 for a pawn to 5 for a king; 0 for an empty one too."""
+    return (
+        ((position.knights >> square) & _ONE)
+        + (((position.bishops >> square) & _ONE) << _ONE)
+        + ((position.rooks >> square) & _ONE) * np.uint64(3)
+        + (((position.queens >> square) & _ONE) << np.uint64(2))
+        + ((position.kings >> square) & _ONE) * np.uint64(5)
+    )
+
+
+@inlined
 def piece_key(kind: np.uint64, black: np.uint64, square: np.uint64) -> np.uint64:
     """Part of the hash key that a piece on a square makes; kinds from 0 for pawns to 5 for kings."""
     return table_word(PIECE_KEYS + (kind << np.uint64(7)) + (black << np.uint64(6)) + square)
@@ -92,8 +124,33 @@ def position_key(position: Position) -> np.uint64:
     return key
 
 
-def _initial_position() -> Position:
-    position = Position(
+@inlined
+def turned_over(position: Position) -> Position:
+    """Mirror the ranks and exchange the colours; the hash key is 0."""
+    return Position(
+        byte_swap(position.pawns),
+        byte_swap(position.knights),
+        byte_swap(position.bishops),
+        byte_swap(position.rooks),
+        byte_swap(position.queens),
+        byte_swap(position.kings),
+        byte_swap(occupied_squares(position) & ~position.white),
+        byte_swap(position.castling),
+        _ZERO,
+        np.uint8(position.en_passant ^ np.uint8(56)) if position.en_passant != np.uint8(0) else np.uint8(0),
+        np.uint8(np.uint8(1) - position.turn),
+        position.clock,
+    )
+
+
+def with_key(position: Position) -> Position:
+    """Give a position the hash key that its other fields make."""
+    key = position_key(position)
+    return Position(*position[:8], key, *position[9:])
+
+
+INITIAL_POSITION = with_key(
+    Position(
         pawns=np.uint64(0x00FF00000000FF00),
         knights=np.uint64(0x4200000000000042),
         bishops=np.uint64(0x2400000000000024),
@@ -107,8 +164,5 @@ def _initial_position() -> Position:
         turn=np.uint8(0),
         clock=np.uint8(0),
     )
-    return position._replace(key=position_key(position))
-
-
-INITIAL_POSITION = _initial_position()
+)
 """White to move, before the first move."""

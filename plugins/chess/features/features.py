@@ -34,7 +34,7 @@ def write_values(position: Position, values: Any) -> None:
     boards = boards_of(position)
     own, opponent = write_terms_and_sides(boards, values, 0)
     write_placement(boards, values, _PLACEMENT)
-    write_drawishness(boards, int(position.clock), values, _DRAWISHNESS)
+    write_drawishness(boards, position, values, _DRAWISHNESS)
     write_squares(boards, values, _SQUARES)
     write_attacks(own, opponent, values, _ATTACKS)
 

@@ -7,37 +7,54 @@ from typing import Any
 import numpy as np
 
 from glem.core.compiling.kernels import inlined, popcount
-from glem.core.features.features import AtomicFeature
+from glem.plugins.chess.features.rows import terms
 from glem.plugins.chess.features.sides import Side, has
 
-__all__ = ["DARK_SQUARES", "MATERIAL_TERMS", "add_material_terms", "opposite_bishops"]
+__all__ = ["DARK_SQUARES", "MATERIAL_TERMS", "PIECE_COUNTS", "add_material_terms", "opposite_bishops"]
 
 _ZERO = np.uint64(0)
 DARK_SQUARES = np.uint64(0xAA55AA55AA55AA55)
 """a1 is one of them."""
 
 
-def _imbalance(name: str, description: str, most: int) -> AtomicFeature:
-    return AtomicFeature(name, -most, most, description, group="imbalance")
-
+PIECE_COUNTS = terms(
+    "material",
+    *(
+        (name, most, weights, f"Own {name} less the opponent's.")
+        for name, most, weights in (
+            ("pawns", 8, (85, 112)),
+            ("knights", 10, (325, 315)),
+            ("bishops", 10, (340, 335)),
+            ("rooks", 10, (475, 545)),
+            ("queens", 9, (980, 1010)),
+        )
+    ),
+)
+"""Pieces of each kind but the king."""
 
 MATERIAL_TERMS = (
-    *(
-        AtomicFeature(name, -most, most, f"Own {name} less the opponent's.", group="material")
-        for name, most in (("pawns", 8), ("knights", 10), ("bishops", 10), ("rooks", 10), ("queens", 9))
+    *PIECE_COUNTS,
+    *terms(
+        "imbalance",
+        ("bishop_pair", 1, (28, 48), "1 with bishops on squares of both colours."),
+        ("knight_pair", 1, (-6, -8), "1 with two knights or more."),
+        ("rook_pair", 1, (-14, -12), "1 with two rooks or more."),
+        ("knights_with_pawns", 50, (4, 5), "Knights times own pawns beyond five."),
+        ("rooks_with_pawns", 50, (-5, -4), "Rooks times own pawns beyond five."),
+        (
+            "pawnless_ahead",
+            1,
+            (-80, -190),
+            "1 for a side without pawns that is ahead by less than a rook (points 3, 3, 5, 9).",
+        ),
+        (
+            "pawns_with_opposite_bishops",
+            8,
+            (-35, -42),
+            "Pawns, where each side has but one bishop, on squares of opposite colours.",
+        ),
+        ("pawns_in_rook_ending", 8, (0, -14), "Pawns, where each side has but rooks."),
     ),
-    _imbalance("bishop_pair", "1 with bishops on squares of both colours.", 1),
-    _imbalance("knight_pair", "1 with two knights or more.", 1),
-    _imbalance("rook_pair", "1 with two rooks or more.", 1),
-    _imbalance("knights_with_pawns", "Knights times own pawns beyond five.", 50),
-    _imbalance("rooks_with_pawns", "Rooks times own pawns beyond five.", 50),
-    _imbalance(
-        "pawnless_ahead", "1 for a side without pawns that is ahead by less than a rook (points 3, 3, 5, 9).", 1
-    ),
-    _imbalance(
-        "pawns_with_opposite_bishops", "Pawns, where each side has but one bishop, on squares of opposite colours.", 8
-    ),
-    _imbalance("pawns_in_rook_ending", "Pawns, where each side has but rooks.", 8),
 )
 """Own count less the opponent's; in the order in which they are written."""
 
@@ -53,29 +70,35 @@ def opposite_bishops(own_bishops: np.uint64, bishops: np.uint64) -> bool:
 @inlined
 def add_material_terms(own: Side, opponent: Side, sign: int, values: Any, first: int) -> None:
     """Add ``sign`` times the terms of a side."""
-    pawns = popcount(own.pawns)
-    knights = popcount(own.knights)
-    bishops = popcount(own.bishops)
-    rooks = popcount(own.rooks)
-    queens = popcount(own.queens)
+    pawns = popcount(own.pieces.pawns)
+    knights = popcount(own.pieces.knights)
+    bishops = popcount(own.pieces.bishops)
+    rooks = popcount(own.pieces.rooks)
+    queens = popcount(own.pieces.queens)
     values[first] += sign * pawns
     values[first + 1] += sign * knights
     values[first + 2] += sign * bishops
     values[first + 3] += sign * rooks
     values[first + 4] += sign * queens
-    values[first + 5] += sign * has(own.bishops & DARK_SQUARES) * has(own.bishops & ~DARK_SQUARES)
+    values[first + 5] += sign * has(own.pieces.bishops & DARK_SQUARES) * has(own.pieces.bishops & ~DARK_SQUARES)
     values[first + 6] += sign * min(knights >> 1, 1)
     values[first + 7] += sign * min(rooks >> 1, 1)
     values[first + 8] += sign * knights * (pawns - 5)
     values[first + 9] += sign * rooks * (pawns - 5)
-    if own.pawns == _ZERO:
-        ahead = 3 * (knights + bishops - popcount(opponent.knights | opponent.bishops)) + 5 * rooks + 9 * queens
-        ahead -= popcount(opponent.pawns) + 5 * popcount(opponent.rooks) + 9 * popcount(opponent.queens)
+    if own.pieces.pawns == _ZERO:
+        ahead = (
+            3 * (knights + bishops - popcount(opponent.pieces.knights | opponent.pieces.bishops))
+            + 5 * rooks
+            + 9 * queens
+        )
+        ahead -= (
+            popcount(opponent.pieces.pawns) + 5 * popcount(opponent.pieces.rooks) + 9 * popcount(opponent.pieces.queens)
+        )
         values[first + 10] += sign if 0 < ahead < 5 else 0
-    elif (own.knights | opponent.knights | own.queens | opponent.queens) == _ZERO:
-        all_rooks = own.rooks | opponent.rooks
-        all_bishops = own.bishops | opponent.bishops
-        if all_rooks == _ZERO and bishops == 1 and popcount(opponent.bishops) == 1:
-            values[first + 11] += sign * pawns if opposite_bishops(own.bishops, opponent.bishops) else 0
-        if all_bishops == _ZERO and rooks > 0 and opponent.rooks != _ZERO:
+    elif (own.pieces.knights | opponent.pieces.knights | own.pieces.queens | opponent.pieces.queens) == _ZERO:
+        all_rooks = own.pieces.rooks | opponent.pieces.rooks
+        all_bishops = own.pieces.bishops | opponent.pieces.bishops
+        if all_rooks == _ZERO and bishops == 1 and popcount(opponent.pieces.bishops) == 1:
+            values[first + 11] += sign * pawns if opposite_bishops(own.pieces.bishops, opponent.pieces.bishops) else 0
+        if all_bishops == _ZERO and rooks > 0 and opponent.pieces.rooks != _ZERO:
             values[first + 12] += sign * pawns

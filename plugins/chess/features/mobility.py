@@ -7,49 +7,38 @@ from typing import Any
 import numpy as np
 
 from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
-from glem.core.features.features import AtomicFeature
 from glem.games.chess.rules.attacks import king_attacks
-from glem.plugins.chess.features.sides import Side, king_zone, piece_attacks
+from glem.plugins.chess.features.rows import terms
+from glem.plugins.chess.features.sides import Pieces, Side, king_zone, piece_attacks, union
 
 __all__ = ["MOBILITY_TERMS", "side_with_mobility"]
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _KINDS = ("knight", "bishop", "rook", "queen")
+_SQUARES = "Squares that {}s attack, without those of own pieces and those that the other side's pawns attack."
 
 MOBILITY_TERMS = (
-    *(
-        AtomicFeature(
-            f"{kind}_mobility",
-            -256,
-            256,
-            f"Squares that {kind}s attack, without those of own pieces and those that the other side's pawns attack.",
-            group="mobility",
-        )
-        for kind in _KINDS
+    *terms(
+        "mobility",
+        *(
+            (f"{kind}_mobility", 256, weights, _SQUARES.format(kind))
+            for kind, weights in zip(_KINDS, ((4, 4), (4.5, 5), (2.5, 5), (1.5, 4)), strict=True)
+        ),
+        *(
+            (f"{kind}_trapped", 10, weights, f"{kind.title()}s with at most {most} such squares.")
+            for most, (kind, weights) in enumerate(
+                zip(_KINDS, ((-20, -25), (-22, -28), (-10, -18), (-5, -15)), strict=True), 1
+            )
+        ),
     ),
-    *(
-        AtomicFeature(
-            f"{kind}_trapped", -10, 10, f"{kind.title()}s with at most {place + 1} such squares.", group="mobility"
-        )
-        for place, kind in enumerate(_KINDS)
-    ),
-    *(
-        AtomicFeature(
-            f"king_zone_{kind}s",
-            -10,
-            10,
-            f"{kind.title()}s that attack the zone of the other king.",
-            group="king_attack",
-        )
-        for kind in _KINDS
-    ),
-    AtomicFeature(
-        "king_zone_hits",
-        -128,
-        128,
-        "Attacks of knights to queens on squares of the other king's zone.",
-        group="king_attack",
+    *terms(
+        "king_attack",
+        *(
+            (f"king_zone_{kind}s", 10, weights, f"{kind.title()}s that attack the zone of the other king.")
+            for kind, weights in zip(_KINDS, ((11, 2), (9, 2), (13, 4), (13, 6)), strict=True)
+        ),
+        ("king_zone_hits", 128, (4.5, 1), "Attacks of knights to queens on squares of the other king's zone."),
     ),
 )
 """Own count less the opponent's, as all terms of the evaluation; in the order in which they are written."""
@@ -90,43 +79,25 @@ def _kind_attacks(
 
 
 def side_with_mobility(
-    pawns: np.uint64,
-    knights: np.uint64,
-    bishops: np.uint64,
-    rooks: np.uint64,
-    queens: np.uint64,
-    king: np.uint64,
+    pieces: Pieces,
     castling: np.uint64,
     occupied: np.uint64,
-    hostile_pawn_attacks: np.uint64,
     own_pawn_attacks: np.uint64,
+    hostile_pawn_attacks: np.uint64,
     hostile_king: np.uint64,
     sign: int,
     values: Any,
     first: int,
 ) -> Side:
     """Find what a side attacks, and add ``sign`` times its mobility to the terms from ``first`` on."""
-    everything = pawns | knights | bishops | rooks | queens | king
+    everything = union(pieces)
     area = ~(everything | hostile_pawn_attacks)
     zone = king_zone(hostile_king)
-    by_knights, knight_count = _kind_attacks(0, knights, occupied, area, zone, sign, values, first)
-    by_bishops, bishop_count = _kind_attacks(1, bishops, occupied, area, zone, sign, values, first)
-    by_rooks, rook_count = _kind_attacks(2, rooks, occupied, area, zone, sign, values, first)
-    by_queens, queen_count = _kind_attacks(3, queens, occupied, area, zone, sign, values, first)
-    return Side(
-        pawns,
-        knights,
-        bishops,
-        rooks,
-        queens,
-        king,
-        everything,
-        own_pawn_attacks,
-        by_knights,
-        by_bishops,
-        by_rooks,
-        by_queens,
-        king_attacks(np.uint64(trailing_zeros(king))),
-        castling,
-        np.int64(knight_count + bishop_count + rook_count + queen_count),
-    )
+    by_knights, knight_count = _kind_attacks(0, pieces.knights, occupied, area, zone, sign, values, first)
+    by_bishops, bishop_count = _kind_attacks(1, pieces.bishops, occupied, area, zone, sign, values, first)
+    by_rooks, rook_count = _kind_attacks(2, pieces.rooks, occupied, area, zone, sign, values, first)
+    by_queens, queen_count = _kind_attacks(3, pieces.queens, occupied, area, zone, sign, values, first)
+    by_king = king_attacks(np.uint64(trailing_zeros(pieces.king)))
+    attacks = Pieces(own_pawn_attacks, by_knights, by_bishops, by_rooks, by_queens, by_king)
+    attackers = np.int64(knight_count + bishop_count + rook_count + queen_count)
+    return Side(pieces, attacks, everything, union(attacks), castling & everything, attackers)

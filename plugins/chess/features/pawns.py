@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
-from glem.core.features.features import AtomicFeature
+from glem.plugins.chess.features.rows import terms
 from glem.plugins.chess.features.sides import (
     FILE_A,
     RANK_1,
@@ -29,42 +29,49 @@ _FAR = np.uint64(0xFFFFFFFFFF000000)
 """Ranks 4 to 8."""
 
 
-def _term(name: str, description: str, low: int = -8, high: int = 8) -> AtomicFeature:
-    return AtomicFeature(name, low, high, description, group="pawns")
-
-
-PAWN_TERMS = (
-    _term("doubled_pawns", "Pawns with an own pawn ahead on their file."),
-    _term("isolated_pawns", "Pawns without own pawns on the files beside."),
-    _term("isolated_unopposed", "Isolated pawns without an opponent's pawn ahead on their file."),
-    _term("backward_pawns", "Pawns whose next square the opponent's pawns attack and no own pawn can ever defend."),
-    _term("backward_unopposed", "Backward pawns without an opponent's pawn ahead on their file."),
+PAWN_TERMS = terms(
+    "pawns",
+    ("doubled_pawns", 8, (-8, -18), "Pawns with an own pawn ahead on their file."),
+    ("isolated_pawns", 8, (-8, -11), "Pawns without own pawns on the files beside."),
+    ("isolated_unopposed", 8, (-9, -6), "Isolated pawns without an opponent's pawn ahead on their file."),
+    (
+        "backward_pawns",
+        8,
+        (-6, -8),
+        "Pawns whose next square the opponent's pawns attack and no own pawn can ever defend.",
+    ),
+    ("backward_unopposed", 8, (-9, -5), "Backward pawns without an opponent's pawn ahead on their file."),
     *(
-        _term(f"connected_rank_{rank}", f"Pawns on rank {rank} that an own pawn defends or stands beside.")
-        for rank in range(2, 8)
+        (f"connected_rank_{rank}", 8, weights, f"Pawns on rank {rank} that an own pawn defends or stands beside.")
+        for rank, weights in enumerate(((3, 0), (6, 3), (8, 7), (15, 15), (32, 38), (55, 60)), 2)
     ),
     *(
-        _term(f"passed_rank_{rank}", f"Front pawns on rank {rank} with no opponent's pawn ahead on three files.")
-        for rank in range(2, 8)
+        (f"passed_rank_{rank}", 8, weights, f"Front pawns on rank {rank} with no opponent's pawn ahead on three files.")
+        for rank, weights in enumerate(((0, 10), (2, 14), (8, 28), (24, 56), (55, 105), (105, 175)), 2)
     ),
-    _term("passed_defended", "Passed pawns that an own pawn defends."),
-    _term("passed_together", "Passed pawns with a passed pawn on a file beside, at most a rank away."),
-    _term("passed_blocked", "Passed pawns with a piece of the opponent on the next square."),
-    _term("passed_free", "Passed pawns whose next square is empty and not attacked by the opponent."),
-    _term("passed_clear", "Passed pawns with no piece ahead on their file."),
-    _term("passed_rook_behind", "Passed pawns with an own rook behind on their file."),
-    _term("passed_hostile_rook_behind", "Passed pawns with an opponent's rook behind on their file."),
-    _term(
+    ("passed_defended", 8, (8, 14), "Passed pawns that an own pawn defends."),
+    ("passed_together", 8, (8, 14), "Passed pawns with a passed pawn on a file beside, at most a rank away."),
+    ("passed_blocked", 8, (-10, -28), "Passed pawns with a piece of the opponent on the next square."),
+    ("passed_free", 8, (8, 24), "Passed pawns whose next square is empty and not attacked by the opponent."),
+    ("passed_clear", 8, (5, 14), "Passed pawns with no piece ahead on their file."),
+    ("passed_rook_behind", 8, (5, 14), "Passed pawns with an own rook behind on their file."),
+    ("passed_hostile_rook_behind", 8, (-8, -18), "Passed pawns with an opponent's rook behind on their file."),
+    (
         "passed_own_king",
-        "King moves from the own king to the square before passed pawns on rank 4 and above.",
-        -56,
         56,
+        (-1, -6),
+        "King moves from the own king to the square before passed pawns on rank 4 and above.",
     ),
-    _term("passed_hostile_king", "King moves from the opponent's king to the same squares.", -56, 56),
-    _term("passed_unstoppable", "1 where a passed pawn outruns a lone king.", -1, 1),
-    _term("candidates", "Pawns on half-open files with as many own pawns beside or behind as opponent's ahead beside."),
-    _term("pawn_islands", "Groups of files with pawns.", -4, 4),
-    _term("pawn_levers", "Opponent's pawns that own pawns attack."),
+    ("passed_hostile_king", 56, (2, 9), "King moves from the opponent's king to the same squares."),
+    ("passed_unstoppable", 1, (0, 450), "1 where a passed pawn outruns a lone king."),
+    (
+        "candidates",
+        8,
+        (4, 11),
+        "Pawns on half-open files with as many own pawns beside or behind as opponent's ahead beside.",
+    ),
+    ("pawn_islands", 4, (-3, -5), "Groups of files with pawns."),
+    ("pawn_levers", 8, (2, 2), "Opponent's pawns that own pawns attack."),
 )
 """In the order in which they are written."""
 
@@ -89,20 +96,20 @@ def _candidates(fronts: np.uint64, pawns: np.uint64, others: np.uint64) -> int:
 @inlined
 def add_pawn_terms(own: Side, opponent: Side, sign: int, waits: int, values: Any, first: int) -> None:
     """Add ``sign`` times the pawn terms of a side whose pawns go up; ``waits`` is 1 where the other is to move."""
-    pawns = own.pawns
-    others = opponent.pawns
+    pawns = own.pieces.pawns
+    others = opponent.pieces.pawns
     empty = ~(own.everything | opponent.everything)
     opposed = south_fill(others >> _EIGHT)
     doubled = pawns & south_fill(pawns >> _EIGHT)
     isolated = pawns & ~beside(file_fill(pawns))
-    stops = (pawns << _EIGHT) & opponent.pawn_attacks & ~north_fill(own.pawn_attacks)
+    stops = (pawns << _EIGHT) & opponent.attacks.pawns & ~north_fill(own.attacks.pawns)
     backward = (stops >> _EIGHT) & ~isolated
     values[first] += sign * popcount(doubled)
     values[first + 1] += sign * popcount(isolated)
     values[first + 2] += sign * popcount(isolated & ~opposed)
     values[first + 3] += sign * popcount(backward)
     values[first + 4] += sign * popcount(backward & ~opposed)
-    connected = pawns & (own.pawn_attacks | beside(pawns))
+    connected = pawns & (own.attacks.pawns | beside(pawns))
     passed = passed_pawns(pawns, others)
     for place in range(6):
         rank = RANK_1 << (_EIGHT * np.uint64(place + 1))
@@ -112,7 +119,7 @@ def add_pawn_terms(own: Side, opponent: Side, sign: int, waits: int, values: Any
     values[first + 27] += sign * _candidates(fronts, pawns, others)
     files = file_fill(pawns) & RANK_1
     values[first + 28] += sign * popcount(files & ~(files << _ONE))
-    values[first + 29] += sign * popcount(own.pawn_attacks & others)
+    values[first + 29] += sign * popcount(own.attacks.pawns & others)
     if passed != _ZERO:
         _add_passed_terms(own, opponent, passed, empty, sign, waits, values, first + 17)
 
@@ -127,27 +134,19 @@ def _add_passed_terms(
     values: Any,
     first: int,
 ) -> None:
-    hostile_attacks = (
-        opponent.pawn_attacks
-        | opponent.knight_attacks
-        | opponent.bishop_attacks
-        | opponent.rook_attacks
-        | opponent.queen_attacks
-        | opponent.king_attacks
-    )
     next_squares = passed << _EIGHT
     clear = passed & ~south_fill(~empty >> _EIGHT)
     beside_passed = beside(passed)
     together = passed & (beside_passed | (beside_passed << _EIGHT) | (beside_passed >> _EIGHT))
-    values[first] += sign * popcount(passed & own.pawn_attacks)
+    values[first] += sign * popcount(passed & own.attacks.pawns)
     values[first + 1] += sign * popcount(together)
     values[first + 2] += sign * popcount(next_squares & opponent.everything)
-    values[first + 3] += sign * popcount(next_squares & empty & ~hostile_attacks)
+    values[first + 3] += sign * popcount(next_squares & empty & ~opponent.attacked)
     values[first + 4] += sign * popcount(clear)
-    values[first + 5] += sign * popcount(passed & north_fill(own.rooks))
-    values[first + 6] += sign * popcount(passed & north_fill(opponent.rooks))
-    own_king = trailing_zeros(own.king)
-    hostile_king = trailing_zeros(opponent.king)
+    values[first + 5] += sign * popcount(passed & north_fill(own.pieces.rooks))
+    values[first + 6] += sign * popcount(passed & north_fill(opponent.pieces.rooks))
+    own_king = trailing_zeros(own.pieces.king)
+    hostile_king = trailing_zeros(opponent.pieces.king)
     own_steps = 0
     hostile_steps = 0
     far = passed & _FAR
@@ -158,7 +157,7 @@ def _add_passed_terms(
         hostile_steps += distance(hostile_king, square + 8)
     values[first + 7] += sign * own_steps
     values[first + 8] += sign * hostile_steps
-    if opponent.everything == opponent.pawns | opponent.king:
+    if opponent.everything == opponent.pieces.pawns | opponent.pieces.king:
         runners = _ZERO
         while clear != _ZERO:
             square = trailing_zeros(clear)

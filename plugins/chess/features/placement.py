@@ -9,13 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import trailing_zeros
 from glem.core.features.features import AtomicFeature
 from glem.plugins.chess.features.sides import Boards
 
-__all__ = ["KINDS", "PLACEMENT", "PLACES", "square_name", "write_placement"]
+__all__ = ["KINDS", "PLACEMENT", "PLACEMENT_SQUARES", "PLACES", "square_name", "write_placement"]
 
 KINDS = ("pawn", "knight", "bishop", "rook", "queen", "king")
 """By the numbers that they have in tables."""
@@ -34,36 +33,34 @@ def _folded(kind: str, square: int) -> int:
     return min(square, square ^ 7) if kind in _FOLDED else square
 
 
-def _description(kind: str, square: int) -> str:
+def _feature(kind: str, square: int) -> AtomicFeature:
     places = sorted({square, square ^ 7 if kind in _FOLDED else square})
     ours = " and ".join(square_name(place) for place in places)
     theirs = " and ".join(square_name(place ^ 56) for place in places)
-    return f"Own {kind}s on {ours} less the opponent's on {theirs}, from the side to move's view."
+    description = f"Own {kind}s on {ours} less the opponent's on {theirs}, from the side to move's view."
+    return AtomicFeature(f"{kind}_{square_name(square)}", -len(places), len(places), description, group="placement")
 
 
-def _features() -> tuple[tuple[AtomicFeature, ...], NDArray[np.int16]]:
-    features: list[AtomicFeature] = []
-    places = np.full((len(KINDS), 64), -1, np.int16)
-    for number, kind in enumerate(KINDS):
-        for square in range(64):
-            if kind == "pawn" and not 8 <= square < 56:
-                # No pawn stands there; the entry only keeps the table whole.
-                places[number, square] = 0
-                continue
-            shared = _folded(kind, square)
-            if shared == square:
-                most = 2 if kind in _FOLDED else 1
-                description = _description(kind, square)
-                name = f"{kind}_{square_name(square)}"
-                places[number, square] = len(features)
-                features.append(AtomicFeature(name, -most, most, description, group="placement"))
-            else:
-                places[number, square] = places[number, shared]
-    return tuple(features), places
+PLACEMENT_SQUARES = tuple(
+    (kind, square)
+    for kind in KINDS
+    for square in range(64)
+    # No pawn stands on the first or the last rank.
+    if square == _folded(kind, square) and (kind != "pawn" or 8 <= square < 56)
+)
+"""Kind and square of each feature; of two squares that share it the one on the left wing."""
 
+PLACEMENT = tuple(_feature(kind, square) for kind, square in PLACEMENT_SQUARES)
+"""The features in the order in which they are written."""
 
-PLACEMENT, PLACES = _features()
-"""The features in the order in which they are written; int16 [6, 64]: where a kind on a square stands among them."""
+_NUMBERS = {place: number for number, place in enumerate(PLACEMENT_SQUARES)}
+
+PLACES = np.array(
+    # Where no pawn stands, 0 only keeps the table whole.
+    [[_NUMBERS.get((kind, _folded(kind, square)), 0) for square in range(64)] for kind in KINDS],
+    np.int16,
+)
+"""int16 [6, 64]: where a kind on a square stands among the features."""
 
 _FLAT = PLACES.ravel().copy()
 _COUNT = len(PLACEMENT)
@@ -80,15 +77,6 @@ def write_placement(boards: Boards, values: Any, first: int) -> None:
     """Write all features from ``first`` on."""
     for place in range(_COUNT):
         values[first + place] = 0
-    own = (
-        boards.own_pawns,
-        boards.own_knights,
-        boards.own_bishops,
-        boards.own_rooks,
-        boards.own_queens,
-        boards.own_king,
-    )
-    other = (boards.pawns, boards.knights, boards.bishops, boards.rooks, boards.queens, boards.king)
     for kind in range(6):
-        _add(own[kind], kind, 0, 1, values, first)
-        _add(other[kind], kind, 56, -1, values, first)
+        _add(boards.own[kind], kind, 0, 1, values, first)
+        _add(boards.other[kind], kind, 56, -1, values, first)

@@ -62,11 +62,12 @@ ATTACKS = tuple(
 
 def write_squares(boards: Boards, values: Any, first: int) -> None:
     """Write the contents of the squares from ``first`` on."""
+    own, other = boards.own, boards.other
     # Bits of the numbers 1 to 12.
-    low = boards.own_pawns | boards.own_bishops | boards.own_queens | boards.pawns | boards.bishops | boards.queens
-    middle = boards.own_knights | boards.own_bishops | boards.own_king | boards.pawns | boards.rooks | boards.queens
-    high = boards.own_rooks | boards.own_queens | boards.own_king | boards.pawns | boards.king
-    highest = boards.knights | boards.bishops | boards.rooks | boards.queens | boards.king
+    low = own.pawns | own.bishops | own.queens | other.pawns | other.bishops | other.queens
+    middle = own.knights | own.bishops | own.king | other.pawns | other.rooks | other.queens
+    high = own.rooks | own.queens | own.king | other.pawns | other.king
+    highest = other.knights | other.bishops | other.rooks | other.queens | other.king
     for square in range(64):
         place = np.uint64(square)
         value = (low >> place) & _ONE
@@ -78,19 +79,10 @@ def write_squares(boards: Boards, values: Any, first: int) -> None:
 
 def _write_block(attackers: Side, attacked: Side, values: Any, first: int) -> None:
     """Write whether each of six kinds attacks each of five, the king left out."""
-    attacks = (
-        attackers.pawn_attacks,
-        attackers.knight_attacks,
-        attackers.bishop_attacks,
-        attackers.rook_attacks,
-        attackers.queen_attacks,
-        attackers.king_attacks,
-    )
-    targets = (attacked.pawns, attacked.knights, attacked.bishops, attacked.rooks, attacked.queens, attacked.king)
     place = first
     for kind in range(6):
         for target in range(5):
-            values[place] = has(attacks[kind] & targets[target])
+            values[place] = has(attackers.attacks[kind] & attacked.pieces[target])
             place += 1
 
 
@@ -100,9 +92,5 @@ def write_attacks(own: Side, opponent: Side, values: Any, first: int) -> None:
         attackers = own if block == 0 or block == 2 else opponent
         attacked = own if block == 1 or block == 2 else opponent
         _write_block(attackers, attacked, values, first + 30 * block)
-    king = own.king
-    values[first + 120] = has(opponent.pawn_attacks & king)
-    values[first + 121] = has(opponent.knight_attacks & king)
-    values[first + 122] = has(opponent.bishop_attacks & king)
-    values[first + 123] = has(opponent.rook_attacks & king)
-    values[first + 124] = has(opponent.queen_attacks & king)
+    for kind in range(5):
+        values[first + 120 + kind] = has(opponent.attacks[kind] & own.pieces.king)

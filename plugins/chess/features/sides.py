@@ -12,12 +12,13 @@ import numpy as np
 
 from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
 from glem.games.chess.rules.attacks import bishop_attacks, king_attacks, knight_attacks, rook_attacks
-from glem.games.chess.rules.position import Position, byte_swap
+from glem.games.chess.rules.position import Position, byte_swap, turned_over
 
 __all__ = [
     "FILE_A",
     "RANK_1",
     "Boards",
+    "Pieces",
     "Side",
     "beside",
     "boards_of",
@@ -30,6 +31,7 @@ __all__ = [
     "piece_attacks",
     "south_fill",
     "turned_over_side",
+    "union",
 ]
 
 FILE_A = np.uint64(0x0101010101010101)
@@ -41,21 +43,22 @@ _EIGHT = np.uint64(8)
 _ZERO = np.uint64(0)
 
 
-class Boards(NamedTuple):
-    """Pieces of both sides in the mover's view, all uint64; what is not an opponent's is ``own_`` by its name."""
+class Pieces(NamedTuple):
+    """One side's pieces, or the squares that they attack, by kind: all uint64."""
 
-    own_pawns: np.uint64
-    own_knights: np.uint64
-    own_bishops: np.uint64
-    own_rooks: np.uint64
-    own_queens: np.uint64
-    own_king: np.uint64
     pawns: np.uint64
     knights: np.uint64
     bishops: np.uint64
     rooks: np.uint64
     queens: np.uint64
     king: np.uint64
+
+
+class Boards(NamedTuple):
+    """Pieces of both sides in the mover's view, and the rooks (uint64) that may still castle."""
+
+    own: Pieces
+    other: Pieces
     castling: np.uint64
 
 
@@ -64,69 +67,63 @@ class Side(NamedTuple):
 
     Parameters
     ----------
-    pawns, knights, bishops, rooks, queens, king
-        uint64 boards.
+    pieces
+        Where they stand.
+    attacks
+        Squares attacked by at least one piece of a kind, occupied ones by either side among them.
     everything
         uint64: all pieces of the side.
-    pawn_attacks, knight_attacks, bishop_attacks, rook_attacks, queen_attacks, king_attacks
-        uint64: squares attacked by at least one piece of a kind, occupied ones by either side among them.
+    attacked
+        uint64: all squares that they attack.
     castling
         uint64: rooks that may still castle.
     attackers
         int64: knights, bishops, rooks and queens that attack the other king's zone.
     """
 
-    pawns: np.uint64
-    knights: np.uint64
-    bishops: np.uint64
-    rooks: np.uint64
-    queens: np.uint64
-    king: np.uint64
+    pieces: Pieces
+    attacks: Pieces
     everything: np.uint64
-    pawn_attacks: np.uint64
-    knight_attacks: np.uint64
-    bishop_attacks: np.uint64
-    rook_attacks: np.uint64
-    queen_attacks: np.uint64
-    king_attacks: np.uint64
+    attacked: np.uint64
     castling: np.uint64
     attackers: np.int64
 
 
 @inlined
+def _pieces_of(position: Position, side: np.uint64) -> Pieces:
+    return Pieces(
+        position.pawns & side,
+        position.knights & side,
+        position.bishops & side,
+        position.rooks & side,
+        position.queens & side,
+        position.kings & side,
+    )
+
+
+@inlined
 def boards_of(position: Position) -> Boards:
     """Boards of a position as the side to move sees them."""
-    white = position.white
-    if position.turn == np.uint8(0):
-        return Boards(
-            position.pawns & white,
-            position.knights & white,
-            position.bishops & white,
-            position.rooks & white,
-            position.queens & white,
-            position.kings & white,
-            position.pawns & ~white,
-            position.knights & ~white,
-            position.bishops & ~white,
-            position.rooks & ~white,
-            position.queens & ~white,
-            position.kings & ~white,
-            position.castling,
-        )
-    return Boards(
-        byte_swap(position.pawns & ~white),
-        byte_swap(position.knights & ~white),
-        byte_swap(position.bishops & ~white),
-        byte_swap(position.rooks & ~white),
-        byte_swap(position.queens & ~white),
-        byte_swap(position.kings & ~white),
-        byte_swap(position.pawns & white),
-        byte_swap(position.knights & white),
-        byte_swap(position.bishops & white),
-        byte_swap(position.rooks & white),
-        byte_swap(position.queens & white),
-        byte_swap(position.kings & white),
-        byte_swap(position.castling),
+    if position.turn != np.uint8(0):
+        position = turned_over(position)
+    return Boards(_pieces_of(position, position.white), _pieces_of(position, ~position.white), position.castling)
+
+
+@inlined
+def union(pieces: Pieces) -> np.uint64:
+    """Squares of all kinds."""
+    return pieces.pawns | pieces.knights | pieces.bishops | pieces.rooks | pieces.queens | pieces.king
+
+
+@inlined
+def _turned_over_pieces(pieces: Pieces) -> Pieces:
+    return Pieces(
+        byte_swap(pieces.pawns),
+        byte_swap(pieces.knights),
+        byte_swap(pieces.bishops),
+        byte_swap(pieces.rooks),
+        byte_swap(pieces.queens),
+        byte_swap(pieces.king),
     )
 
 
@@ -134,19 +131,10 @@ def boards_of(position: Position) -> Boards:
 def turned_over_side(side: Side) -> Side:
     """Exchange the ranks on all boards of a side."""
     return Side(
-        byte_swap(side.pawns),
-        byte_swap(side.knights),
-        byte_swap(side.bishops),
-        byte_swap(side.rooks),
-        byte_swap(side.queens),
-        byte_swap(side.king),
+        _turned_over_pieces(side.pieces),
+        _turned_over_pieces(side.attacks),
         byte_swap(side.everything),
-        byte_swap(side.pawn_attacks),
-        byte_swap(side.knight_attacks),
-        byte_swap(side.bishop_attacks),
-        byte_swap(side.rook_attacks),
-        byte_swap(side.queen_attacks),
-        byte_swap(side.king_attacks),
+        byte_swap(side.attacked),
         byte_swap(side.castling),
         side.attackers,
     )

@@ -180,6 +180,7 @@ def test_a_drawn_game_is_saved_with_its_result(terminal: _Terminal, tmp_path: Pa
     assert path.read_text(encoding="utf-8").endswith(f"\n{moves}\t0\t\t\n")
 
 
+@pytest.mark.repeats  # saving: a game without compiled chess is saved above, and written as PGN in test_pgn_writing
 def test_a_game_of_chess_is_saved_as_pgn(terminal: _Terminal, tmp_path: Path) -> None:
     path = tmp_path / "game.pgn"
     player = ("--player", "default,depth=1")

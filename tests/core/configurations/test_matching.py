@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from glem.core.compiling.columns import rows_of
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.configurations.dag import ConfigurationDAG
 from glem.core.configurations.matching import ConfigurationMatcher, blocks, generalizations, lists, single, tables
+from glem.core.configurations.matching.tables import build_tables
+from glem.core.configurations.mining import mine
 from glem.core.errors import BadInputError
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.positions.reading import read_records
+from glem.core.positions.replay import replay
 from tests.core.configurations.matching_examples import FEATURES, configuration_set, feature_values, thinned
 from tests.oracles.matching import active_rows, direct_specializations, lists_of, most_specific_rows
 
@@ -60,6 +68,27 @@ def test_one_equals_dag_and_batch(
         found = matcher.active_one(row, most_specific)
         np.testing.assert_array_equal(found, dag.active(row, most_specific))
         np.testing.assert_array_equal(found, indices[indptr[position] : indptr[position + 1]])
+
+
+def test_extensions_lead_along_the_arcs_of_the_dag(configurations: ConfigurationSet) -> None:
+    extensions = build_tables(configurations).extensions
+    members = [frozenset(configurations.relations_of(c).tolist()) for c in range(len(configurations))]
+    index = {relations: configuration for configuration, relations in enumerate(members)}
+    counts = configurations.match_counts
+    for general, expected in enumerate(ConfigurationDAG(configurations).specializations):
+        single = extensions.single[extensions.single_offsets[general] : extensions.single_offsets[general + 1]]
+        found = [[index[members[general] | {relation}] for relation in single.tolist()], []]
+        added: set[int] = set()
+        several = slice(extensions.several_offsets[general], extensions.several_offsets[general + 1])
+        for element in extensions.several[several].tolist():
+            added.add(element >> 1)
+            if element & 1:
+                assert len(added) > 1
+                found[1].append(index[members[general] | added])
+                added = set()
+        assert sorted(found[0] + found[1]) == expected
+        for specials in found:
+            assert (np.diff(counts[specials]) <= 0).all()
 
 
 @given(
@@ -235,3 +264,29 @@ class TestErrors:
             matcher.sums(values, weights, phase=np.full(50, 2, np.uint8))
         with pytest.raises(BadInputError, match="phase: expected 50 integers"):
             matcher.sums(values, weights, phase=np.zeros(49, np.uint8))
+
+
+@pytest.mark.shared
+# The search for the most specific ones in real positions repeats that in drawn ones, in an oracle's half minute.
+@pytest.mark.parametrize("most_specific", [False, pytest.param(True, marks=pytest.mark.repeats)])
+def test_ten_thousand_real_positions(
+    shared: Path, othello: Game, othello_learning: Learning, most_specific: bool
+) -> None:
+    (games, *_) = read_records(othello, shared / "othello" / "wthor" / "WTH_2001.wtb", chunk_games=700)
+    played = replay(othello, games)
+    chosen = np.random.default_rng(1).permutation(len(played.ply))[:20_000]
+    positions = rows_of(played.positions, chosen)
+    values = othello_learning.features.values(positions)
+    squares = [othello_learning.features.index(f"{file}{rank}") for rank in (1, 2) for file in "abcdefgh"]
+    closed = mine(values[10_000:], minimum_matches=600, maximum_size=6, features=squares).flatten()
+    for configurations in (closed, thinned(closed, 0.5, 2)):
+        matcher = ConfigurationMatcher(configurations)
+        indptr, indices = matcher.active(np.asfortranarray(values[:10_000]), most_specific)
+        for start in range(0, 10_000, 2500):
+            rows = expected_rows(configurations, values[start : start + 2500], most_specific)
+            bounds, expected = lists_of(rows)
+            np.testing.assert_array_equal(indptr[start : start + 2501] - indptr[start], bounds)
+            np.testing.assert_array_equal(indices[indptr[start] : indptr[start + 2500]], expected)
+        for position in range(0, 10_000, 25):
+            found = matcher.active_one(values[position], most_specific)
+            np.testing.assert_array_equal(found, indices[indptr[position] : indptr[position + 1]])

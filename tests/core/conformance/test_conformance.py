@@ -332,7 +332,7 @@ def test_broken_plain_rules_are_caught(change, check, text):
     ("change", "check", "text"),
     [
         ({"final_score": overflows}, "final_score compiled", "plain rules give .*, compiled"),
-        ({"legal_moves": lists_by_overflow}, "legal_moves compiled", "plain rules list"),
+        ({"legal_moves": lists_by_overflow}, "legal_moves compiled", "plain rules give"),
     ],
 )
 def test_rules_that_compile_to_something_else_are_caught(change, check, text):

@@ -296,7 +296,7 @@ def test_rules_that_cannot_be_compiled_are_skipped_with_the_reason():
     assert {"features compiled", "phases compiled"} <= {result.name for result in learning.results if result.skipped}
 
 
-@pytest.mark.slow
+@pytest.mark.repeats  # the comparisons: sound games are compared in test_conformance
 def test_rules_that_can_be_compiled_are_compared():
     report = check_game(evolve(COMPILED, search_functions=SOUND), games=3)
     assert report.passed, str(report)

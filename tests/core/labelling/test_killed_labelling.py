@@ -45,7 +45,7 @@ def _is_there(folder: Path, pattern: str) -> bool:
     return any(folder.glob(pattern))
 
 
-@pytest.mark.slow
+@pytest.mark.repeats  # interruptions: test_corrected interrupts the same work within one process
 def test_an_ended_relabel_continues(othello: Game, model: str, tmp_path: Path) -> None:
     games = tmp_path / "some.games"
     records = random_games(othello, 60, 3, choices=60)
@@ -69,7 +69,7 @@ def test_an_ended_relabel_continues(othello: Game, model: str, tmp_path: Path) -
     assert not work.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.repeats  # interruptions: test_improving interrupts the same work within one process
 def test_an_ended_improve_continues(othello: Game, othello_learning: Learning, model: str, tmp_path: Path) -> None:
     positions = tmp_path / "some.parquet"
     write_positions(positions, some_positions(othello, 2000))

@@ -142,6 +142,7 @@ def test_exploration_makes_random_moves(othello: Game) -> None:
     assert moves[4] not in moves[:4]
 
 
+@pytest.mark.repeats  # missing files are played again above
 def test_a_killed_generation_continues(othello: Game, tmp_path: Path) -> None:
     expected = generate(othello, tmp_path / "whole", attrs.evolve(RANDOM, games_per_file=40), games=1200)
     folder = tmp_path / "killed"

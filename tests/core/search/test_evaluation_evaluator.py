@@ -137,7 +137,11 @@ def can_be_pattern(features: AtomicFeatures, members: tuple[int, ...]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", learning_names())
+@pytest.mark.parametrize(
+    "name",
+    # Chess takes ten seconds to compile and tells nothing more.
+    [pytest.param(name, marks=[pytest.mark.repeats] * (name == "chess")) for name in learning_names()],
+)
 @pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])
 def test_any_evaluation_of_any_game_in_the_order_of_a_search(name: str, plain: bool) -> None:
     learning = load_learning(name)

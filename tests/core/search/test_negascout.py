@@ -71,7 +71,11 @@ def random_positions(game: Game, count: int, plies: range, seed: int = 0) -> lis
 
 
 CASES = [
-    *(pytest.param((game, MEN, range(12)), id=game.name) for game in DUELS),
+    # The second has operations that the last has too.
+    *(
+        pytest.param((game, MEN, range(12)), id=game.name, marks=[pytest.mark.repeats] * (game is DUELS[1]))
+        for game in DUELS
+    ),
     pytest.param((None, MOBILITY, range(4, 60)), id="othello"),
     pytest.param((None, mobility_evaluator(result_only=True), range(50, 60)), id="othello results"),
 ]

@@ -131,7 +131,7 @@ if __name__ == "__main__":
 ROOT = Path(__file__).resolve().parents[3]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.repeats), 2])
 def test_a_killed_tournament_loses_no_game_and_plays_none_twice(
     whole: Any, othello_game: Game, tmp_path: Path, workers: int
 ) -> None:
@@ -166,6 +166,7 @@ def test_a_killed_tournament_loses_no_game_and_plays_none_twice(
     assert (games_of(record), untimed_figures(result)) == whole
 
 
+@pytest.mark.repeats  # a killed worker: the cluster below loses one too, and tests/core/tasks has both
 def test_a_worker_that_is_killed_costs_no_game(
     whole: Any, othello_game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

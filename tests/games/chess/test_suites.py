@@ -20,7 +20,12 @@ MOST_LEAVES = 20_000
 
 @pytest.mark.parametrize(
     ("name", "size"),
-    [("perft.epd", 127), ("perft-chess960.epd", 960), ("random.perft.xz", 6838), ("tricky.perft", 19)],
+    [
+        ("perft.epd", 127),
+        ("perft-chess960.epd", 960),
+        pytest.param("random.perft.xz", 6838, marks=pytest.mark.repeats),
+        ("tricky.perft", 19),
+    ],
 )
 def test_perft_of_suites(shared: Path, name: str, size: int):
     chess = load_game("chess")

@@ -1,0 +1,27 @@
+"""The evaluation's terms as rows of tables: each feature beside the weights that it has in the hand-set evaluation."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from glem.core.features.features import AtomicFeature
+
+__all__ = ["Term", "Weights", "terms"]
+
+Weights = tuple[float, float]
+"""Hundredths of a pawn in the middlegame and in the endgame."""
+
+
+class Term(NamedTuple):
+    """A term of the evaluation."""
+
+    feature: AtomicFeature
+    weights: Weights
+
+
+def terms(group: str, *rows: tuple[str, int, Weights, str]) -> tuple[Term, ...]:
+    """Make a group of terms, own count less the opponent's, of their names, greatest values, weights, descriptions."""
+    return tuple(
+        Term(AtomicFeature(name, -most, most, description, group=group), weights)
+        for name, most, weights, description in rows
+    )
