@@ -91,6 +91,7 @@ def test_generic_operations_reach_them(othello: Game):
     assert not is_over(SINGLE, othello.initial_position)
 
 
+@pytest.mark.repeats  # a second process: test_cache has one, and .ci/run is one
 def test_a_second_process_loads_the_machine_code(tmp_path):
     program = (
         "import numpy as np; from glem.core.compiling.kernels import compiled; "
