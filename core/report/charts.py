@@ -12,17 +12,16 @@ from glem.core.report.markup import Child, element, legible, number, whole
 from glem.core.report.svg import FONT_SIZE, STAND_IN, Spot, both_sizes, chart
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = [
     "LineStyle",
+    "Point",
     "calibration_chart",
     "learning_chart",
     "legend",
     "phase_chart",
-    "power_chart",
-    "strength_chart",
+    "point_chart",
     "styles_of",
 ]
 
@@ -218,21 +217,41 @@ def calibration_chart(calibration: Calibration, key: str) -> Element:
     return chart(key, 330, 300, draw, f"Scatter chart: predicted and observed values, {calibration.model}")
 
 
-def power_chart(
-    curves: Mapping[str, Sequence[tuple[float, float, float, float]]],
+class Point(NamedTuple):
+    """A grade with its interval, drawn at a place and called by a name."""
+
+    name: str
+    place: float
+    grade: float
+    low: float
+    high: float
+
+
+def point_chart(
+    key: str,
+    curves: Mapping[str, Sequence[Point]],
     lines: Mapping[str, tuple[float, float]],
-    kind: str,
+    label: str,
+    description: str,
+    *,
+    doublings: bool = False,
 ) -> list[Element]:
-    """Draw grades over the logarithm of the processing power, with their intervals and straight lines.
+    """Draw grades over something with their intervals and straight lines.
 
     Parameters
     ----------
+    key
+        Of the chart, unique on its page.
     curves
-        Name of an evaluation to limit, grade, and lower and upper end of its interval, by rising limit.
+        Name of an evaluation to its points, by rising place.
     lines
-        Name to slope and intercept over the logarithm to base 2 of the limit.
-    kind
-        What the limit is, for the axis.
+        Name to slope and intercept of a line.
+    label
+        What the places are, for the axis.
+    description
+        Of the whole chart, for those who do not see it.
+    doublings
+        Whether the axis, and the places of the lines, go by the logarithm to base 2.
     """
 
     def draw(figure: Figure, _: int) -> Sequence[Spot]:
@@ -240,65 +259,33 @@ def power_chart(
 
         axes = figure.subplots()
         for name, style in styles_of(curves).items():
-            _draw_points(axes, curves[name], style)
+            _, places, grades, lows, highs = zip(*curves[name], strict=True)
+            colour = STAND_IN[style.role]
+            axes.vlines(places, lows, highs, color=colour, linewidth=1.0, alpha=0.5)
+            axes.plot(
+                places, grades, color=colour, linestyle="None", marker=style.marker, markersize=5.5, clip_on=False
+            )
             if name in lines:
                 slope, intercept = lines[name]
-                ends = [curves[name][0][0], curves[name][-1][0]]
-                heights = [intercept + slope * math.log2(end) for end in ends]
-                axes.plot(ends, heights, color=STAND_IN[style.role], linewidth=1.2)
-        axes.set_xscale("log", base=10)
-        # matplotlib writes powers of ten in a mark-up that an SVG does not know.
-        axes.set_xticks(sorted({point[0] for points in curves.values() for point in points}))
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-        axes.set_xlabel(_label(f"{kind} a position"))
+                ends = [min(places), max(places)]
+                heights = [intercept + slope * (math.log2(end) if doublings else end) for end in ends]
+                axes.plot(ends, heights, color=colour, linewidth=1.2)
+        axes.set_ylabel("grade")
+        axes.locator_params(axis="y", nbins=6)
+        if doublings:
+            axes.set_xscale("log", base=10)
+            # matplotlib writes powers of ten in a mark-up that an SVG does not know.
+            axes.set_xticks(sorted({point.place for points in curves.values() for point in points}))
+            axes.xaxis.set_minor_locator(NullLocator())
+            axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes.set_xlabel(_label(label))
         return [
-            Spot(axes, limit, grade, f"{name}\n{limit:,g} {kind}: {_told(grade, low, high)}")
-            for name, points in curves.items()
-            for limit, grade, low, high in points
+            Spot(axes, point.place, point.grade, f"{point.name}: {_told(point.grade, point.low, point.high)}")
+            for points in curves.values()
+            for point in points
         ]
 
-    return both_sizes("power", draw, f"Chart: grade over {kind} of {', '.join(curves)}")
-
-
-def strength_chart(
-    points: Sequence[tuple[float, float, float, float]], line: tuple[float, float] | None, names: Sequence[str]
-) -> list[Element]:
-    """Draw grades over ratings, with their intervals and a straight line.
-
-    Parameters
-    ----------
-    points
-        Rating, grade, and lower and upper end of its interval.
-    line
-        Slope and intercept; None for none.
-    names
-        Of the points.
-    """
-
-    def draw(figure: Figure, _: int) -> Sequence[Spot]:
-        axes = figure.subplots()
-        _draw_points(axes, points, LineStyle("series-1", "o"))
-        if line is not None:
-            ends = [min(points)[0], max(points)[0]]
-            axes.plot(ends, [line[1] + line[0] * end for end in ends], color=STAND_IN["series-2"], linewidth=1.2)
-        axes.set_xlabel("rating")
-        return [
-            Spot(axes, rating, grade, f"{name} ({rating:.0f}): {_told(grade, low, high)}")
-            for name, (rating, grade, low, high) in zip(names, points, strict=True)
-        ]
-
-    return both_sizes("strength", draw, f"Chart: grade over rating of {len(points)} players")
-
-
-def _draw_points(axes: Axes, points: Sequence[tuple[float, float, float, float]], style: LineStyle) -> None:
-    """Draw grades at their places with their intervals."""
-    places, grades, lows, highs = zip(*points, strict=True)
-    colour = STAND_IN[style.role]
-    axes.vlines(places, lows, highs, color=colour, linewidth=1.0, alpha=0.5)
-    axes.plot(places, grades, color=colour, linestyle="None", marker=style.marker, markersize=5.5, clip_on=False)
-    axes.set_ylabel("grade")
-    axes.locator_params(axis="y", nbins=6)
+    return both_sizes(key, draw, description)
 
 
 def _told(value: float, *limits: float) -> str:
