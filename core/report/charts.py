@@ -259,7 +259,7 @@ def point_chart(
 
         axes = figure.subplots()
         for name, style in styles_of(curves).items():
-            _, places, grades, lows, highs = zip(*curves[name], strict=True)
+            places, grades, lows, highs = list(zip(*curves[name], strict=True))[1:]
             colour = STAND_IN[style.role]
             axes.vlines(places, lows, highs, color=colour, linewidth=1.0, alpha=0.5)
             axes.plot(
