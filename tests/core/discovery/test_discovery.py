@@ -286,10 +286,8 @@ def by_command(positions: Positions, tmp_path_factory: pytest.TempPathFactory) -
     return source, folder / "whole"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "moment", ["candidates.json", pytest.param("training-configurations.npz", marks=pytest.mark.repeats)]
-)
+@pytest.mark.repeats  # resuming: a discovery is interrupted within the process
+@pytest.mark.parametrize("moment", ["candidates.json", "training-configurations.npz"])
 def test_a_killed_command_continues(by_command: tuple[Path, Path], tmp_path: Path, moment: str) -> None:
     source, whole = by_command
     killed = tmp_path / "killed"

@@ -125,7 +125,7 @@ run_tournament(quick_tournament(load_game("othello")), sys.argv[1], workers=int(
 """
 
 
-@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.repeats), 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.repeats)])
 def test_a_killed_tournament_loses_no_game_and_plays_none_twice(
     whole: Any, othello_game: Game, tmp_path: Path, workers: int
 ) -> None:
