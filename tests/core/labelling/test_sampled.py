@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import click
 import numpy as np
 import pytest
 
-from glem.core.cli.executors import opened_executor
+from glem.core.cli import command_group
+from glem.core.cli.options import opened_workers
 from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
@@ -222,8 +224,8 @@ def test_labels_do_not_depend_on_where_they_are_made(
     assert_same(expected, labelled(positions, settings, tmp_path / "two", workers=Workers(2)))
     assert (tmp_path / "killed").exists()
     monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed again"))
-    with opened_executor(2, "local") as where:
-        found = labelled(positions, settings, tmp_path / "three", workers=Workers(**where))
+    with click.Context(command_group):
+        found = labelled(positions, settings, tmp_path / "three", workers=opened_workers(2, "local"))
     assert (tmp_path / "killed again").exists()
     assert_same(expected, found)
 
