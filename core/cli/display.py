@@ -47,7 +47,11 @@ def add_verbosity(command: click.Command) -> None:
     if isinstance(command, click.Group):
         for inner in command.commands.values():
             add_verbosity(inner)
-    taken = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+    taken = {
+        name
+        for option in command.params
+        for name in (*option.opts, *option.secondary_opts, *getattr(option, "was", ()))
+    }
     if "-q" in taken:
         return
     for short, long, name, key, text in (

@@ -271,7 +271,7 @@ def _check_openings(game: Game, openings: Sequence[Opening], suffix: str) -> Non
     if suffix in GAME_LINES.suffixes and any(opening.start for opening in openings):
         raise BadInputError(
             "an opening does not begin in the initial position, and glem's own files of games have no room for that; "
-            "give moves, or another --format"
+            "give moves, or another --write-format"
         )
     check_format_holds(game, f"games{suffix}", records_of_openings(game, openings))
 

@@ -191,6 +191,6 @@ def test_command(
 
     for window in ("inf", "nan"):
         with pytest.raises(SystemExit) as ended:
-            main([*arguments, "--window", window])
+            main([*arguments, "--even-within", window])
         assert ended.value.code == 2
-        assert "--window must be a finite score" in capsys.readouterr().err
+        assert "near-even positions must be finite" in capsys.readouterr().err
