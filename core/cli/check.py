@@ -23,7 +23,7 @@ __all__ = ["command"]
 )
 @options.option("--games", type=click.IntRange(min=1), default=40, show_default=True, help="Random games to play.")
 @options.seed
-@options.option("--plain", is_flag=True, help="Look at the plain Python rules alone.")
+@options.option("--plain", is_flag=True, help="Use the plain Python rules instead of the compiled ones.")
 @options.as_json
 def command(game_name: str, as_json: bool, **how: Any) -> int:
     """Run the conformance suite on GAME: rules, what it gives to learning, evaluation and search, fitting.

@@ -125,7 +125,7 @@ class _Answer:
 
 @options.command(
     "solve",
-    'solve othello --position "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X" --moves',
+    'solve othello --position "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X" --all-moves',
     "solve othello endgames.obf --check --workers 4",
 )
 @playing.game
@@ -134,7 +134,7 @@ class _Answer:
 @options.option("--position", "texts", multiple=True, metavar="TEXT", help="A position, as the game writes it.")
 @options.option("--result-only", is_flag=True, help="Ask only who wins: 1, 0 or -1.")
 @options.option("--convention", metavar="NAME", help="Meaning of a final score, where the game knows several.")
-@options.option("--moves", "all_moves", is_flag=True, help="Score all moves.")
+@options.option("--all-moves", is_flag=True, help="Score all moves.", was=("--moves",))
 @options.option(
     "--evaluation",
     default="default",
@@ -165,7 +165,7 @@ def command(
     """Solve positions near the end of GAME: their exact scores under best play by both sides.
 
     The positions come from FILEs in one of the game's formats, with scores or without, or from --position. Scores are
-    from the side to move; ? stands where a position, or with --moves a move, was not solved within the limits of each
+    from the side to move; ? stands where a position, or with --all-moves a move, was not solved within the limits of each
     position. The exit status is 1 if there is such a one, or with --check a position has another score in its file.
     """
     from glem.core.errors import BadInputError

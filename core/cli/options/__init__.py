@@ -23,6 +23,7 @@ Name                   Meaning                                          Was
 ``--even-within``      a position is near-even up to this value         ``--window``
 ``--suspect-above``    a label is suspicious above this                 ``--threshold`` of ``relabel``
 ``--threshold``        standard deviations of ProbCut's check searches
+``--all-moves``        score every move                                 ``--moves`` of ``solve``
 ``--baseline NAME``    fit the features of a baseline of the game
 ``--start``            evaluation that ``learn`` begins with            ``--baseline`` of ``learn``
 ``--quiet-positions``  leave positions with tactical moves out          ``--quiet``

@@ -28,6 +28,8 @@ DIFFERENT = {
     "--depth": "probcut searches all depths up to it",
     "--openings": "a file, or a plan for a generation",
     "--tuning": "what is fitted to those games",
+    "--jobs": "perft tells its speed by one thread",
+    "--position": "solve takes several",
 }
 """Options that commands have in common but not in the same words, with the same type and default, and why."""
 

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import click
 import numpy as np
 import pytest
 
-from glem.core.cli import main
+from glem.core.cli import command_group, main
+from glem.core.cli.options import opened_workers
 from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
@@ -252,11 +254,9 @@ def test_labels_do_not_depend_on_where_they_are_made(
     monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed"))
     assert_equal(expected, labelled(positions, settings, tmp_path / "two", workers=Workers(2)))
     assert (tmp_path / "killed").exists()
-    from glem.core.cli.executors import opened_executor
-
     monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed again"))
-    with opened_executor(2, "local") as where:
-        found = labelled(positions, settings, tmp_path / "three", workers=Workers(**where))
+    with click.Context(command_group):
+        found = labelled(positions, settings, tmp_path / "three", workers=opened_workers(2, "local"))
     assert (tmp_path / "killed again").exists()
     assert_equal(expected, found)
 
