@@ -390,7 +390,12 @@ def test_ctrl_c_makes_glem_move_at_once(terminal: Terminal, mobility: str, monke
 
 
 @pytest.mark.parametrize(
-    ("command", "option"), [("label", "--window"), ("relabel", "--threshold"), ("relabel", "--loss")]
+    ("command", "option", "words"),
+    [
+        ("label", "--even-within", "must be finite"),
+        ("relabel", "--suspect-above", "--suspect-above must be"),
+        ("relabel", "--loss", "--loss must be"),
+    ],
 )
 def test_numbers_without_sense_are_one_line(terminal: Terminal, command: str, option: str, words: str) -> None:
     assert words in terminal(command, "x.games", "-o", "x.parquet", option, "nan", status=2)
