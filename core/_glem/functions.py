@@ -22,7 +22,7 @@ from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
 from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, add_plugin
 from glem.core.positions.files import read_positions, write_positions
-from glem.core.positions.positions import PositionSet as Positions
+from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
 if TYPE_CHECKING:

@@ -136,11 +136,15 @@ def power(
 
         return limited
 
+    sampled, counts = sample_positions(
+        game, files.paths, rule=rule, most=positions, skip_bad=files.skip_bad, progress=progress
+    )
     found = measure_power(
-        sample_positions(game, files.paths, rule=rule, most=positions, skip_bad=files.skip_bad, progress=progress),
+        sampled,
         {text: scorer_at(text) for text in evaluations},
         kind=kind,
         limits=sizes,
+        games=counts.games,
         static=static,
         settings=GradingSettings(confidence=confidence, seed=seed),
         journal=journal,

@@ -81,11 +81,11 @@ def command(files: tuple[str, ...], output: str, as_json: bool, **how: Any) -> N
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.fitting.least_squares import Training
     from glem.core.positions.files import read_positions
-    from glem.core.positions.positions import PositionSet
+    from glem.core.positions.positions import Positions
     from glem.functions import fit
 
     check_outputs(output, folders=[f"{output}.work"])
-    scored = PositionSet.concatenate([read_positions(file) for file in files])
+    scored = Positions.concatenate([read_positions(file) for file in files])
     trainings: list[Training] = []
     fit(
         scored,

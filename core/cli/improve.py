@@ -87,7 +87,7 @@ def command(
     from glem.core.fitting.least_squares import FitSettings
     from glem.core.labelling.improving import ImproveSettings, improve
     from glem.core.positions.files import read_positions
-    from glem.core.positions.positions import PositionSet
+    from glem.core.positions.positions import Positions
     from glem.core.tasks.run_folder import run_folder
 
     work = Path(f"{output}.work")
@@ -97,7 +97,7 @@ def command(
     fitter = ConjugateGradient(iterations=60, patience=5 if held_out else None)
     with run_folder(work, keep=keep_labels):
         found = improve(
-            PositionSet.concatenate(list(sets)).merge_duplicates(),
+            Positions.concatenate(list(sets)).merge_duplicates(),
             first,
             ImproveSettings(
                 labelling,

@@ -17,7 +17,7 @@ from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.labelling.by_search import SearchLabelling
-    from glem.core.positions.positions import PositionSet
+    from glem.core.positions.positions import Positions
     from glem.core.tasks.chunked_work import Workers
 
 __all__ = ["command"]
@@ -100,11 +100,11 @@ def command(
 
 def _given_positions(
     files: options.GameFiles, plies: tuple[int, int] | None, per_game: int | None, seed: int
-) -> PositionSet:
+) -> Positions:
     """Distinct positions of Parquet files or game records."""
     from glem.core.positions.files import read_positions
     from glem.core.positions.labels import Selection, positions_of_records
-    from glem.core.positions.positions import PositionSet
+    from glem.core.positions.positions import Positions
     from glem.core.positions.reading import read_all_records
 
     scored = [file for file in files.paths if Path(file).suffix == ".parquet"]
@@ -112,7 +112,7 @@ def _given_positions(
         raise BadInputError(f"{scored[0]} holds positions, other files hold games; label them one after the other")
     if scored:
         sets = (attrs.evolve(read_positions(file), label_kind="given") for file in scored)
-        return PositionSet.concatenate(list(sets)).merge_duplicates()
+        return Positions.concatenate(list(sets)).merge_duplicates()
     game, selection = files.game(), Selection(plies=plies, per_game=per_game)
     records = read_all_records(game, files.paths, format=files.format, skip_bad=files.skip_bad)
     given = positions_of_records(game, records, selection=selection, seed=seed)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import attrs
 import click
@@ -18,16 +19,12 @@ from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
-    from glem.core.game.records import GameRecords, ScoredPositions
     from glem.core.positions.labels import LabelCounts
-    from glem.core.positions.positions import PositionSet
+    from glem.core.positions.positions import Positions
 
 __all__ = ["command"]
 
-T = TypeVar("T")
-
 _PLAYERS_SHOWN = 20
-_MOST_PROBLEMS = 100
 
 
 @options.command(
@@ -90,6 +87,7 @@ def command(
     """Turn game records, or files of scored positions, into a set of scored positions (Parquet)."""
     from glem.core.features.learning import load_learning
     from glem.core.positions.labels import LabelCounts, Selection, frequent_players, label_records
+    from glem.core.positions.reading import read_all_records
 
     if unseen and held_out is None:
         raise BadInputError("--unseen needs --held-out")
@@ -113,14 +111,18 @@ def command(
             errors=errors,
             per_game=per_game,
         )
+        progress = display_progress()
+        read = partial(
+            read_all_records, game, files.paths, format=files.format, skip_bad=files.skip_bad, progress=progress
+        )
         names = frozenset(players)
         if minimum_games is not None:
-            names |= frequent_players(_records(game, files), minimum_games)
+            names |= frequent_players(read(), minimum_games)
         if players or minimum_games is not None:
             selection = attrs.evolve(selection, players=names)
-        records = _records(game, files)
+        records = read(keep_replay=True)
         parts = label_records(game, records, label=label, selection=selection, seed=seed, jobs=jobs, counts=counts)
-    divided: Iterator[tuple[PositionSet, ...]] = (
+    divided: Iterator[tuple[Positions, ...]] = (
         (part,) if held_out is None else part.split_by_game(held_out, seed) for part in parts
     )
     written = _write(game, divided, targets, label, unseen=unseen, merge=merge, spread=spread, counts=counts)
@@ -131,47 +133,27 @@ def _numbers(ranges: Iterable[tuple[int, int]]) -> tuple[int, ...]:
     return tuple(sorted({number for first, last in ranges for number in range(first, min(last, 1 << 16) + 1)}))
 
 
-def _each(what: str, files: options.GameFiles, read: Callable[[str, str], Iterable[T]]) -> Iterator[T]:
-    """Yield what each file holds; ``read`` takes a file and a name that no other file has."""
+def _scored_positions(game: Game, files: options.GameFiles, counts: LabelCounts) -> Iterator[Positions]:
     from glem.core.files.names import distinct_names
-
-    with display_progress()(f"Reading {what}", len(files.paths)) as task:
-        for file, name in zip(files.paths, distinct_names(files.paths), strict=True):
-            task.note(name)
-            yield from read(file, name)
-            task.advance()
-
-
-def _records(game: Game, files: options.GameFiles) -> Iterator[GameRecords]:
-    from glem.core.positions.reading import read_records
-
-    def read(file: str, name: str) -> Iterator[GameRecords]:
-        return read_records(game, file, format=files.format, skip_bad=files.skip_bad, name=name)
-
-    return _each("games", files, read)
-
-
-def _scored_positions(game: Game, files: options.GameFiles, counts: LabelCounts) -> Iterator[PositionSet]:
-    from glem.core.positions.labels import label_scored_positions
+    from glem.core.game.records import MAX_PROBLEMS
+    from glem.core.positions.positions import Positions
     from glem.core.positions.reading import read_scored_positions
 
-    def counted(chunks: Iterator[ScoredPositions]) -> Iterator[ScoredPositions]:
-        for chunk in chunks:
-            counts.skipped += len(chunk.problems)
-            counts.problems = (*counts.problems, *chunk.problems)[:_MOST_PROBLEMS]
-            counts.positions += len(chunk.label)
-            yield chunk
-
-    def read(file: str, name: str) -> Iterator[PositionSet]:
-        chunks = read_scored_positions(game, file, format=files.format, skip_bad=files.skip_bad)
-        return label_scored_positions(game, counted(chunks), name)
-
-    return _each("positions", files, read)
+    with display_progress()("Reading positions", len(files.paths)) as task:
+        for file, name in zip(files.paths, distinct_names(files.paths), strict=True):
+            task.note(name)
+            for chunk in read_scored_positions(game, file, format=files.format, skip_bad=files.skip_bad):
+                counts.skipped += len(chunk.problems)
+                counts.problems = (*counts.problems, *chunk.problems)[:MAX_PROBLEMS]
+                counts.positions += len(chunk.label)
+                # Each counts as a game of its own, so that equal ones fall on the same side of a split.
+                yield Positions.from_positions(game, chunk.positions, chunk.label, source=name)
+            task.advance()
 
 
 def _write(
     game: Game,
-    parts: Iterable[tuple[PositionSet, ...]],
+    parts: Iterable[tuple[Positions, ...]],
     targets: list[Path],
     label: str,
     *,

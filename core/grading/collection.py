@@ -29,15 +29,8 @@ from glem.core.grading.drawishness import DrawishnessRows, drawishness_values, f
 from glem.core.grading.grading import Grading, grade_predictions
 from glem.core.grading.groupings import Grouping, groupings_of
 from glem.core.grading.scorers.scorer import Scorer, ScorerTable
-from glem.core.positions.selection.game_keys import game_keys_of
-from glem.core.positions.selection.reading import (
-    FileSummary,
-    SelectedPart,
-    read_selected,
-    reading_remarks,
-    why_nothing_is_left,
-)
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.positions import Positions
+from glem.core.positions.selection.reading import FileSummary, read_selected, reading_remarks, why_nothing_is_left
 from glem.core.positions.selection.selection import PAPER_RULE, SelectionCounts, SelectionRule
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
@@ -131,7 +124,7 @@ class CollectedPositions:
         names: Mapping[str | os.PathLike[str], str] | None = None,
         skip_bad: bool = False,
         threads: int = 1,
-        observe: Callable[[SelectedPart], None] | None = None,
+        observe: Callable[[Positions], None] | None = None,
         progress: Progress = SILENT,
     ) -> None:
         """Read files; the arguments are those of :func:`grade_collection`, and names that distinguish the files.
@@ -146,17 +139,17 @@ class CollectedPositions:
             scorer.begin()
         games = 0
 
-        def opened(file: str | os.PathLike[str]) -> Callable[[], Iterator[SelectedPart | FileSummary]]:
+        def opened(file: str | os.PathLike[str]) -> Callable[[], Iterator[Positions | FileSummary]]:
             name = None if names is None else names[file]
             return lambda: read_selected(self.game, file, rule, skip_bad=skip_bad, name=name)
 
         with progress("Reading", len(files)) as bar:
             bar.note(Path(files[0]).name if files else "")
             for part in read_ahead([opened(file) for file in files], threads=threads):
-                if isinstance(part, SelectedPart):
+                if isinstance(part, Positions):
                     if observe is not None:
                         observe(part)
-                    if len(part.selected):
+                    if len(part):
                         self._add(part, games)
                     continue
                 self.summaries.append(part)
@@ -167,32 +160,31 @@ class CollectedPositions:
         if not self._columns:
             raise BadInputError(f"no position is left to grade: {why_nothing_is_left(self.summaries)}")
 
-    def _add(self, part: SelectedPart, first_game: int) -> None:
-        selected = part.selected
+    def _add(self, part: Positions, first_game: int) -> None:
         kept: dict[str, Any] = {
             "label": part.label,
-            "length": part.length,
-            "rating": part.rating_difference,
-            "ply": selected.ply,
-            "game": first_game + selected.game_number,
-            "side": selected.side,
+            "length": part.extra["length"],
+            "rating": part.extra["rating_difference"],
+            "ply": part.ply,
+            "game": first_game + part.record,
+            "side": part.side,
         }
         if self.learning is not None:
-            groups = {"phase": (self.learning.phases.names, self.learning.phases.of(selected.positions))}
-            groups |= {name: group(selected.positions) for name, group in self.learning.groupings.items()}
+            groups = {"phase": (self.learning.phases.names, self.learning.phases.of(part.positions))}
+            groups |= {name: group(part.positions) for name, group in self.learning.groupings.items()}
             for name, (group_names, group) in groups.items():
                 self._group_names[name] = tuple(group_names)
                 kept[f"by {name}"] = np.asarray(group, np.int16)
             if self.is_featured:
-                kept["features"] = drawishness_values(self.learning, selected.positions)
-                kept["game key"] = game_keys_of(self.game, part)
+                kept["features"] = drawishness_values(self.learning, part.positions)
+                kept["game key"] = part.game_key
         if self.keeps_positions:
-            kept |= {f"field {number}": column for number, column in enumerate(selected.positions)}
+            kept |= {f"field {number}": column for number, column in enumerate(part.positions)}
         for name, column in kept.items():
             self._columns[name].append(column)
         for scorer in self.scorers:
             if not scorer.is_search:
-                self._parts[scorer.name].append(scorer.predict(selected))
+                self._parts[scorer.name].append(scorer.predict(part))
 
     def column(self, name: str) -> NDArray[Any]:
         """Column of all N positions."""
@@ -205,12 +197,12 @@ class CollectedPositions:
         return found
 
     @property
-    def selected(self) -> SelectedPositions:
+    def selected(self) -> Positions:
         """All N positions without their records, where they are kept."""
         fields = (self.column(name) for name in self._columns if name.startswith("field "))
-        return SelectedPositions(
-            self.game.position_type(*fields), self.column("ply"), self.column("game"), self.column("side")
-        )
+        label, record, ply, side = (self.column(name) for name in ("label", "game", "ply", "side"))
+        columns = self.game.position_type(*fields)
+        return Positions(self.game, columns, label, record=record, ply=ply, extra={"side": side})
 
     @property
     def groupings(self) -> dict[str, Grouping]:
@@ -258,7 +250,7 @@ def grade_collection(
     tuning_rule: SelectionRule | None = None,
     skip_bad: bool = False,
     jobs: int = 1,
-    observe: Callable[[SelectedPart], None] | None = None,
+    observe: Callable[[Positions], None] | None = None,
     progress: Progress = SILENT,
 ) -> CollectionGrading:
     """Grade evaluations on the games of some files.

@@ -23,9 +23,8 @@ from glem.core.fitting.likelihood import BIAS, LikelihoodSettings, fit_likelihoo
 from glem.core.game.game import Game
 from glem.core.grading.changes import CandidateChange, Refit, apply_changes, check_candidates, read_candidates
 from glem.core.grading.trials import Candidate, Evaluation, deciding_games
-from glem.core.positions.selection.game_keys import keys_digest
+from glem.core.positions.positions import Positions, keys_digest
 from glem.core.positions.selection.reading import FileSummary, reading_remarks
-from glem.core.positions.selection.selected import GamePositions
 from glem.core.positions.selection.selection import SelectionRule
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -53,7 +52,7 @@ class LearningGames:
         What a reader should know about the files, one sentence each.
     """
 
-    deciding: GamePositions
+    deciding: Positions
     refit: Refit | None
     tuning_files: Sequence[str]
     facts: dict[str, Any]
@@ -111,7 +110,7 @@ def read_learning_games(
         raise BadInputError("--tuning names the tuning games, --held-out takes the others of the files: give one")
     summaries: list[FileSummary] = []
 
-    def read(paths: Sequence[str], chosen: SelectionRule, *, observed: bool = True) -> Iterable[GamePositions]:
+    def read(paths: Sequence[str], chosen: SelectionRule, *, observed: bool = True) -> Iterable[Positions]:
         observe = summaries.append if observed else None
         return read_game_positions(
             game, paths, chosen, quiet=quiet, skip_bad=skip_bad, observe=observe, progress=progress
@@ -123,8 +122,8 @@ def read_learning_games(
     if tuning or held_out is not None:
         others = read(tuning or files, tuning_rule, observed=bool(tuning))
         if held_out is not None:
-            others = (part.select(~part.in_share(held_out, rule.seed)) for part in others)
-            parts = (part.select(part.in_share(held_out, rule.seed)) for part in parts)
+            others = (part.split_by_game(held_out, rule.seed)[0] for part in others)
+            parts = (part.split_by_game(held_out, rule.seed)[1] for part in parts)
         tuning_parts = list(others)
         tuned = np.unique(np.concatenate([np.zeros(0, np.uint64), *(part.game_key for part in tuning_parts)]))
         refit = _refit(tuning_parts, l2, jobs)
@@ -190,7 +189,7 @@ def _candidate(change: CandidateChange, games: LearningGames) -> Candidate:
     return Candidate(change.name, change.text, make)
 
 
-def _refit(parts: list[GamePositions], l2: float, jobs: int) -> Refit:
+def _refit(parts: list[Positions], l2: float, jobs: int) -> Refit:
     def refit(
         evaluation: ResultEvaluation, names: tuple[str, ...], drawishness_names: tuple[str, ...]
     ) -> ResultEvaluation:

@@ -30,8 +30,7 @@ from glem.core.grading.calibration import ScaleFit, log_correctness_of
 from glem.core.grading.comparison import compare
 from glem.core.grading.correctness import LEAST_CORRECTNESS, GradingSettings, grade_of
 from glem.core.grading.scorers.scorers import StaticScorer
-from glem.core.positions.selection.game_keys import keys_digest
-from glem.core.positions.selection.selected import GamePositions, SelectedPositions
+from glem.core.positions.positions import Positions, keys_digest
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -42,8 +41,8 @@ Floats = NDArray[np.float64]
 
 
 def deciding_games(
-    parts: Iterable[GamePositions], *, tuned: NDArray[np.uint64] | None = None, leave_out: bool = False
-) -> tuple[GamePositions, int]:
+    parts: Iterable[Positions], *, tuned: NDArray[np.uint64] | None = None, leave_out: bool = False
+) -> tuple[Positions, int]:
     """Put the positions of the games that decide together; the second part is the number of games left out.
 
     Parameters
@@ -63,11 +62,11 @@ def deciding_games(
     found = [part for part in parts if len(part)]
     if not found:
         raise BadInputError("no position is left to decide by: no finished games, or too short for the selection")
-    games = GamePositions.joined(found)
+    games = Positions.concatenate(found, renumber=False)
     if tuned is None:
         return games, 0
     known = np.isin(games.game_key, tuned)
-    number = len(np.unique(games.game[known]))
+    number = len(np.unique(games.record[known]))
     if number and not leave_out:
         raise BadInputError(
             f"{number:,} of the {games.game_count:,} games that decide are tuning games as well; take other "
@@ -254,7 +253,7 @@ class LearningRun:
 def learn(
     baseline: Evaluation,
     candidates: Iterable[Candidate],
-    games: GamePositions,
+    games: Positions,
     *,
     name: str = "baseline",
     rule: LearningRule = _PLAIN_RULE,
@@ -333,23 +332,22 @@ def learn(
 class _Trials:
     """What decides, and how."""
 
-    games: GamePositions
+    games: Positions
     rule: LearningRule
     jobs: int
     log: Path | None
 
     def graded(self, name: str, evaluation: Evaluation) -> _Graded:
-        selected = SelectedPositions.from_positions(self.games.positions)
-        prediction = StaticScorer(name, evaluation, jobs=self.jobs).predict(selected)
-        fit, logs = log_correctness_of(prediction, self.games.result, self.games.game, self.rule.floor)
-        return _Graded(name, evaluation, fit, logs, grade_of(logs, self.games.game, self.rule.settings).grade)
+        prediction = StaticScorer(name, evaluation, jobs=self.jobs).predict(self.games)
+        fit, logs = log_correctness_of(prediction, self.games.result, self.games.record, self.rule.floor)
+        return _Graded(name, evaluation, fit, logs, grade_of(logs, self.games.record, self.rule.settings).grade)
 
     def tried(self, number: int, candidate: Candidate, best: _Graded) -> tuple[Verdict, _Graded]:
         """Put a candidate to the test; the verdict, and the better one of the two."""
         began = time.monotonic()
         graded = self.graded(candidate.name, candidate.make(best.evaluation))
         names = candidate.name, best.name
-        found = compare(graded.logs, best.logs, self.games.game, names=names, settings=self.rule.settings)
+        found = compare(graded.logs, best.logs, self.games.record, names=names, settings=self.rule.settings)
         accepted = found.difference > 0 and (self.rule.any_increase or found.is_significant)
         verdict = Verdict(
             number=number,

@@ -19,7 +19,6 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
@@ -29,8 +28,8 @@ from glem.core.grading.comparison import Comparison, compare
 from glem.core.grading.correctness import DEFAULT_SETTINGS, Grade, GradingSettings, grade_of
 from glem.core.grading.experiments.lines import LineFit, fit_line
 from glem.core.grading.scorers.scorer import Scorer
-from glem.core.positions.selection.selected import SelectedPositions
-from glem.core.positions.selection.selection import PAPER_RULE, SelectionRule
+from glem.core.positions.positions import Positions
+from glem.core.positions.selection.selection import PAPER_RULE, SelectionCounts, SelectionRule
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -39,7 +38,6 @@ __all__ = [
     "PowerCurve",
     "PowerExperiment",
     "PowerPoint",
-    "SampledPositions",
     "check_limits",
     "measure_power",
     "sample_positions",
@@ -47,25 +45,6 @@ __all__ = [
 
 LIMIT_KINDS = ("nodes", "depth", "seconds")
 """What a search may be limited by."""
-
-
-@define(frozen=True, eq=False)
-class SampledPositions:
-    """Positions of an experiment and the results of their games.
-
-    Parameters
-    ----------
-    selected
-        N positions without their records, in the order of the files.
-    result
-        int8 [N]: 1, 0 or -1 for a game that the side to move won, drew or lost.
-    games
-        Finished games that the files hold.
-    """
-
-    selected: SelectedPositions
-    result: NDArray[np.int8]
-    games: int
 
 
 def sample_positions(
@@ -76,8 +55,8 @@ def sample_positions(
     most: int | None = None,
     skip_bad: bool = False,
     progress: Progress = SILENT,
-) -> SampledPositions:
-    """Select positions of files, and keep at most so many of them.
+) -> tuple[Positions, SelectionCounts]:
+    """Select positions of files, and keep at most so many of them; the second part counts what the files hold.
 
     Parameters
     ----------
@@ -103,12 +82,10 @@ def sample_positions(
         raise BadInputError(f"an experiment needs at least one position, got {most}")
     read = CollectedPositions(game, keeps_positions=True)
     read.read(files, rule, skip_bad=skip_bad, progress=progress)
-    selected, result = read.selected, read.result
-    if most is not None and most < len(result):
-        kept = np.sort(np.random.default_rng(rule.seed).permutation(len(result))[:most])
-        columns = (selected.ply[kept], selected.game_number[kept], selected.side[kept])
-        selected, result = SelectedPositions(rows_of(selected.positions, kept), *columns), result[kept]
-    return SampledPositions(selected, result, read.counts.games)
+    selected = read.selected
+    if most is not None and most < len(selected):
+        selected = selected.select(np.sort(np.random.default_rng(rule.seed).permutation(len(selected))[:most]))
+    return selected, read.counts
 
 
 @define(frozen=True)
@@ -203,12 +180,13 @@ def check_limits(kind: str, limits: Sequence[float]) -> None:
 
 
 def measure_power(
-    sampled: SampledPositions,
+    sampled: Positions,
     evaluations: Mapping[str, Callable[[float | None], Scorer]],
     *,
     kind: str = "nodes",
     limits: Sequence[float],
     static: bool = True,
+    games: int = 0,
     settings: GradingSettings = DEFAULT_SETTINGS,
     journal: str | os.PathLike[str] | None = None,
     progress: Progress = SILENT,
@@ -228,6 +206,8 @@ def measure_power(
         Rising.
     static
         Also grade each evaluation as it is, where that is possible.
+    games
+        Games of the collection that the positions are from, for people.
     settings
         How grades are taken.
     journal
@@ -248,13 +228,13 @@ def measure_power(
         "kind": kind,
         "limits": list(limits),
         "evaluations": list(evaluations),
-        "positions": arrays_digest([*sampled.selected.positions, sampled.result]),
+        "positions": arrays_digest([*sampled.positions, sampled.result]),
     }
     said: dict[tuple[str, float | None], Prediction] = {}
     kept = nullcontext(None) if journal is None else Journal(journal, "power experiment", described)
     with kept as file, progress("Searching", len(asked)) as bar:
         if file is not None:
-            said.update(file.records(lambda found: _kept(found, len(sampled.result))))
+            said.update(file.records(lambda found: _kept(found, len(sampled))))
         for name, limit in asked:
             bar.note(f"{name} {'' if limit is None else _text(kind, limit)}")
             if (name, limit) not in said:
@@ -264,10 +244,10 @@ def measure_power(
                     if file is not None:
                         file.append({"name": name, "limit": limit, **_record(found)})
             bar.advance()
-    return _experiment(sampled, list(evaluations), said, kind, settings)
+    return _experiment(sampled, list(evaluations), said, kind, games, settings)
 
 
-def _said(make: Callable[[float | None], Scorer], limit: float | None, sampled: SampledPositions) -> Prediction | None:
+def _said(make: Callable[[float | None], Scorer], limit: float | None, sampled: Positions) -> Prediction | None:
     """Let a scorer speak; scale and drawishness that are one for all positions are fitted anew."""
     try:
         scorer = make(limit)
@@ -276,10 +256,10 @@ def _said(make: Callable[[float | None], Scorer], limit: float | None, sampled: 
             return None
         raise
     begin = time.perf_counter()
-    found = scorer.predict(sampled.selected)
+    found = scorer.predict(sampled)
     seconds, own = found.seconds, found.drawishness
     if math.isnan(seconds):
-        seconds = (time.perf_counter() - begin) / len(sampled.result)
+        seconds = (time.perf_counter() - begin) / len(sampled)
     if own is not None:
         own = np.broadcast_to(np.asarray(own, np.float64), found.value.shape)
     return Prediction(np.asarray(found.value, np.float64), own, seconds=seconds)
@@ -314,16 +294,17 @@ def _kept(record: Mapping[str, Any], count: int) -> tuple[tuple[str, float | Non
 
 
 def _experiment(
-    sampled: SampledPositions,
+    sampled: Positions,
     names: Sequence[str],
     said: Mapping[tuple[str, float | None], Prediction],
     kind: str,
+    games: int,
     settings: GradingSettings,
 ) -> PowerExperiment:
     common = np.all([found.is_known for found in said.values()], axis=0)
     if common.sum() < 2:
         raise BadInputError("fewer than two positions have a value from all evaluations at all limits")
-    result, game = sampled.result[common], sampled.selected.game_number[common]
+    result, game = sampled.result[common], sampled.record[common]
     curves = []
     for name in names:
         points: list[PowerPoint] = []
@@ -338,7 +319,7 @@ def _experiment(
             points.append(PowerPoint(limit, found.seconds, grade_of(logs, game, settings), fit, missing, rise))
             before = text, logs
         curves.append(PowerCurve(name, tuple(points), *_lines(points)))
-    return PowerExperiment(kind, tuple(curves), int(common.sum()), sampled.games)
+    return PowerExperiment(kind, tuple(curves), int(common.sum()), games)
 
 
 def _text(kind: str, limit: float | None) -> str:

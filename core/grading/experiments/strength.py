@@ -24,7 +24,6 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError, reading
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
@@ -33,8 +32,8 @@ from glem.core.grading.correctness import Grade, GradingSettings, grade_of
 from glem.core.grading.experiments.lines import Correlation, LineFit, correlate, fit_line
 from glem.core.grading.grading import Grading
 from glem.core.grading.scorers.comments import CommentScorer
-from glem.core.positions.selection.reading import SelectedPart, read_selected
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.positions import Positions
+from glem.core.positions.selection.reading import read_selected
 from glem.core.positions.selection.selection import ALL, SelectionRule
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -234,7 +233,7 @@ def strength_of_players(
         for file in files:
             bar.note(Path(file).name)
             for part in read_selected(game, file, rule, skip_bad=skip_bad):
-                if isinstance(part, SelectedPart):
+                if isinstance(part, Positions):
                     found.add(part)
             bar.advance()
     return found.experiment(fewest, GradingSettings(confidence=confidence))
@@ -250,14 +249,14 @@ class _Scores:
         self._columns: defaultdict[str, list[NDArray[Any]]] = defaultdict(list)
         self._games = 0
 
-    def add(self, part: SelectedPart) -> None:
-        selected = part.selected
-        records, record, move = selected.records, selected.record, selected.move
-        if records is None or record is None or move is None:
+    def add(self, part: Positions) -> None:
+        records = part.records
+        if records is None:
             raise BadInputError("players are found in game records; positions do not tell who played")
         scores = records.move_columns.get("comment_score")
         if scores is None:
             raise BadInputError(f"the format of {records.source or 'these records'} has no scores in comments")
+        record, move = part.extra["row"], part.extra["move"]
         scored = (move >= 0) & ~np.isnan(scores[move])
         # Consecutive scores, one of either player, are of almost the same position.
         both = np.flatnonzero(scored[:-1] & scored[1:] & (record[:-1] == record[1:]))
@@ -266,8 +265,7 @@ class _Scores:
         first = shuffled[np.unique(record[shuffled], return_index=True)[1]]
         rows = np.sort(np.concatenate([first, first + 1]))
         players, ratings = self._players(records)
-        columns = (selected.ply[rows], selected.game_number[rows], selected.side[rows])
-        chosen = SelectedPositions(rows_of(selected.positions, rows), *columns, records, record[rows], move[rows])
+        chosen = part.select(rows)
         side = (chosen.side < 0).astype(np.int64)
         for name, column in {
             "value": self._scorer.predict(chosen).value,
@@ -275,7 +273,7 @@ class _Scores:
             "side": side,
             "player": players[side, record[rows]],
             "rating": ratings[side, record[rows]],
-            "result": np.sign(part.label[rows]).astype(np.int8),
+            "result": chosen.result,
         }.items():
             self._columns[name].append(column)
         self._games += len(records)

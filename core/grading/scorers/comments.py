@@ -33,7 +33,7 @@ from glem.core.errors import BadInputError
 from glem.core.game.records import GameRecords
 from glem.core.grading.calibration import Prediction
 from glem.core.grading.scorers.scorer import Scorer, ScorerTable
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.positions import Positions
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -335,17 +335,18 @@ class CommentScorer(Scorer):
         self._without: dict[str, int] = {}
         self.conventions: tuple[CommentConvention, ...] = ()
 
-    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+    def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
         """Scores as they are written; :meth:`complete` makes values of them.
 
         Positions without records, and of formats without comments, have none.
         """
-        records, record, move = selected.records, selected.record, selected.move
-        if records is None or record is None or move is None:
+        records = selected.records
+        if records is None:
             return self._nothing(selected, "files of positions, not of games,")
         if "comment_score" not in records.move_columns:
             return self._nothing(selected, "files whose format has no comments")
         event = self._statistics.add(records)
+        row, move = selected.extra["row"], selected.extra["move"]
         written = np.where(move >= 0, records.move_columns["comment_score"][move], np.nan)
         kind = records.move_columns["comment_kind"][move].astype(np.int32)
         wanted = (kind > 0) & (kind < len(COMMENT_KINDS))
@@ -353,11 +354,11 @@ class CommentScorer(Scorer):
             wanted &= kind == COMMENT_KINDS.index(self._kind)
         marked = games_with_hundredths(records)
         self._games_with_hundredths += int(marked.sum())
-        rows = (event[record] * len(COMMENT_KINDS) + kind).astype(np.int32)
-        self._parts.append((rows, selected.side, marked[record] & (written == np.rint(written))))
+        rows = (event[row] * len(COMMENT_KINDS) + kind).astype(np.int32)
+        self._parts.append((rows, selected.side, marked[row] & (written == np.rint(written))))
         return Prediction(np.where(wanted, written, np.nan).astype(np.float32), unit="pawns")
 
-    def _nothing(self, selected: SelectedPositions, source: str) -> Prediction:
+    def _nothing(self, selected: Positions, source: str) -> Prediction:
         count = len(selected)
         self._without[source] = self._without.get(source, 0) + count
         self._parts.append((np.zeros(count, np.int32), selected.side, np.zeros(count, np.bool_)))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.grading.calibration import Prediction
 from glem.core.grading.scorers.scorer import Scorer
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["FunctionScorer", "load_function"]
@@ -92,7 +92,7 @@ class FunctionScorer(Scorer):
         self.name = name
         self._function, self._unit = function, unit
 
-    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+    def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
         """Call the function.
 
         Raises

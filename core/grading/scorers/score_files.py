@@ -7,7 +7,7 @@ import math
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from glem.core.game.whole_numbers import whole_number
 from glem.core.grading.calibration import Prediction
 from glem.core.grading.scorers.scorer import Scorer
 from glem.core.grading.scorers.searching import value_and_drawishness
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.positions import Positions
 from glem.core.positions.selection.written_positions import original_text
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -205,7 +205,7 @@ class ScoreFileScorer(Scorer):
         values, draws = value_and_drawishness(bounded / bounded.sum())
         return float(values[0]), float(draws[0])
 
-    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+    def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
         """Look the positions up.
 
         Raises
@@ -232,20 +232,17 @@ class ScoreFileScorer(Scorer):
             unit=self._unit,
         )
 
-    def _keys(self, selected: SelectedPositions) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+    def _keys(self, selected: Positions) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
         """Keys of positions, and which of them a line may name at all."""
         if self._by_text is not None:
             keys = position_keys(self._game, selected.positions, symmetries=False)
             return keys, np.ones(len(keys), np.bool_)
-        records, source = selected.records, selected.source
+        source = "".join(selected.sources)
         if "file" not in self._columns and self._source not in (None, source):
             raise BadInputError(f"{self._path}: several files are graded, so that its lines need a column file")
         self._source = source
-        number: NDArray[Any] = selected.game_number + 1
-        if records is not None and selected.record is not None and "number" in records.extra:
-            number = records.extra["number"][selected.record]
         file = self._files.get(source if "file" in self._columns else "")
-        key = np.uint64(file or 0) << np.uint64(48) | number.astype(np.uint64) << np.uint64(16)
+        key = np.uint64(file or 0) << np.uint64(48) | selected.number.astype(np.uint64) << np.uint64(16)
         return key | selected.ply.astype(np.uint64), np.full(len(key), file is not None) & (selected.ply >= 0)
 
     def remarks(self) -> Sequence[str]:

@@ -10,7 +10,7 @@ from typing import ClassVar
 from attrs import define
 
 from glem.core.grading.calibration import Prediction
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["Scorer", "ScorerTable"]
@@ -56,7 +56,7 @@ class Scorer(ABC):
         """Forget earlier collections."""
 
     @abstractmethod
-    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+    def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
         """Values of N positions from the side to move; nan where there is none."""
 
     def complete(self, prediction: Prediction) -> Prediction:

@@ -33,7 +33,7 @@ from glem.core.grading.scorers.score_files import ScoreFileScorer
 from glem.core.grading.scorers.scorer import Scorer
 from glem.core.grading.scorers.searching import ExternalScorer, SearchScorer
 from glem.core.players.spec import EXTERNAL, SEARCH, parse_player
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.positions import Positions
 from glem.core.search.results import Limits
 from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.progress import SILENT, Progress
@@ -74,7 +74,7 @@ class StaticScorer(Scorer):
         self._drawishness = evaluation.drawishness if isinstance(evaluation, ResultEvaluation) else None
         self._jobs = jobs
 
-    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+    def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
         """Evaluate positions."""
         positions, own = selected.positions, self._drawishness
         value = self._value.predict(positions, jobs=self._jobs, progress=progress)

@@ -25,7 +25,7 @@ from glem.core.grading.calibration import Prediction
 from glem.core.grading.scorers.scorer import Scorer
 from glem.core.players.spec import PlayerSpec, external_players_of
 from glem.core.players.thinker import kept_thinker
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.positions import Positions
 from glem.core.search.results import Limits
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.tasks.counts import counted
@@ -135,7 +135,7 @@ class SearchScorer(Scorer):
         self._drawishness = evaluation.drawishness if isinstance(evaluation, ResultEvaluation) else None
         self._work = _Work(game, spec.resolved(game), _searched, _SEARCHES_PER_TASK, workers or Workers(), None)
 
-    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+    def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
         """Search each position with an empty table."""
         found = self._work.done(selected.positions, progress)
         own = None if self._drawishness is None else self._drawishness.predict(selected.positions, jobs=1)
@@ -226,7 +226,7 @@ class ExternalScorer(Scorer):
         self._unit = scoring.unit
         scoring.close()
 
-    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+    def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
         """Let the engine score each position; nan where it gave no score, though it was asked twice."""
         try:
             found = self._work.done(selected.positions, progress)

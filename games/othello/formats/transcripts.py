@@ -20,7 +20,7 @@ from glem.core.errors import BadInputError
 from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
-from glem.core.positions.replay import FINISHED, outcomes
+from glem.core.positions.replay import FINISHED, outcomes, replay
 from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello.formats.move_text import BLANK, GOOD, NO_MOVES, NOT_A_MOVE, REST, MoveLines, move_lines
 from glem.games.othello.formats.score_conventions import Convention, likely_convention, stored_scores
@@ -238,7 +238,7 @@ def validated_games(
     records, convention
         The good games, and what their scores mean by most of them.
     """
-    reached = outcomes(game, records)
+    reached = replay(game, records)
     wrong = (sides != 0) & (reached.move_side != 0) & (sides != reached.move_side)
     count_before = np.concatenate([[0], np.cumsum(wrong)])
 

@@ -28,7 +28,7 @@ from glem.core.errors import BadInputError
 from glem.core.files.packed import MAX_BYTES, BoundedFile, open_bounded
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
-from glem.core.positions.replay import outcomes
+from glem.core.positions.replay import replay
 from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello.formats.score_conventions import stored_scores
 from glem.games.othello.formats.transcripts import check_starts
@@ -273,7 +273,7 @@ def _check_games(
         names={column: known for column, known in name_columns.items() if known},
         source=path.name,
     )
-    reached = outcomes(game, records)
+    reached = replay(game, records)
     return validated(game, records, reached, stored_scores(reached, "standard"), bad, skip_bad=skip_bad)
 
 

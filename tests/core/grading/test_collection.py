@@ -18,7 +18,7 @@ from glem.core.grading.correctness import GradingSettings
 from glem.core.grading.scorers.scorers import StaticScorer, scorer_of
 from glem.core.grading.scorers.searching import SearchScorer
 from glem.core.positions.files import write_positions
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.positions.selection.selection import SelectionRule
 from glem.core.report.pages.grading import render_grading
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
@@ -29,15 +29,15 @@ QUICK = GradingSettings(resamples=200, bins=5)
 
 
 @pytest.fixture(scope="module")
-def games(othello_learning: Learning) -> PositionSet:
+def games(othello_learning: Learning) -> Positions:
     """All positions of 400 games of self-play."""
     assert othello_learning.sample is not None
-    sample: PositionSet = othello_learning.sample()
+    sample: Positions = othello_learning.sample()
     return sample.select(sample.record < 400)
 
 
 @pytest.fixture(scope="module")
-def file(games: PositionSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def file(games: Positions, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("grading") / "games.parquet"
     write_positions(path, games)
     return path
@@ -59,7 +59,7 @@ def found(othello: Game, othello_learning: Learning, file: Path) -> CollectionGr
     return grade_collection(othello, [file], scorers, settings=QUICK)
 
 
-def test_one_position_of_each_game_is_graded(found: CollectionGrading, games: PositionSet) -> None:
+def test_one_position_of_each_game_is_graded(found: CollectionGrading, games: Positions) -> None:
     assert found.counts.games == found.counts.chosen == 400
     assert found.counts.positions == len(games)
     assert found.remarks == ()
@@ -87,7 +87,7 @@ def test_log_odds_grade_as_the_values_that_they_are_proportional_to(found: Colle
 
 
 def test_all_positions_are_graded_by_game(
-    othello: Game, othello_learning: Learning, games: PositionSet, file: Path
+    othello: Game, othello_learning: Learning, games: Positions, file: Path
 ) -> None:
     """Against the arrays themselves, without selection and files."""
     evaluation = mobility_evaluation(othello_learning)
@@ -109,7 +109,7 @@ def test_all_positions_are_graded_by_game(
 
 
 def test_two_files_hold_different_games(
-    othello: Game, othello_learning: Learning, games: PositionSet, tmp_path: Path, found: CollectionGrading
+    othello: Game, othello_learning: Learning, games: Positions, tmp_path: Path, found: CollectionGrading
 ) -> None:
     first, second = tmp_path / "first.parquet", tmp_path / "second.parquet"
     write_positions(first, games.select(games.record < 150))
@@ -121,7 +121,7 @@ def test_two_files_hold_different_games(
     assert parts.grading.evaluations[0].grade == found.grading.evaluations[0].grade
 
 
-def test_a_search_grades_the_same_positions(othello: Game, model: Path, games: PositionSet, tmp_path: Path) -> None:
+def test_a_search_grades_the_same_positions(othello: Game, model: Path, games: Positions, tmp_path: Path) -> None:
     path = tmp_path / "few.parquet"
     write_positions(path, games.select(games.record < 60))
     scorers = [scorer_of(othello, str(model)), scorer_of(othello, f"{model},depth=2")]
@@ -136,7 +136,7 @@ def test_a_search_grades_the_same_positions(othello: Game, model: Path, games: P
 
 
 def test_merged_positions_have_no_result(
-    othello: Game, othello_learning: Learning, games: PositionSet, tmp_path: Path
+    othello: Game, othello_learning: Learning, games: Positions, tmp_path: Path
 ) -> None:
     path = tmp_path / "merged.parquet"
     write_positions(path, games.merge_duplicates())
@@ -146,11 +146,11 @@ def test_merged_positions_have_no_result(
 
 
 def test_labels_of_other_kinds_are_remarked(
-    othello: Game, othello_learning: Learning, games: PositionSet, tmp_path: Path
+    othello: Game, othello_learning: Learning, games: Positions, tmp_path: Path
 ) -> None:
     path = tmp_path / "scores.parquet"
     some = games.select(slice(0, 600))
-    write_positions(path, PositionSet.from_positions(othello, some.positions, some.label))
+    write_positions(path, Positions.from_positions(othello, some.positions, some.label))
     scorer = StaticScorer("mobility", mobility_evaluation(othello_learning))
     found = grade_collection(othello, [path], [scorer], settings=QUICK)
     assert found.grading.evaluations[0].grade.games == 600

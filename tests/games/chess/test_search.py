@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import chess
-import numpy as np
 import pytest
 
-from glem.core.features.evaluators import Evaluator
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.games.chess import CHESS
 from glem.games.chess.boards import from_board
 from glem.games.chess.notation import parse_position
-from tests.benchmarks.chess_material import MATERIAL_AND_SQUARES, start, static_score, update
+from tests.benchmarks.chess_material import MATERIAL_AND_SQUARES
 from tests.oracles.search import value_of
 
 SETTINGS = SearchSettings(table_mb=1)
@@ -67,24 +65,3 @@ def test_values_are_those_of_negamax() -> None:
     for fen in ("8/1P4k1/8/8/8/2b5/8/5K2 w - - 3 50", "6k1/5ppp/8/8/8/8/r7/1R5K w - - 98 60"):
         found = search(searcher, fen, 2)
         assert found.score == value_of(CHESS, MATERIAL_AND_SQUARES, parse_position(fen), 2)
-
-
-def test_the_light_evaluation_keeps_its_sums() -> None:
-    generator = np.random.default_rng(4)
-    evaluator: Evaluator = MATERIAL_AND_SQUARES
-    for _ in range(4):
-        position = CHESS.initial_position
-        kept = evaluator.empty_accumulators(2)
-        start(position, evaluator.data, kept, 0)
-        for _ in range(80):
-            legal = CHESS.list_legal_moves(position)
-            if not legal:
-                break
-            move = int(generator.choice(legal))
-            after = CHESS.play(position, move)
-            update(position, move, after, evaluator.data, kept, 0)
-            fresh = evaluator.empty_accumulators(2)
-            start(after, evaluator.data, fresh, 1)
-            assert static_score(after, evaluator.data, kept, 1) == static_score(after, evaluator.data, fresh, 1)
-            kept[:4] = kept[4:8]
-            position = after
