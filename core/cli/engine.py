@@ -19,7 +19,7 @@ __all__ = ["command"]
     "engine", "engine othello --protocol nboard", "engine chess --player model.npz,nodes=20000 --protocol uci"
 )
 @playing.game
-@options.option("--protocol", "name", default="auto", show_default=True, help="auto tells it by the first line.")
+@options.option("--protocol", "name", default="auto", help="auto tells it by the first line.")
 # Without any limit a player takes its share of so many seconds for each move: about two.
 @playing.opponent(clock=40.0)
 def command(game: Game, name: str, player: PlayerSpec) -> None:

@@ -37,7 +37,6 @@ __all__ = ["command"]
 @options.option(
     "--openings",
     default="random:8",
-    show_default=True,
     metavar="PLAN",
     help="random:PLIES, random:LEAST-MOST, all:PLIES (every opening of that length), or a file of openings.",
 )
@@ -45,17 +44,13 @@ __all__ = ["command"]
     "--explore",
     type=click.FloatRange(0, 1),
     default=0.0,
-    show_default=True,
     help="Chance of a random move where the player does not know the exact value.",
 )
 @options.seed
-@options.option(
-    "--games-per-file", type=click.IntRange(1, 100_000), default=200, show_default=True, help="Each is one task."
-)
+@options.option("--games-per-file", type=click.IntRange(1, 100_000), default=200, help="Each is one task.")
 @options.option(
     "--write-format",
     default="games",
-    show_default=True,
     metavar="NAME",
     help="Format of the files that are written: pgn, ggf, ...",
     was=("--format",),
