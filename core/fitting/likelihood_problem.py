@@ -111,7 +111,7 @@ class PartWeights:
 
 @define(frozen=True, eq=False)
 class LikelihoodWeights:
-    """Fitted weights.
+    """Fitted weights, or their standard errors.
 
     Parameters
     ----------

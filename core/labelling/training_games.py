@@ -31,7 +31,7 @@ from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import run_folder
 from glem.core.tasks.tasks import run_tasks
 from glem.core.tournament.games import GameTask, play_game
-from glem.core.tournament.opening_plans import OpeningPlan, random_opening
+from glem.core.tournament.opening_choice import OpeningPlan, random_opening
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.transcripts import records_of_games, records_of_openings
 
@@ -242,7 +242,7 @@ def _check_openings(game: Game, openings: Sequence[Opening], suffix: str) -> Non
     if suffix in GAME_LINES.suffixes and any(opening.start for opening in openings):
         raise BadInputError(
             "an opening does not begin in the initial position, and glem's own files of games have no room for that; "
-            "give moves, or another --format"
+            "give moves, or another --write-format"
         )
     check_format_holds(game, f"games{suffix}", records_of_openings(game, openings))
 

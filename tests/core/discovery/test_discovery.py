@@ -29,7 +29,7 @@ from glem.core.positions.positions import Positions
 from glem.core.report.data import DiscoveryReport
 from glem.core.report.discovered import _cell_moments, write_discovery
 from tests.core.labelling.labelling_examples import run
-from tests.core.tasks.killed_commands import end_command_when
+from tests.killed_programs import end_command_when
 
 RESULTS = ("configurations.npz", "discovery.json", "mined.npz", "patterns.npz", "report.html")
 
@@ -286,10 +286,8 @@ def by_command(positions: Positions, tmp_path_factory: pytest.TempPathFactory) -
     return source, folder / "whole"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "moment", ["candidates.json", pytest.param("training-configurations.npz", marks=pytest.mark.repeats)]
-)
+@pytest.mark.repeats  # resuming: a discovery is interrupted within the process
+@pytest.mark.parametrize("moment", ["candidates.json", "training-configurations.npz"])
 def test_a_killed_command_continues(by_command: tuple[Path, Path], tmp_path: Path, moment: str) -> None:
     source, whole = by_command
     killed = tmp_path / "killed"

@@ -173,8 +173,12 @@ def test_command(
     assert not Path(f"{target}.work").exists()
     arguments[1] = "default"
     run([*arguments, "--by", "depth=1", "--positions-per-phase", "5"])
-    finite = "--window must be a finite score"
-    for words, told in (("--by other.npz,depth=1", "--by"), ("--window inf", finite), ("--window nan", finite)):
+    finite = "near-even positions must be finite"
+    for words, told in (
+        ("--by other.npz,depth=1", "--by"),
+        ("--even-within inf", finite),
+        ("--even-within nan", finite),
+    ):
         with pytest.raises(SystemExit) as ended:
             main([*arguments, *words.split()])
         assert ended.value.code == 2

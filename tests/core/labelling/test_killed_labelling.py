@@ -18,7 +18,7 @@ from glem.core.positions.writing import write_games
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.labelling.labelling_examples import run, some_positions
 from tests.core.positions.test_game_tree import random_games
-from tests.core.tasks.killed_commands import end_command_when
+from tests.killed_programs import end_command_when
 
 # Python ends by the signal itself, after the message, where Ctrl-C came inside code that was made from text.
 ENDINGS = [

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import click
 import numpy as np
 import pytest
 
-from glem.core.cli.executors import opened_executor
+from glem.core.cli import command_group
+from glem.core.cli.options import opened_workers
 from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
@@ -31,7 +33,7 @@ from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.labelling.labelling_examples import exact_value, killed_once_then_labelled, run, some_positions
 from tests.core.positions.test_positions import assert_same
 from tests.core.search.othello_mobility import mobility_evaluator
-from tests.core.tasks.killed_commands import end_command_when
+from tests.killed_programs import end_command_when
 
 
 @pytest.fixture(scope="module")
@@ -222,8 +224,8 @@ def test_labels_do_not_depend_on_where_they_are_made(
     assert_same(expected, labelled(positions, settings, tmp_path / "two", workers=Workers(2)))
     assert (tmp_path / "killed").exists()
     monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed again"))
-    with opened_executor(2, "local") as where:
-        found = labelled(positions, settings, tmp_path / "three", workers=Workers(**where))
+    with click.Context(command_group):
+        found = labelled(positions, settings, tmp_path / "three", workers=opened_workers(2, "local"))
     assert (tmp_path / "killed again").exists()
     assert_same(expected, found)
 

@@ -16,11 +16,11 @@ from glem.core.players.spec import parse_player
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.reading import read_records
 from glem.core.tournament.games import GameTask, play_game
-from glem.core.tournament.opening_plans import OpeningPlan, all_openings, random_opening
+from glem.core.tournament.opening_choice import OpeningPlan, all_openings, random_opening
 from glem.core.tournament.openings import Opening, canonical_position
 from glem.core.tournament.transcripts import records_of_games
 from tests.core.labelling.labelling_examples import run
-from tests.core.tasks.killed_commands import end_command_when
+from tests.killed_programs import end_command_when
 
 RANDOM = GenerationSettings((parse_player("random"),), OpeningPlan("random", 4, 11), games_per_file=5)
 
