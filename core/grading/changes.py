@@ -249,7 +249,7 @@ def apply_changes(candidate: CandidateChange, evaluation: ResultEvaluation, refi
             with reading(candidate.place):
                 names = _fitted_names(evaluation, list(group))
                 if refit is None:
-                    raise BadInputError("there are no games to fit to; name --tuning files or --split")
+                    raise BadInputError("there are no games to fit to; name --tuning files or --held-out")
             evaluation = refit(evaluation, *names)
             continue
         for change in group:

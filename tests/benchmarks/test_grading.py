@@ -15,8 +15,8 @@ from glem.core.grading.comparison import compare
 from glem.core.grading.scorers.scorers import scorer_of
 from glem.core.positions.files import PositionWriter
 from glem.core.positions.labels import label_records
-from glem.core.positions.reading import read_records
 from glem.core.positions.selection.selection import SelectionRule
+from tests.benchmarks.measuring import tournament_records
 from tests.core.grading.examples import played
 
 GAMES = 100_000
@@ -25,9 +25,7 @@ GAMES = 100_000
 @pytest.fixture(scope="module")
 def tournament(othello: Game, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("grading") / "tournament.parquet"
-    records = (
-        part for file in sorted((shared / "othello" / "wthor").glob("*.wtb")) for part in read_records(othello, file)
-    )
+    records = tournament_records(othello, shared / "othello" / "wthor")
     with PositionWriter(path, othello, "result") as writer:
         for part in label_records(othello, records, label="result"):
             writer.append(part)
