@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Positions,
         discover,
         fit,
+        generate,
         grade,
         label,
         load_evaluation,
@@ -25,9 +26,12 @@ if TYPE_CHECKING:
         positions_of_games,
         read_games,
         read_positions,
+        register,
         search,
         solve,
+        tournament,
         train_test_split,
+        tune,
         write_positions,
     )
     from glem.regressor import PatternRegressor
@@ -40,6 +44,7 @@ __all__ = [
     "board",
     "discover",
     "fit",
+    "generate",
     "grade",
     "label",
     "load_evaluation",
@@ -49,9 +54,12 @@ __all__ = [
     "positions_of_games",
     "read_games",
     "read_positions",
+    "register",
     "search",
     "solve",
+    "tournament",
     "train_test_split",
+    "tune",
     "write_positions",
 ]
 

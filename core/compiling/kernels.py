@@ -196,7 +196,7 @@ def compiled(function: F) -> F:
     Parameters
     ----------
     function
-        A module-level plain function, or an already compiled one (returned unchanged).
+        A module-level plain function, or one that numba knows already (returned unchanged).
 
     Returns
     -------
@@ -206,7 +206,7 @@ def compiled(function: F) -> F:
         :class:`~glem.core.compiling.operations.Operations` value, the plain function runs instead, with one
         :class:`PlainRulesWarning`. Under ``NUMBA_DISABLE_JIT=1`` it is the plain function.
     """
-    if not isinstance(function, python_types.FunctionType) or numba.config.DISABLE_JIT:
+    if not isinstance(function, python_types.FunctionType) or function in _primitives or numba.config.DISABLE_JIT:
         return function  # pyright: ignore[reportReturnType]  # narrowed to what it cannot name
     with _lock:
         known = _compiled.get(function)
@@ -229,7 +229,7 @@ def compiled(function: F) -> F:
             value = function.__globals__.get(name)
             if value is function:
                 namespace[name] = twin
-            elif isinstance(value, python_types.FunctionType) and value not in _primitives:
+            elif isinstance(value, python_types.FunctionType):
                 namespace[name] = compiled(value)
         return twin  # type: ignore[no-any-return]
 

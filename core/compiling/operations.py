@@ -25,7 +25,7 @@ from glem.core.compiling.kernels import compiled, keep_translation, overload_of
 from glem.core.compiling.plain_python import CarriesFunctions
 from glem.core.errors import PluginError
 
-__all__ = ["Operations", "bound", "generic_operation", "has_operation"]
+__all__ = ["Operations", "bound", "by_presence", "generic_operation", "has_operation"]
 
 _live: dict[tuple[str, str], Operations] = {}
 
@@ -152,50 +152,41 @@ def has_operation(operations_type: Any, operation: str) -> bool:
 
 
 def generic_operation(stub: Callable[..., Any]) -> Callable[..., Any]:
-    """Turn a stub ``name(operations, ...)`` of one to four or six more arguments into a generic operation.
-
-    The stub's own body is what runs in plain Python.
-    """
+    """Turn a stub ``name(operations, ...)`` into a generic operation; its body is what runs in plain Python."""
     name = stub.__name__
-    argument_count = stub.__code__.co_argcount - 1
-    if argument_count == 1:
 
-        @overload_of(stub)
-        def _overload_one(operations: Any, a: Any) -> Any:
-            function = _function_of(operations, name)
-            return None if function is None else lambda operations, a: function(a)
+    @overload_of(stub)
+    def _overload_generic(operations: Any, *arguments: Any) -> Any:
+        function = _function_of(operations, name)
+        return None if function is None else lambda operations, *arguments: function(*arguments)
 
-    elif argument_count == 2:
-
-        @overload_of(stub)
-        def _overload_two(operations: Any, a: Any, b: Any) -> Any:
-            function = _function_of(operations, name)
-            return None if function is None else lambda operations, a, b: function(a, b)
-
-    elif argument_count == 3:
-
-        @overload_of(stub)
-        def _overload_three(operations: Any, a: Any, b: Any, c: Any) -> Any:
-            function = _function_of(operations, name)
-            return None if function is None else lambda operations, a, b, c: function(a, b, c)
-
-    elif argument_count == 4:
-
-        @overload_of(stub)
-        def _overload_four(operations: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
-            function = _function_of(operations, name)
-            return None if function is None else lambda operations, a, b, c, d: function(a, b, c, d)
-
-    elif argument_count == 6:
-
-        @overload_of(stub)
-        def _overload_six(operations: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any) -> Any:
-            function = _function_of(operations, name)
-            return None if function is None else lambda operations, a, b, c, d, e, f: function(a, b, c, d, e, f)
-
-    else:
-        raise TypeError(f"generic operation {name} must take one to four or six arguments after the operations")
     return stub
+
+
+def by_presence(
+    operation: str, present: Callable[..., Any], absent: Callable[..., Any], kind: Callable[[Any], Any]
+) -> Callable[..., Any]:
+    """Make a dual function ``(operations, ...)`` that does one of two things, chosen when it is compiled.
+
+    Parameters
+    ----------
+    operation
+        Decides by whether the operations have it.
+    present, absent
+        Dual functions or generic operations of the same arguments.
+    kind
+        Type of the result, to which either is converted.
+    """
+
+    def chosen(operations: Any, *arguments: Any) -> Any:
+        return kind((present if operation in operations else absent)(operations, *arguments))
+
+    @overload_of(chosen)
+    def _overload_chosen(operations: Any, *arguments: Any) -> Any:
+        function = compiled(present if has_operation(operations, operation) else absent)
+        return lambda operations, *arguments: kind(function(operations, *arguments))
+
+    return chosen
 
 
 def bound(function: Callable[..., Any], **named: Callable[..., Any]) -> Callable[..., Any]:

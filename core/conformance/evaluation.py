@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import tempfile
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.borrowed import Borrowed
 from glem.core.compiling.kernels import compiled
+from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.conformance.playouts import Sample, columns_of, sample_of
 from glem.core.conformance.report import BrokenPromise, ConformanceReport, Examination, OpenCheck, examine
 from glem.core.errors import PluginError
@@ -39,6 +41,9 @@ _SEARCHED_POSITIONS = 4
 _SEARCH_DEPTH = 2
 _SEARCH_TABLE_MB = 1
 _SENTINEL = np.uint16(0xA5A5)
+
+_Values = Callable[[int], NDArray[np.int16]]
+"""Values of the features in a row of the sample, from plain code."""
 
 
 def random_evaluation(learning: Learning, seed: int = 0) -> LinearEvaluation:
@@ -128,7 +133,8 @@ def check_evaluation(
     game = evaluation.learning.game
     examination = Examination(f"evaluation of {game.title}")
     sample = sample_of(game, games, seed, examination)
-    values = _Values(evaluation.learning, sample)
+    features = evaluation.learning.features
+    values = functools.cache(lambda row: features.values_of(sample.positions[row]))
     steps: list[Callable[[], None]] = [
         lambda: _check_values(evaluation, sample, values, examination),
         lambda: _check_images(evaluation, sample, examination),
@@ -144,52 +150,27 @@ def check_evaluation(
 # ------------------------------------------------------------------------------------------- the values
 
 
-class _Values:
-    """Values of the features of a sample, from plain code, each row once."""
-
-    def __init__(self, learning: Learning, sample: Sample) -> None:
-        self._learning, self._sample = learning, sample
-        self._known: dict[int, NDArray[np.int16]] = {}
-
-    def of(self, row: int) -> NDArray[np.int16]:
-        found = self._known.get(row)
-        if found is None:
-            found = self._known[row] = self._learning.features.values_of(self._sample.positions[row])
-        return found
-
-
-class _Tables(NamedTuple):
-    """Weights by phase, of which a sum is made."""
-
-    bias: Any
-    patterns: Any
-    configurations: Any
-    linear: Any
-
-
-def _active_weights(evaluation: LinearEvaluation, tables: _Tables, values: Any, phase: int) -> list[float]:
+def _active_weights(evaluation: LinearEvaluation, values: Any, phase: int) -> list[float]:
     """Amounts that add up to the sum of a position, found item by item without any table of the fast code."""
     features = evaluation.learning.features
-    found = [float(tables.bias[phase])]
-    patterns = evaluation.patterns
-    for instance in patterns.instances if patterns is not None else ():
-        assert patterns is not None
-        entry = 0
-        for feature in instance.features:
-            entry = entry * features[feature].cardinality + int(values[feature]) - features[feature].low
-        weight = patterns.weight_starts[instance.pattern] + patterns.fold(instance.pattern)[entry]
-        found.append(float(tables.patterns[phase, weight]))
+    found = [float(evaluation.bias[phase])]
+    if (patterns := evaluation.patterns) is not None:
+        for instance in patterns.instances:
+            entry = 0
+            for feature in instance.features:
+                entry = entry * features[feature].cardinality + int(values[feature]) - features[feature].low
+            weight = patterns.weight_starts[instance.pattern] + patterns.fold(instance.pattern)[entry]
+            found.append(float(evaluation.pattern_weights[phase, weight]))
     for place, feature in enumerate(evaluation.linear):
-        found.append(float(tables.linear[phase, place]) * int(values[feature]))
+        found.append(float(evaluation.linear_weights[phase, place]) * int(values[feature]))
     if evaluation.configurations is not None:
-        found.extend(float(tables.configurations[phase, place]) for place in _active(evaluation, values))
+        active = _active(evaluation.configurations, values, most_specific=evaluation.most_specific)
+        found.extend(float(evaluation.configuration_weights[phase, place]) for place in active)
     return found
 
 
-def _active(evaluation: LinearEvaluation, values: Any) -> list[int]:
+def _active(configurations: ConfigurationSet, values: Any, *, most_specific: bool) -> list[int]:
     """Active configurations; only the most specific ones where just these count."""
-    configurations = evaluation.configurations
-    assert configurations is not None
     table = configurations.table
     active: dict[int, frozenset[int]] = {}
     for place in range(len(configurations)):
@@ -199,7 +180,7 @@ def _active(evaluation: LinearEvaluation, values: Any) -> list[int]:
     return [
         place
         for place, relations in active.items()
-        if not (evaluation.most_specific and any(relations < other for other in active.values()))
+        if not (most_specific and any(relations < other for other in active.values()))
     ]
 
 
@@ -207,31 +188,23 @@ def _check_values(evaluation: LinearEvaluation, sample: Sample, values: _Values,
     learning, game = evaluation.learning, evaluation.learning.game
     promise = "values are finite and the link of the sum of active weights, for a batch and for one position"
     with examination.check("values", promise) as check:
-        tables = _Tables(
-            evaluation.bias,
-            evaluation.pattern_weights,
-            evaluation.configuration_weights,
-            evaluation.linear_weights,
-        )
         found = evaluation.predict(sample.columns())
-        for row in sample.rows(check):
-            position, where = sample.positions[row], sample.place(row)
+        for row, position in sample.rows(check):
             phase = learning.phases.phase_of(position)
             if not 0 <= phase < len(learning.phases):
-                raise BrokenPromise(f"phase_of gives {phase!r}, expected 0 to {len(learning.phases) - 1}, {where}")
-            amounts = _active_weights(evaluation, tables, values.of(row), int(phase))
+                raise BrokenPromise(f"phase_of gives {phase!r}, expected 0 to {len(learning.phases) - 1}")
+            amounts = _active_weights(evaluation, values(row), int(phase))
             wanted = float(evaluation.link(np.array(sum(amounts))))
             room = _ROUNDING * (1 + sum(map(abs, amounts))) * max(1.0, evaluation.link.largest_slope)
-            check.expect(np.isfinite(found[row]), f"the value is {found[row]}, {where}")
-            check.expect(
-                abs(found[row] - wanted) <= room, f"a batch gives {found[row]}, the active weights {wanted}, {where}"
-            )
+            check.expect(np.isfinite(found[row]), f"the value is {found[row]}")
+            close = abs(found[row] - wanted) <= room
+            check.expect(close, f"a batch gives {found[row]}, the active weights {wanted}")
             single = evaluation.evaluate(position)
-            check.expect(abs(single - wanted) <= room, f"evaluate gives {single}, the weights {wanted}, {where}")
+            check.expect(abs(single - wanted) <= room, f"evaluate gives {single}, the weights {wanted}")
         half = len(found) // 2
         apart = evaluation.predict(columns_of(game, sample.positions[half:]))
-        for other in np.flatnonzero(apart != found[half:]):
-            check.fail(f"the value depends on the batch, {sample.place(half + int(other))}")
+        for _ in sample.rows(check, (half + np.flatnonzero(apart != found[half:])).tolist()):
+            check.fail("the value depends on the batch")
 
 
 def _check_images(evaluation: LinearEvaluation, sample: Sample, examination: Examination) -> None:
@@ -247,8 +220,8 @@ def _check_images(evaluation: LinearEvaluation, sample: Sample, examination: Exa
             images = [game.transform(position, symmetry) for position in sample.positions]
             found = evaluation.predict(columns_of(game, images))
             check.cases += len(found)
-            for row in np.flatnonzero(np.abs(found - own) > room):
-                check.fail(f"the value is {own[row]}, under symmetry {symmetry} {found[row]}, {sample.place(int(row))}")
+            for row, _ in sample.rows(check, np.flatnonzero(np.abs(found - own) > room).tolist()):
+                check.fail(f"the value is {own[row]}, under symmetry {symmetry} {found[row]}")
 
 
 def _largest_sum(evaluation: LinearEvaluation) -> float:
@@ -277,8 +250,8 @@ def _check_file(evaluation: LinearEvaluation, sample: Sample, examination: Exami
         check.expect(read.link == evaluation.link, f"the link {evaluation.link} becomes {read.link}")
         columns = sample.columns()
         own, found = evaluation.predict(columns), read.predict(columns)
-        for row in np.flatnonzero(own != found):
-            check.fail(f"the value is {own[row]}, after reading {found[row]}, {sample.place(int(row))}")
+        for row, _ in sample.rows(check, np.flatnonzero(own != found).tolist()):
+            check.fail(f"the value is {own[row]}, after reading {found[row]}")
 
 
 # ----------------------------------------------------------------------------------- forms for the search
@@ -307,16 +280,14 @@ def _games_of(sample: Sample) -> list[range]:
 
 def _expected_totals(evaluation: LinearEvaluation, sample: Sample, values: _Values) -> list[int]:
     """Integer score of every row without a limit: the sum of 16-bit weights, through a sigmoid link."""
-    learning = evaluation.learning
-    played = evaluation.in_play()
-    tables = _Tables(played.bias, played.patterns, played.configurations, played.linear)
+    played, scale = evaluation.as_played(), evaluation.in_play().scale
     totals = []
     for row, position in enumerate(sample.positions):
-        phase = int(learning.phases.phase_of(position))
-        total = round(sum(_active_weights(evaluation, tables, values.of(row), phase)))
+        phase = int(evaluation.learning.phases.phase_of(position))
+        total = sum(_active_weights(played, values(row), phase))
         if evaluation.link.span and evaluation.link != LOGISTIC:
-            total = round(float(evaluation.link(np.array(total / played.scale))) * played.scale)
-        totals.append(total)
+            total = float(evaluation.link(np.array(total)))
+        totals.append(round(total * scale))
     return totals
 
 
@@ -383,8 +354,7 @@ def _follow_games(
         accumulators[:] = _SENTINEL
         fields = _Memory(form.data, accumulators)
         memory: Any = fields if plain else Borrowed(fields)
-        for ply, row in enumerate(sample.rows(check, rows), start=_FIRST_PLY):
-            position, where = sample.positions[row], sample.place(row)
+        for ply, (row, position) in enumerate(sample.rows(check, rows), start=_FIRST_PLY):
             if row == rows[0]:
                 score = int(begin(operations, position, memory, np.int64(ply)))
             else:
@@ -394,23 +364,17 @@ def _follow_games(
                 place = np.int64(ply - 1)
                 step(operations, before, np.int64(other), game.play(before, other), memory, place)
                 score = int(step(operations, before, np.int64(move), position, memory, place))
-            check.expect(
-                score == expected[row], f"the score is {score} steps, the sum of the weights {expected[row]}, {where}"
-            )
+            wanted = expected[row]
+            check.expect(score == wanted, f"the score is {score} steps, the sum of the weights {wanted}")
             if not abs(score) <= form.limit:
-                check.fail(f"the score {score} is beyond the limit {form.limit}, {where}")
+                check.fail(f"the score {score} is beyond the limit {form.limit}")
             phase = form.operations["search_phase"](position)
             if not 0 <= phase < form.phase_count:
-                check.fail(f"search_phase gives {phase!r}, expected 0 to {form.phase_count - 1}, {where}")
-        words = form.width
-        check.expect(
-            np.all(accumulators[: _FIRST_PLY * words] == _SENTINEL),
-            f"accumulators before the first ply are written, in the game {sample.place(rows[-1])}",
-        )
-        check.expect(
-            np.all(accumulators[(_FIRST_PLY + len(rows)) * words :][:words] == _SENTINEL) or words == 0,
-            f"accumulators behind the last ply are written, in the game {sample.place(rows[-1])}",
-        )
+                check.fail(f"search_phase gives {phase!r}, expected 0 to {form.phase_count - 1}")
+        first, last = _FIRST_PLY * form.width, (_FIRST_PLY + len(rows)) * form.width
+        for _ in sample.rows(check, rows[-1:]):
+            for side, beyond in (("before the first", accumulators[:first]), ("behind the last", accumulators[last:])):
+                check.expect(np.all(beyond == _SENTINEL), f"accumulators {side} ply are written in the game")
 
 
 def _check_search(evaluation: LinearEvaluation, sample: Sample, examination: Examination) -> None:
@@ -425,15 +389,11 @@ def _check_search(evaluation: LinearEvaluation, sample: Sample, examination: Exa
     def body(check: OpenCheck) -> None:
         settings = SearchSettings(table_mb=_SEARCH_TABLE_MB)
         searchers = [Searcher(game, evaluator, settings, plain=plain) for plain in (True, False)]
-        for row in sample.rows(check, rows):
-            position = sample.positions[row]
+        for _, position in sample.rows(check, rows):
             one, other = (searcher.search(position, Limits(depth=_SEARCH_DEPTH)) for searcher in searchers)
             for name in ("lines", "depth", "nodes"):
                 found, wanted = getattr(other, name), getattr(one, name)
-                check.expect(
-                    found == wanted,
-                    f"{name}: the plain search finds {wanted}, the compiled one {found}, {sample.place(row)}",
-                )
+                check.expect(found == wanted, f"{name}: the plain search finds {wanted}, the compiled one {found}")
 
     examination.compare_compiled(
         "search compiled", promise, body, lambda: game.search_rules.plain_reason or evaluator.operations.plain_reason

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +17,9 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.with_drawishness import value_part
 from glem.core.features.features import AtomicFeatures, write_values
 from glem.core.features.learning import Learning, Phases
+from glem.core.game.game import Game
 from glem.core.patterns.patterns import PatternSet, images_of
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["check_features", "check_learning", "check_phases"]
@@ -40,10 +43,7 @@ def check_features(
     progress
         Display of the work.
     """
-    examination = Examination(f"features of {features.game.title}")
-    sample = sample_of(features.game, games, seed, examination)
-    examine(examination, [lambda: _examine_features(features, sample, examination)], progress)
-    return examination.report()
+    return _examined("features", features.game, games, seed, progress, [partial(_examine_features, features)])
 
 
 def check_phases(phases: Phases, *, games: int = 20, seed: int = 0, progress: Progress = SILENT) -> ConformanceReport:
@@ -59,10 +59,7 @@ def check_phases(phases: Phases, *, games: int = 20, seed: int = 0, progress: Pr
     progress
         Display of the work.
     """
-    examination = Examination(f"phases of {phases.game.title}")
-    sample = sample_of(phases.game, games, seed, examination)
-    examine(examination, [lambda: _examine_phases(phases, sample, examination)], progress)
-    return examination.report()
+    return _examined("phases", phases.game, games, seed, progress, [partial(_examine_phases, phases)])
 
 
 def check_learning(
@@ -80,20 +77,32 @@ def check_learning(
     progress
         Display of the work.
     """
-    examination = Examination(f"learning of {learning.game.title}")
-    sample = sample_of(learning.game, games, seed, examination)
     steps = [
-        lambda: _examine_features(learning.features, sample, examination),
-        lambda: _examine_phases(learning.phases, sample, examination),
-        lambda: _examine_names(learning, examination),
-        lambda: _examine_pattern_sets(learning, sample, examination),
-        lambda: _examine_shipped(learning, examination),
+        partial(_examine_features, learning.features),
+        partial(_examine_phases, learning.phases),
+        partial(_examine_names, learning),
+        partial(_examine_pattern_sets, learning),
+        partial(_examine_shipped, learning),
     ]
-    examine(examination, steps, progress)
+    return _examined("learning", learning.game, games, seed, progress, steps)
+
+
+def _examined(
+    what: str,
+    game: Game,
+    games: int,
+    seed: int,
+    progress: Progress,
+    steps: Sequence[Callable[[Sample, Examination], None]],
+) -> ConformanceReport:
+    """Take some steps on the positions of random games."""
+    examination = Examination(f"{what} of {game.title}")
+    sample = sample_of(game, games, seed, examination)
+    examine(examination, [partial(step, sample, examination) for step in steps], progress)
     return examination.report()
 
 
-def _examine_names(learning: Learning, examination: Examination) -> None:
+def _examine_names(learning: Learning, sample: Sample, examination: Examination) -> None:
     with examination.check("names", "pattern sets, lists of features and baselines name features of the game") as check:
         check.expect(learning.features.game is learning.game, "the features belong to another game")
         check.expect(learning.phases.game is learning.game, "the phases belong to another game")
@@ -138,10 +147,9 @@ def _examine_pattern_sets(learning: Learning, sample: Sample, examination: Exami
             if learning.features.symmetries is None:
                 continue
             for symmetry, image in enumerate(images, start=1):
-                for row in np.flatnonzero((_entries(patterns, image) != own).any(axis=1)):
-                    check.fail(
-                        f"pattern set {name!r} has other entries under symmetry {symmetry}, {sample.place(int(row))}"
-                    )
+                other = np.flatnonzero((_entries(patterns, image) != own).any(axis=1))
+                for _ in sample.rows(check, other.tolist()):
+                    check.fail(f"pattern set {name!r} has other entries under symmetry {symmetry}")
 
 
 def _duplicates(patterns: PatternSet) -> list[list[str]]:
@@ -158,7 +166,7 @@ def _entries(patterns: PatternSet, values: Any) -> Any:
     return np.sort(patterns.indices(values).T + patterns.column_offsets[None, :], axis=1)
 
 
-def _examine_shipped(learning: Learning, examination: Examination) -> None:
+def _examine_shipped(learning: Learning, sample: Sample, examination: Examination) -> None:
     promise = "the evaluation and the sample that come with the game are for this game"
     if learning.default_evaluation is None and learning.sample is None:
         examination.skip("shipped", promise, "nothing comes with the game")
@@ -172,8 +180,8 @@ def _examine_shipped(learning: Learning, examination: Examination) -> None:
                 check.expect(evaluation.learning is learning, "default_evaluation is for another learning or game")
         if learning.sample is not None:
             positions = learning.sample()
-            kind = isinstance(positions, PositionSet)
-            check.expect(kind, f"sample gives a {type(positions).__name__}, expected a PositionSet")
+            kind = isinstance(positions, Positions)
+            check.expect(kind, f"sample gives a {type(positions).__name__}, expected a Positions")
             if kind:
                 check.expect(positions.game is learning.game, "sample has positions of another game")
                 check.expect(len(positions) > 0, "sample has no positions")
@@ -189,34 +197,30 @@ def _examine_features(features: AtomicFeatures, sample: Sample, examination: Exa
     positions = sample.positions
     plain = np.zeros((len(positions), count), np.int16)
     with examination.check("features", "every feature is written, within its range, and nothing else is") as check:
-        for row in sample.rows(check):
-            position, where = positions[row], sample.place(row)
-            written = []
-            for sentinel in _SENTINELS:
-                buffer = np.full(count + _GUARD_VALUES, sentinel, np.int16)
+        guards = np.repeat(_SENTINELS, count + _GUARD_VALUES).reshape(len(_SENTINELS), -1)
+        for row, position in sample.rows(check):
+            written = guards.copy()
+            for buffer in written:
                 features.write(position, buffer)
-                written.append(buffer)
-            plain[row] = written[0][:count]
-            check.expect(
-                all(np.all(buffer[count:] == sentinel) for buffer, sentinel in zip(written, _SENTINELS, strict=True)),
-                f"more than {count} values are written, {where}",
-            )
-            for place in np.flatnonzero(written[0][:count] != written[1][:count]):
-                check.fail(f"feature {features[int(place)].name!r} is not written or not repeatable, {where}")
+            plain[row] = written[0, :count]
+            untouched = np.array_equal(written[:, count:], guards[:, count:])
+            check.expect(untouched, f"more than {count} values are written")
+            for place in np.flatnonzero(written[0, :count] != written[1, :count]):
+                check.fail(f"feature {features[int(place)].name!r} is not written or not repeatable")
             for feature, value in zip(features.features, plain[row], strict=True):
                 if not feature.low <= value <= feature.high:
-                    check.fail(f"{feature.name!r} is {value}, expected {feature.low} to {feature.high}, {where}")
+                    check.fail(f"{feature.name!r} is {value}, expected {feature.low} to {feature.high}")
 
     def body(check: OpenCheck) -> None:
         found = np.full((len(positions), count + _GUARD_VALUES), _SENTINELS[0], np.int16)
         compiled(_write_all)(features.operations, columns_of(game, positions), found)
         check.expect(np.all(found[:, count:] == _SENTINELS[0]), f"compiled code writes more than {count} values")
         check.cases += len(positions)
-        for row, place in np.argwhere(found[:, :count] != plain):
-            check.fail(
-                f"{features[int(place)].name!r}: plain code gives {plain[row, place]}, compiled {found[row, place]}, "
-                f"{sample.place(int(row))}"
-            )
+        differ = found[:, :count] != plain
+        for row, _ in sample.rows(check, np.flatnonzero(differ.any(axis=1)).tolist()):
+            for place in np.flatnonzero(differ[row]):
+                name, wanted = features[int(place)].name, plain[row, place]
+                check.fail(f"{name!r}: plain code gives {wanted}, compiled {found[row, place]}")
 
     examination.compare_compiled(
         "features compiled",
@@ -239,7 +243,7 @@ def _examine_features(features: AtomicFeatures, sample: Sample, examination: Exa
             if not np.array_equal(np.sort(images), identity):
                 check.fail(f"row {symmetry} of symmetries is no permutation of the features")
                 continue
-            for row, position in enumerate(positions):
+            for row, position in sample.rows(check):
                 image = game.transform(position, symmetry)
                 values = plain[row] if same(image, position) else features.values_of(image)
                 check.cases += 1
@@ -247,32 +251,28 @@ def _examine_features(features: AtomicFeatures, sample: Sample, examination: Exa
                     name, image = features[int(place)].name, features[int(images[place])].name
                     check.fail(
                         f"{name!r} is {plain[row, place]}, under symmetry {symmetry} its image {image!r} is "
-                        f"{values[images[place]]}, {sample.place(row)}"
+                        f"{values[images[place]]}"
                     )
 
 
 def _examine_phases(phases: Phases, sample: Sample, examination: Examination) -> None:
     game = phases.game
     with examination.check("phases", "every position has one phase, the same for its images") as check:
-        for row in sample.rows(check):
-            position, where = sample.positions[row], sample.place(row)
+        for _, position in sample.rows(check):
             phase = phases.phase_of(position)
-            check.expect(
-                isinstance(phase, int | np.integer) and 0 <= phase < len(phases),
-                f"phase_of gives {phase!r}, expected 0 to {len(phases) - 1}, {where}",
-            )
-            for symmetry in range(game.symmetry_count if game.transform is not None else 0):
-                image = phases.phase_of(game.transform(position, symmetry))  # type: ignore[misc]  # loop is empty then
-                check.expect(image == phase, f"phase {phase} is {image} under symmetry {symmetry}, {where}")
+            known = isinstance(phase, int | np.integer) and 0 <= phase < len(phases)
+            check.expect(known, f"phase_of gives {phase!r}, expected 0 to {len(phases) - 1}")
+            if game.transform is None:
+                continue
+            for symmetry in range(game.symmetry_count):
+                image = phases.phase_of(game.transform(position, symmetry))
+                check.expect(image == phase, f"phase {phase} is {image} under symmetry {symmetry}")
 
     def body(check: OpenCheck) -> None:
         found = phases.of(sample.columns())
-        for row in sample.rows(check):
-            phase = phases.phase_of(sample.positions[row])
-            check.expect(
-                found[row] == phase,
-                f"plain code gives {phase}, compiled {found[row]}, {sample.place(row)}",
-            )
+        for row, position in sample.rows(check):
+            phase = phases.phase_of(position)
+            check.expect(found[row] == phase, f"plain code gives {phase}, compiled {found[row]}")
 
     examination.compare_compiled(
         "phases compiled",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from glem.core.conformance.playouts import Sample, check_position, same
@@ -19,60 +20,53 @@ _WHOLE_LISTS = 64
 def check_text(game: Game, sample: Sample, examination: Examination) -> None:
     """Examine the texts of positions and moves."""
     with examination.check("text", "positions and moves survive being written and read") as check:
-        for row in sample.rows(check):
-            position = sample.positions[row]
+        for _, position in sample.rows(check):
             text = game.format_position(position)
             if not isinstance(text, str):
-                raise BrokenPromise(f"format_position gives {text!r}, expected a text, {sample.place(row)}")
+                raise BrokenPromise(f"format_position gives {text!r}, expected a text")
             check.expect("\n" not in text, f"format_position writes more than one line: {text!r}")
             read_position = game.parse_position(text)
-            where = sample.place(row)
-            check_position(game, read_position, f"parse_position({text!r})", where)
-            check.expect(
-                same(read_position, position),
-                f"format_position writes {text!r}, parse_position reads another position, {where}",
-            )
+            check_position(game, read_position, f"parse_position({text!r})")
+            reread = same(read_position, position)
+            check.expect(reread, f"format_position writes {text!r}, parse_position reads another position")
         names: dict[str, int] = {}
         for move in sorted({move for moves in sample.legal for move in moves}):
             name = game.format_move(move)
             if not isinstance(name, str) or not name:
                 raise BrokenPromise(f"format_move writes move {move} as {name!r}, expected a text")
             check.expect(" " not in name, f"format_move writes move {move} as {name!r}, expected no blank")
-            check.expect(
-                names.setdefault(name, move) == move, f"format_move writes {names[name]} and {move} as {name!r}"
-            )
+            twin = names.setdefault(name, move)
+            check.expect(twin == move, f"format_move writes {twin} and {move} as {name!r}")
             read = game.parse_move(name)
             check.expect(read == move, f"format_move writes move {move} as {name!r}, parse_move reads {read}")
-        _check_texts_at(game, sample, check)
-        for kind, parse in (("parse_position", game.parse_position), ("parse_move", game.parse_move)):
+        parsers: dict[str, Callable[[str], Any]] = {
+            "parse_position": game.parse_position,
+            "parse_move": game.parse_move,
+        }
+        if game.format_move_at is not None and game.parse_move_at is not None:
+            _check_texts_at(game.format_move_at, game.parse_move_at, sample, check)
+            parsers["parse_move_at"] = partial(game.parse_move_at, game.initial_position)
+        for kind, parse in parsers.items():
             for text in ("", "\0", "no such thing?"):
                 found = _answer(parse, text)
                 check.expect(found is None, f"{kind}({text!r}) {found}, expected BadInputError")
 
 
-def _check_texts_at(game: Game, sample: Sample, check: OpenCheck) -> None:
+def _check_texts_at(
+    format_move: Callable[[Any, int], str], parse_move: Callable[[Any, str], int], sample: Sample, check: OpenCheck
+) -> None:
     """Examine the texts of moves that depend on the position, of every move played and of all moves here and there."""
-    if game.format_move_at is None or game.parse_move_at is None:
-        return
     whole = set(sample.some(_WHOLE_LISTS))
-    for row in sample.rows(check):
-        position, played = sample.positions[row], sample.played[row]
-        moves = sample.legal[row] if row in whole else [] if played is None else [played]
+    for row, position in sample.rows(check):
         texts: dict[str, int] = {}
-        for move in moves:
-            text = game.format_move_at(position, move)
-            where = sample.place(row)
+        for move in sample.legal[row] if row in whole else sample.played_at(row):
+            text = format_move(position, move)
             if not isinstance(text, str) or not text or " " in text:
-                raise BrokenPromise(f"format_move_at writes move {move} as {text!r}, expected one word, {where}")
-            check.expect(
-                texts.setdefault(text, move) == move,
-                f"format_move_at writes {texts[text]} and {move} as {text!r}, {where}",
-            )
-            read = game.parse_move_at(position, text)
-            check.expect(read == move, f"format_move_at writes {move} as {text!r}, parse_move_at reads {read}, {where}")
-    for text in ("", "\0", "no such thing?"):
-        found = _answer(lambda text: game.parse_move_at(game.initial_position, text), text)  # type: ignore[misc]
-        check.expect(found is None, f"parse_move_at({text!r}) {found}, expected BadInputError")
+                raise BrokenPromise(f"format_move_at writes move {move} as {text!r}, expected one word")
+            twin = texts.setdefault(text, move)
+            check.expect(twin == move, f"format_move_at writes {twin} and {move} as {text!r}")
+            read = parse_move(position, text)
+            check.expect(read == move, f"format_move_at writes {move} as {text!r}, parse_move_at reads {read}")
 
 
 def _answer(parse: Callable[[str], Any], text: str) -> str | None:
@@ -109,13 +103,9 @@ def check_formats(game: Game, examination: Examination) -> None:
 def check_pickling(game: Game, sample: Sample, examination: Examination) -> None:
     """Examine whether positions and rules reach another process."""
     with examination.check("pickling", "positions and rules reach another process unchanged") as check:
-        for row in sample.some(20):
-            position = sample.positions[row]
+        for _, position in sample.rows(check, sample.some(20)):
             copy = pickle.loads(pickle.dumps(position))  # noqa: S301 - made one call ago
-            check.expect(
-                type(copy) is type(position) and same(copy, position),
-                f"a position changes under pickling, {sample.place(row)}",
-            )
+            check.expect(type(copy) is type(position) and same(copy, position), "a position changes under pickling")
         rules = pickle.loads(pickle.dumps(game.rules))  # noqa: S301 - made one call ago
         check.expect(rules.functions == game.rules.functions, "the rules change under pickling")
         if game.name in game_names():

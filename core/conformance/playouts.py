@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ __all__ = [
     "same",
     "sample_of",
     "show",
+    "show_place",
+    "whole",
 ]
 
 GUARD = -1_234_567
@@ -78,8 +81,6 @@ class Sample:
     broken_off: bool = False
     doubt: str = ""
     seed: int = 0
-    places: dict[int, str] = field(factory=dict)
-    """Texts of rows that were asked for, which every check needs again."""
 
     @property
     def ends(self) -> list[int]:
@@ -101,28 +102,33 @@ class Sample:
         generator = random.Random(self.seed)  # noqa: S311 - no secret depends on it
         return sorted([*first.values(), *generator.sample(others, min(count, len(others)))])
 
+    def played_at(self, row: int) -> list[int]:
+        """List the move played in a row; there is none at the end of a game."""
+        played = self.played[row]
+        return [] if played is None else [played]
+
+    def add(self, position: Any, legal: list[int], played: int | None, history: tuple[int, ...], over: bool) -> None:
+        """Append a row."""
+        self.positions.append(position)
+        self.legal.append(legal)
+        self.played.append(played)
+        self.history.append(history)
+        self.over.append(over)
+
     def place(self, row: int) -> str:
         """Text of a position, with the moves that led there."""
-        if row not in self.places:
-            self.places[row] = "in\n" + show(self.game, self.positions[row], self.history[row])
-        return self.places[row]
+        return show_place(self.game, self.positions[row], self.history[row])
 
-    def rows(self, check: OpenCheck, rows: Iterable[int] | None = None) -> Iterator[int]:
-        """Go through rows, all by default; what a plugin's code raises meanwhile is shown with the position."""
+    def rows(self, check: OpenCheck, rows: Iterable[int] | None = None) -> Iterator[tuple[int, Any]]:
+        """Go through rows, all by default, and their positions; failures meanwhile end in the position."""
         for row in range(len(self.positions)) if rows is None else rows:
-            check.place = lambda row=row: self.place(row)
-            yield row
+            check.place = partial(self.place, row)
+            yield row, self.positions[row]
         check.place = None
 
     def columns(self) -> Any:
         """All positions as a position of columns."""
         return columns_of(self.game, self.positions)
-
-    def drop_last(self) -> None:
-        """Take the last row away."""
-        for rows in (self.positions, self.legal, self.played, self.history, self.over):
-            rows.pop()
-        self.places.pop(len(self.positions), None)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -136,19 +142,26 @@ def _equal(one: Any, other: Any) -> bool:
     return np.array_equal(one, other) and np.asarray(one).dtype == np.asarray(other).dtype
 
 
-def show(game: Game, position: Any, history: tuple[int, ...] | None = None) -> str:
+def whole(value: Any) -> bool:
+    """Whether a value is a whole number of Python or numpy; truth values are none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def show(game: Game, position: Any) -> str:
     """Text of a position for an error; the plugin's own formatting may be what is broken."""
     try:
-        text = game.format_position(position)
+        return game.format_position(position)
     except Exception:  # noqa: BLE001 - a stranger's code may raise anything
-        text = repr(position)
-    if history is None:
-        return text
+        return repr(position)
+
+
+def show_place(game: Game, position: Any, history: tuple[int, ...]) -> str:
+    """Text of a position and of the moves that led there, for an error."""
     try:
         moves = " ".join(game.format_move(move) for move in history)
     except Exception:  # noqa: BLE001 - a stranger's code may raise anything
         moves = " ".join(map(str, history))
-    return f"{text}\nafter {moves or 'no move'}"
+    return f"in\n{show(game, position)}\nafter {moves or 'no move'}"
 
 
 def guarded_buffer(game: Game) -> NDArray[np.int32]:
@@ -174,13 +187,13 @@ def sample_of(game: Game, games: int, seed: int, examination: Examination) -> Sa
     return sample
 
 
-def list_moves(game: Game, position: Any, where: str) -> list[int]:
+def list_moves(game: Game, position: Any) -> list[int]:
     """Legal moves of a position from the plain rules.
 
     Raises
     ------
     BrokenPromise
-        Too many or repeated moves, moves out of range, or a write outside the room. The text ends in ``where``.
+        Too many or repeated moves, moves out of range, or a write outside the room.
     IndexError
         Of the rules' own, one that more room does not cure.
     """
@@ -189,9 +202,9 @@ def list_moves(game: Game, position: Any, where: str) -> list[int]:
         count = game.legal_moves(position, buffer, GUARD_ROWS)
     except IndexError as error:
         if _fits_into_more_room(game, position):
-            raise BrokenPromise(f"legal_moves lists more moves than max_moves = {game.max_moves}, {where}") from error
+            raise BrokenPromise(f"legal_moves lists more moves than max_moves = {game.max_moves}") from error
         raise
-    return moves_in(game, buffer, count, where)
+    return moves_in(game, buffer, count)
 
 
 def _fits_into_more_room(game: Game, position: Any) -> bool:
@@ -203,23 +216,22 @@ def _fits_into_more_room(game: Game, position: Any) -> bool:
     return True
 
 
-def moves_in(game: Game, buffer: NDArray[np.int32], count: Any, where: str) -> list[int]:
+def moves_in(game: Game, buffer: NDArray[np.int32], count: Any) -> list[int]:
     """Read the moves in a guarded buffer, checked; see :func:`list_moves`."""
-    if not isinstance(count, int | np.integer) or isinstance(count, bool):
+    if not whole(count):
         raise BrokenPromise(
-            f"legal_moves returned {_shown(count)}, expected the number of moves, which it writes into the buffer, "
-            f"{where}"
+            f"legal_moves returned {_shown(count)}, expected the number of moves, which it writes into the buffer"
         )
     if not 0 <= count <= game.max_moves:
-        raise BrokenPromise(f"legal_moves returned {count}, expected 0 to max_moves = {game.max_moves}, {where}")
+        raise BrokenPromise(f"legal_moves returned {count}, expected 0 to max_moves = {game.max_moves}")
     if np.any(buffer[:GUARD_ROWS] != GUARD) or np.any(buffer[GUARD_ROWS + game.max_moves :] != GUARD):
-        raise BrokenPromise(f"legal_moves wrote outside start to start + max_moves = {game.max_moves}, {where}")
+        raise BrokenPromise(f"legal_moves wrote outside start to start + max_moves = {game.max_moves}")
     moves = [int(move) for move in buffer[GUARD_ROWS : GUARD_ROWS + count]]
     for move in moves:
         if not 0 <= move < game.move_count:
-            raise BrokenPromise(f"move {move} is not in range(move_count = {game.move_count}), {where}")
+            raise BrokenPromise(f"move {move} is not in range(move_count = {game.move_count})")
     if len(set(moves)) != len(moves):
-        raise BrokenPromise(f"legal_moves lists a move twice: {moves}, {where}")
+        raise BrokenPromise(f"legal_moves lists a move twice: {moves}")
     return moves
 
 
@@ -237,54 +249,42 @@ def play_sample(sample: Sample, games: int, seed: int, check: OpenCheck, *, most
         position = game.initial_position
         history: tuple[int, ...] = ()
         while True:
-            where = sample.places[len(sample.positions)] = f"in\n{show(game, position, history)}"
-            check.place = lambda where=where: where
-            moves = list_moves(game, position, where)
+            check.place = partial(show_place, game, position, history)
+            moves = list_moves(game, position)
             over = game.is_over(position)
             if not isinstance(over, bool | np.bool_ | int | np.integer):
-                raise BrokenPromise(f"is_over returned {_shown(over)}, expected True or False, {where}")
-            check.expect(bool(over) == (not moves), _disagreement(moves, where))
-            move = generator.choice(moves) if moves else None
-            sample.positions.append(position)
-            sample.legal.append(moves)
-            sample.history.append(history)
-            sample.over.append(bool(over))
-            sample.played.append(move)
-            if move is None:
+                raise BrokenPromise(f"is_over returned {_shown(over)}, expected True or False")
+            said = "yes" if over else "no"
+            check.expect(bool(over) == (not moves), f"legal_moves finds {len(moves)} moves, is_over says {said}")
+            if not moves:
+                sample.add(position, moves, None, history, bool(over))
                 break
-            try:
-                if len(history) >= game.max_plies:
-                    raise BrokenPromise(f"a game goes on after max_plies = {game.max_plies} plies, {where}")
-                following = game.play(position, move)
-                check_position(game, following, f"play({move}, {move_text(game, move)})", where)
-            except Exception:
-                sample.drop_last()
-                raise
-            position = following
-            history = (*history, move)
+            move = generator.choice(moves)
+            if len(history) >= game.max_plies:
+                raise BrokenPromise(f"a game goes on after max_plies = {game.max_plies} plies")
+            following = game.play(position, move)
+            check_position(game, following, f"play({move}, {move_text(game, move)})")
+            sample.add(position, moves, move, history, bool(over))
+            position, history = following, (*history, move)
     sample.broken_off = False
 
 
-def _disagreement(moves: list[int], where: str) -> str:
-    return f"legal_moves finds {len(moves)} moves, is_over says {'no' if moves == [] else 'yes'}, {where}"
-
-
-def check_position(game: Game, position: Any, maker: str, where: str) -> None:
+def check_position(game: Game, position: Any, maker: str) -> None:
     """See that a value that a plugin made is a position.
 
     Raises
     ------
     BrokenPromise
-        Another type, or fields of other types than in the initial position. The text ends in ``where``.
+        Another type, or fields of other types than in the initial position.
     """
     kind = game.position_type
     if type(position) is not kind:
-        raise BrokenPromise(f"{maker} returned {_shown(position)}, expected a {kind.__name__}, {where}")
+        raise BrokenPromise(f"{maker} returned {_shown(position)}, expected a {kind.__name__}")
     for name, value, expected in zip(kind._fields, position, game.initial_position, strict=True):
         if not isinstance(value, np.generic) or value.dtype != expected.dtype:
             raise BrokenPromise(
                 f"{maker} gives field {name!r} the {type(value).__name__} {value!r}, expected a numpy "
-                f"{expected.dtype} as in the initial position, {where}"
+                f"{expected.dtype} as in the initial position"
             )
 
 

@@ -115,7 +115,7 @@ class OpenCheck:
     cases, failures, failure_count
         So far.
     place
-        Describes what is being looked at: an error that a plugin's code raises is shown there.
+        Describes the position that is being looked at, if one is: failures end in it.
     """
 
     cases: int = 0
@@ -127,18 +127,13 @@ class OpenCheck:
         """Record a failure; only the first few texts are kept."""
         self.failure_count += 1
         if len(self.failures) < _SHOWN_FAILURES:
-            self.failures.append(text)
+            self.failures.append(text if self.place is None else f"{text}, {self.place()}")
 
     def expect(self, kept: Any, text: str) -> None:
         """Count a case and record a failure unless the promise was kept."""
         self.cases += 1
         if not kept:
             self.fail(text)
-
-    def stumble(self, error: Exception) -> None:
-        """Record what a plugin's code raised, with its line and the position that it was asked about."""
-        text = f"{type(error).__name__}: {error}{_line_of(error)}{_hint_for(error)}"
-        self.fail(text if self.place is None else f"{text}, {self.place()}")
 
     def result(self, name: str, promise: str) -> CheckResult:
         """Close the check."""
@@ -220,12 +215,10 @@ class Examination:
 def _caught(check: OpenCheck) -> Iterator[None]:
     try:
         yield
-    except BrokenPromise as error:
+    except (BrokenPromise, GlemError) as error:
         check.fail(str(error))
-    except GlemError as error:
-        check.fail(str(error) if check.place is None else f"{error}, {check.place()}")
     except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything
-        check.stumble(error)
+        check.fail(f"{type(error).__name__}: {error}{_line_of(error)}{_hint_for(error)}")
 
 
 def examine(examination: Examination, steps: Sequence[Callable[[], None]], progress: Progress = SILENT) -> None:

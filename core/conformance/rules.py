@@ -6,6 +6,7 @@ import contextlib
 import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from glem.core.conformance.playouts import (
     play_sample,
     same,
     show,
+    whole,
 )
 from glem.core.conformance.report import BrokenPromise, ConformanceReport, Examination, OpenCheck, examine
 from glem.core.conformance.searching import SEARCH_PLAY, SOLVER, check_search_functions, check_solver
@@ -136,11 +138,7 @@ def _check_playouts(game: Game, games: int, seed: int, sample: Sample, examinati
     if not sample.positions:
         # What asks for no moves can be examined on it all the same.
         sample.doubt = "play is broken from the first position on"
-        sample.positions.append(game.initial_position)
-        sample.legal.append([])
-        sample.played.append(None)
-        sample.history.append(())
-        sample.over.append(False)
+        sample.add(game.initial_position, [], None, (), over=False)
 
 
 def _check_repeatable(game: Game, sample: Sample, examination: Examination) -> None:
@@ -151,20 +149,19 @@ def _check_repeatable(game: Game, sample: Sample, examination: Examination) -> N
             sample.doubt = f"the rules give {_CHANCE}"
 
         position, repeated = game.initial_position, True
-        for row in sample.rows(check):
+        for row, _ in sample.rows(check):
             # The same games once more: a hidden state has moved on since.
             fresh = not sample.history[row]
             if not fresh and not repeated:
                 # What follows on another position is no new failure.
                 continue
             position = game.initial_position if fresh else position
-            where = sample.place(row)
-            legal = list_moves(game, position, where)
+            legal = list_moves(game, position)
             repeated = legal == sample.legal[row]
             check.cases += 1
             if not repeated:
                 first, now = _moves_text(game, sample.legal[row]), _moves_text(game, legal)
-                doubt(f"legal_moves gives {_CHANCE}: {first}, then {now}, {where}")
+                doubt(f"legal_moves gives {_CHANCE}: {first}, then {now}")
             # Another start and other numbers in the buffer than when the game was played.
             shifted = np.zeros(2 * game.max_moves + GUARD_ROWS, np.int32)
             count = game.legal_moves(position, shifted, 0)
@@ -172,15 +169,15 @@ def _check_repeatable(game: Game, sample: Sample, examination: Examination) -> N
             if [int(move) for move in shifted[:count]] != legal:
                 check.fail(
                     f"legal_moves depends on start or on what is in the buffer: {legal} from {GUARD_ROWS} on, "
-                    f"{shifted[:count]} from 0 on, {where}"
+                    f"{shifted[:count]} from 0 on"
                 )
             if game.count_moves is not None:
                 counted = game.count_moves(position)
-                check.expect(counted == len(legal), f"count_moves gives {counted}, there are {len(legal)}, {where}")
+                check.expect(counted == len(legal), f"count_moves gives {counted}, there are {len(legal)}")
             over = bool(game.is_over(position))
             check.cases += 1
             if over != sample.over[row]:
-                doubt(f"is_over gives {_CHANCE}: {not over}, then {over}, {where}")
+                doubt(f"is_over gives {_CHANCE}: {not over}, then {over}")
             move = sample.played[row]
             if move is None or move not in legal:
                 continue
@@ -193,7 +190,7 @@ def _check_repeatable(game: Game, sample: Sample, examination: Examination) -> N
             if repeated and not (same(before, following) and same(following, again)):
                 repeated = False
                 other = again if same(before, following) else before
-                doubt(f"play of {move_text(game, move)} gives {_CHANCE}: {_two_texts(game, other, following)}, {where}")
+                doubt(f"play of {move_text(game, move)} gives {_CHANCE}: {_two_texts(game, other, following)}")
             position = following
 
 
@@ -217,21 +214,19 @@ def _check_scores(game: Game, sample: Sample, examination: Examination) -> None:
         examination.skip("scores", promise, "not looked at: play is broken before a game has ended")
         return
     with examination.check("scores", promise) as check:
-        for row in sample.rows(check, sample.ends):
-            where = sample.place(row)
-            position = sample.positions[row]
+        for _, position in sample.rows(check, sample.ends):
             score = game.final_score(position)
-            if not isinstance(score, int | np.integer) or isinstance(score, bool):
-                raise BrokenPromise(f"final_score is {score!r}, expected a whole number, {where}")
+            if not whole(score):
+                raise BrokenPromise(f"final_score is {score!r}, expected a whole number")
             again = game.final_score(position)
-            check.expect(again == score, f"final_score is {score}, then {again}, {where}")
-            check.expect(low <= score <= high, f"final_score {score} is outside score_bounds {low}..{high}, {where}")
+            check.expect(again == score, f"final_score is {score}, then {again}")
+            check.expect(low <= score <= high, f"final_score {score} is outside score_bounds {low}..{high}")
             if game.pass_move is not None:
                 # A pass changes only who is to move, so it tells what the end is worth to the other side.
                 other = game.play(position, game.pass_move)
-                check.expect(bool(game.is_over(other)), f"the game is not over for the other side, {where}")
+                check.expect(bool(game.is_over(other)), "the game is not over for the other side")
                 negated = game.final_score(other)
-                check.expect(negated == -score, f"final_score is {score}, for the other side {negated}, {where}")
+                check.expect(negated == -score, f"final_score is {score}, for the other side {negated}")
 
 
 def _note_course(game: Game, sample: Sample, examination: Examination) -> None:
@@ -286,26 +281,26 @@ def _check_hash(game: Game, sample: Sample, examination: Examination) -> None:
     with examination.check("hash", promise) as check:
         keys: dict[int, int] = {}
         known: dict[tuple[Any, ...], int] = {}
-        for row in sample.rows(check):
-            position = sample.positions[row]
+        for row, position in sample.rows(check):
             given: Any = game.hash_key(position)
-            if not isinstance(given, int | np.integer) or isinstance(given, bool):
-                raise BrokenPromise(f"hash_key gives {given!r}, expected a np.uint64, {sample.place(row)}")
+            if not whole(given):
+                raise BrokenPromise(f"hash_key gives {given!r}, expected a np.uint64")
             key = int(given)
             if not 0 <= key < 1 << 64:
-                raise BrokenPromise(f"hash_key gives {key}, expected 0 to 2^64 - 1, {sample.place(row)}")
+                raise BrokenPromise(f"hash_key gives {key}, expected 0 to 2^64 - 1")
             content = tuple(value.item() for value in position)
             first_key = known.setdefault(content, key)
             check.expect(
                 first_key == key and int(game.hash_key(position)) == key,
-                f"hash_key gives one position {first_key:#x} and {key:#x}, {sample.place(row)}",
+                f"hash_key gives one position {first_key:#x} and {key:#x}",
             )
             twin = keys.setdefault(key, row)
-            check.expect(
-                same(sample.positions[twin], position) or _differ_in_counter(game, sample.positions[twin], position),
-                f"hash_key {key:#x} stands for two positions, {sample.place(row)}\nand "
-                f"{sample.place(twin)}{_counter_advice(position, sample.positions[twin])}",
-            )
+            other = sample.positions[twin]
+            check.cases += 1
+            if not same(other, position) and not _differ_in_counter(game, other, position):
+                both = f"{sample.place(row)}\nand {sample.place(twin)}{_counter_advice(position, other)}"
+                check.place = partial(str, both)
+                check.fail(f"hash_key {key:#x} stands for two positions")
         words = np.array(sorted(keys), np.uint64)
         pairs = len(words) * (len(words) - 1) / 2 / 2**_HASH_WINDOW_BITS
         for shift in range(0, 64, _HASH_WINDOW_BITS):
@@ -349,19 +344,18 @@ def _check_symmetries(game: Game, sample: Sample, examination: Examination) -> N
     rows = sorted({*sample.some(_SYMMETRY_SAMPLE), *sample.ends[:_SYMMETRY_SAMPLE]})
     with examination.check("symmetries", _SYMMETRIES) as check:
         products = {pair: set(symmetries) for pair in itertools.product(symmetries, symmetries)}
-        for row in sample.rows(check, rows):
-            position, where = sample.positions[row], sample.place(row)
+        for row, position in sample.rows(check, rows):
             images = [game.transform(position, symmetry) for symmetry in symmetries]
             for symmetry, image in enumerate(images):
-                check_position(game, image, f"transform by symmetry {symmetry}", where)
-            check.expect(same(images[0], position), f"symmetry 0 is not the identity, {where}")
+                check_position(game, image, f"transform by symmetry {symmetry}")
+            check.expect(same(images[0], position), "symmetry 0 is not the identity")
             for first, second in products:
                 twice = game.transform(images[first], second)
                 products[first, second] &= {third for third in symmetries if same(images[third], twice)}
                 check.expect(
                     products[first, second],
                     f"symmetry {first}, then {second}, is none of the {game.symmetry_count} symmetries on the "
-                    f"positions up to this one, {where}",
+                    "positions up to this one",
                 )
                 products[first, second] = products[first, second] or set(symmetries)
             for symmetry, image in enumerate(images):
@@ -371,9 +365,8 @@ def _check_symmetries(game: Game, sample: Sample, examination: Examination) -> N
 def _check_image(game: Game, sample: Sample, row: int, symmetry: int, image: Any, check: OpenCheck) -> None:
     assert game.transform is not None
     assert game.transform_move is not None
-    where = sample.place(row)
     moves = {move: game.transform_move(move, symmetry) for move in sample.legal[row]}
-    image_moves = list_moves(game, image, where)
+    image_moves = list_moves(game, image)
     wrong, missing = Counter(moves.values()) - Counter(image_moves), Counter(image_moves) - Counter(moves.values())
     if wrong or missing:
         makers = [move for move, image_move in moves.items() if image_move in wrong]
@@ -381,10 +374,10 @@ def _check_image(game: Game, sample: Sample, row: int, symmetry: int, image: Any
         check.fail(
             f"under symmetry {symmetry}, the legal moves {_moves_text(game, makers)} become "
             f"{_moves_text(game, [moves[move] for move in makers])}, and no legal move becomes "
-            f"{_moves_text(game, sorted(missing))}, legal in the image, {where}"
+            f"{_moves_text(game, sorted(missing))}, legal in the image"
             if makers
             else f"under symmetry {symmetry}, no legal move becomes {_moves_text(game, sorted(missing))}, legal in the "
-            f"image, {where}"
+            "image"
         )
     else:
         check.cases += 1
@@ -392,7 +385,7 @@ def _check_image(game: Game, sample: Sample, row: int, symmetry: int, image: Any
     if played is None:
         check.expect(
             game.final_score(image) == game.final_score(sample.positions[row]),
-            f"under symmetry {symmetry}, the final score changes, {where}",
+            f"under symmetry {symmetry}, the final score changes",
         )
     # A rare move of the opening, such as a swap, is seldom played at random: all moves of the first game's first plies.
     for move in sample.legal[row] if row < FIRST_PLIES else () if played is None else (played,):
@@ -402,7 +395,7 @@ def _check_image(game: Game, sample: Sample, row: int, symmetry: int, image: Any
         check.expect(
             same(game.play(image, moves[move]), expected),
             f"under symmetry {symmetry}, {move_text(game, move)} becomes {move_text(game, moves[move])}, but playing "
-            f"and transforming do not commute, {where}",
+            "and transforming do not commute",
         )
 
 

@@ -9,21 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glem.core.conformance.playouts import (
-    GUARD_ROWS,
-    Sample,
-    guarded_buffer,
-    list_moves,
-    moves_in,
-    same,
-)
+from glem.core.conformance.playouts import GUARD_ROWS, Sample, guarded_buffer, list_moves, moves_in, same, whole
 from glem.core.conformance.report import BrokenPromise, Examination, OpenCheck
 from glem.core.game.game import RULES, Game
 from glem.core.game.optional_operations import OPTIONAL_OPERATIONS
 
 __all__ = ["BRUTE_FORCE_NODES", "SEARCH_PLAY", "SOLVER", "check_search_functions", "check_solver"]
 
-_GREATEST_HINT = 1000
+_UNLIMITED = float("inf")
+_RANGES_OF_MOVES = {"extension": (0, _UNLIMITED), "move_order": (-1000, 1000), "move_hint": (-1000, 1000)}
+"""Least and greatest number that each operation may give for a move."""
 _TACTICAL_WALKS = 40
 _WHOLE_LISTS = 4000
 BRUTE_FORCE_NODES = 1000
@@ -56,12 +51,12 @@ def check_search_functions(game: Game, sample: Sample, seed: int, examination: E
             likely = difflib.get_close_matches(name, known, 1)
             hint = f"did you mean {likely[0]!r}?" if likely else f"there are {', '.join(known)}"
             check.expect(name in known, f"the search knows no operation {name!r}; {hint}")
-        for row in sample.rows(check):
-            _check_replaced(game, sample, row, check)
+        for row, position in sample.rows(check):
+            _check_replaced(game, position, sample.legal[row], check)
     if "tactical_moves" in functions:
         with examination.check("tactical moves", _TACTICAL) as check:
-            for row in sample.rows(check):
-                _list_tactical(game, sample.positions[row], sample.legal[row], sample.place(row))
+            for row, position in sample.rows(check):
+                _list_tactical(game, position, sample.legal[row])
                 check.cases += 1
             _walk_tactically(game, sample, seed, check)
     if any(name in functions for name in OPTIONAL_OPERATIONS[1:]):
@@ -69,134 +64,118 @@ def check_search_functions(game: Game, sample: Sample, seed: int, examination: E
             _check_numbers(game, sample, check)
 
 
-def _check_replaced(game: Game, sample: Sample, row: int, check: OpenCheck) -> None:
+def _check_replaced(game: Game, position: Any, legal: list[int], check: OpenCheck) -> None:
     """Compare the rules that the search uses in place of the game's own."""
-    functions, position, where = game.search_functions, sample.positions[row], sample.place(row)
+    functions = game.search_functions
     if "legal_moves" in functions:
         buffer = guarded_buffer(game)
         count = functions["legal_moves"](position, buffer, GUARD_ROWS)
-        found = moves_in(game, buffer, count, where)
-        check.expect(
-            sorted(found) == sorted(sample.legal[row]),
-            f"legal_moves of the search lists {sorted(found)}, the rules {sorted(sample.legal[row])}, {where}",
-        )
+        listed = sorted(moves_in(game, buffer, count))
+        check.expect(listed == sorted(legal), f"legal_moves of the search lists {listed}, the rules {sorted(legal)}")
     if "play" in functions:
-        for move in sample.legal[row]:
+        for move in legal:
             found, wanted = functions["play"](position, move), game.play(position, move)
             check.cases += 1
             if not same(found, wanted):
                 name = game.format_move(move)
-                check.fail(f"after {name} play of the search gives {found}, the rules {wanted}, {where}")
+                check.fail(f"after {name} play of the search gives {found}, the rules {wanted}")
     numbers: list[tuple[str, Callable[..., Any] | None]] = [
         ("is_over", game.is_over),
         ("hash_key", game.hash_key),
         ("count_moves", game.count_moves),
     ]
-    if not sample.legal[row]:
+    if not legal:
         numbers.append(("final_score", game.final_score))
     for name, own in numbers:
         if name in functions and own is not None:
             found, wanted = functions[name](position), own(position)
-            check.expect(found == wanted, f"{name} of the search gives {found}, the rules {wanted}, {where}")
+            check.expect(found == wanted, f"{name} of the search gives {found}, the rules {wanted}")
 
 
-def _list_tactical(game: Game, position: Any, legal: list[int], where: str) -> list[int]:
+def _list_tactical(game: Game, position: Any, legal: list[int]) -> list[int]:
     """Tactical moves, checked; none where the side to move cannot stand still."""
     buffer = guarded_buffer(game)
     count = game.search_functions["tactical_moves"](position, buffer, GUARD_ROWS)
-    if not isinstance(count, int | np.integer) or isinstance(count, bool):
-        raise BrokenPromise(f"tactical_moves returned {count!r}, expected a number of moves, {where}")
+    if not whole(count):
+        raise BrokenPromise(f"tactical_moves returned {count!r}, expected a number of moves")
     try:
-        moves = moves_in(game, buffer, count if count >= 0 else ~count, where)
+        moves = moves_in(game, buffer, count if count >= 0 else ~count)
     except BrokenPromise as error:
         raise BrokenPromise(str(error).replace("legal_moves", "tactical_moves", 1)) from error
     strange = sorted(set(moves) - set(legal))
     if strange:
-        raise BrokenPromise(f"tactical_moves lists {strange}, which are not legal, {where}")
+        raise BrokenPromise(f"tactical_moves lists {strange}, which are not legal")
     if count < 0 and sorted(moves) != sorted(legal):
         raise BrokenPromise(
             f"tactical_moves says that the side to move cannot stand still and lists {sorted(moves)}, expected all "
-            f"legal moves {sorted(legal)}, {where}"
+            f"legal moves {sorted(legal)}"
         )
     if "must_move" in game.search_functions:
         forced = game.search_functions["must_move"](position)
         if not isinstance(forced, bool | np.bool_) or bool(forced) != (count < 0):
-            raise BrokenPromise(f"must_move gives {forced!r}, tactical_moves {count}, {where}")
+            raise BrokenPromise(f"must_move gives {forced!r}, tactical_moves {count}")
     return moves if count >= 0 else []
 
 
 def _walk_tactically(game: Game, sample: Sample, seed: int, check: OpenCheck) -> None:
     generator = random.Random(seed)  # noqa: S311 - no secret depends on it
-    for row in sample.rows(check, sample.some(_TACTICAL_WALKS)):
-        position, where = sample.positions[row], sample.place(row)
+    for _, position in sample.rows(check, sample.some(_TACTICAL_WALKS)):
         for _ in range(game.max_plies + 1):
-            moves = _list_tactical(game, position, list_moves(game, position, where), where)
+            moves = _list_tactical(game, position, list_moves(game, position))
             if not moves:
                 break
             position = game.play(position, generator.choice(moves))
         else:
-            check.fail(f"tactical moves follow each other for more than max_plies = {game.max_plies} plies, {where}")
+            check.fail(f"tactical moves follow each other for more than max_plies = {game.max_plies} plies")
         check.cases += 1
 
 
-def _whole(value: Any, low: int, high: float, name: str, where: str) -> int:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or not low <= value <= high:
-        room = f"{low} to {high}" if high < float("inf") else f"at least {low}"
-        raise BrokenPromise(f"{name} gives {value!r}, expected a whole number, {room}, {where}")
+def _in_range(value: Any, low: float, high: float, name: str) -> int:
+    if not whole(value) or not low <= value <= high:
+        room = f"{low} to {high}" if high < _UNLIMITED else f"at least {low}"
+        raise BrokenPromise(f"{name} gives {value!r}, expected a whole number, {room}")
     return int(value)
 
 
 def _check_numbers(game: Game, sample: Sample, check: OpenCheck) -> None:
     functions = game.search_functions
-    unlimited = float("inf")
-    extended = asked = 0
+    of_moves = [name for name in _RANGES_OF_MOVES if name in functions]
+    extensions: list[int] = []
     # Of very many positions, every move of some and the move played of all.
-    whole = set(sample.some(_WHOLE_LISTS))
+    all_moves = set(sample.some(_WHOLE_LISTS)) if of_moves else set()
     moves_after, plies_to_equal = _moves_after(game, sample), _plies_to_equal(sample)
-    for row in sample.rows(check):
-        position, where = sample.positions[row], sample.place(row)
+    for row, position in sample.rows(check):
         check.cases += 1
         if "plies_left" in functions:
-            bound = _whole(functions["plies_left"](position), 0, unlimited, "plies_left", where)
+            bound = _in_range(functions["plies_left"](position), 0, _UNLIMITED, "plies_left")
             if bound < moves_after[row]:
-                check.fail(f"plies_left gives {bound}, the game went on for {moves_after[row]} moves, {where}")
+                check.fail(f"plies_left gives {bound}, the game went on for {moves_after[row]} moves")
         if "reversible_plies" in functions:
-            reach = _whole(functions["reversible_plies"](position), 0, unlimited, "reversible_plies", where)
-            back = plies_to_equal[row]
-            if reach < back:
-                check.fail(f"reversible_plies gives {reach}, an equal position lies {back} plies back, {where}")
+            reach = _in_range(functions["reversible_plies"](position), 0, _UNLIMITED, "reversible_plies")
+            if reach < plies_to_equal[row]:
+                check.fail(f"reversible_plies gives {reach}, an equal position lies {plies_to_equal[row]} plies back")
         if "no_moves_score" in functions and not sample.legal[row]:
             found, wanted = functions["no_moves_score"](position), game.final_score(position)
             if found != wanted:
-                check.fail(f"no_moves_score gives {found}, final_score {wanted}, {where}")
+                check.fail(f"no_moves_score gives {found}, final_score {wanted}")
         if "is_drawn" in functions:
-            _check_draw(game, sample, row, where, check)
-        played = sample.played[row]
-        moves = sample.legal[row] if row in whole else [] if played is None else [played]
-        for move in moves if {"extension", "move_order", "move_hint"} & set(functions) else ():
+            drawn = functions["is_drawn"](position)
+            if not isinstance(drawn, bool | np.bool_):
+                raise BrokenPromise(f"is_drawn gives {drawn!r}, expected True or False")
+            if drawn and not sample.legal[row] and game.final_score(position):
+                check.fail(f"is_drawn is True in a finished game with the score {game.final_score(position)}")
+        for move in (sample.legal[row] if row in all_moves else sample.played_at(row)) if of_moves else ():
             after = game.play(position, move)
-            if "extension" in functions:
-                name = f"extension of {game.format_move(move)}"
-                extended += _whole(functions["extension"](position, move, after), 0, unlimited, name, where) > 0
-                asked += 1
-            if "move_order" in functions:
-                name = f"move_order of {game.format_move(move)}"
-                _whole(functions["move_order"](position, move, after), -_GREATEST_HINT, _GREATEST_HINT, name, where)
-            if "move_hint" in functions:
-                name = f"move_hint of {game.format_move(move)}"
-                _whole(functions["move_hint"](position, move), -_GREATEST_HINT, _GREATEST_HINT, name, where)
-    if asked and 2 * extended > asked:
-        check.fail(f"extension extends {extended} of {asked} moves, expected 0 for most: the search would never end")
-
-
-def _check_draw(game: Game, sample: Sample, row: int, where: str, check: OpenCheck) -> None:
-    """Expect that the rule which makes a position a draw says yes or no, and takes no win away."""
-    position = sample.positions[row]
-    drawn = game.search_functions["is_drawn"](position)
-    if not isinstance(drawn, bool | np.bool_):
-        raise BrokenPromise(f"is_drawn gives {drawn!r}, expected True or False, {where}")
-    if drawn and not sample.legal[row] and game.final_score(position):
-        check.fail(f"is_drawn is True in a finished game with the score {game.final_score(position)}, {where}")
+            for name in of_moves:
+                arguments = (position, move) if name == "move_hint" else (position, move, after)
+                value = functions[name](*arguments)
+                value = _in_range(value, *_RANGES_OF_MOVES[name], f"{name} of {game.format_move(move)}")
+                if name == "extension":
+                    extensions.append(value)
+    extended = np.count_nonzero(extensions)
+    if 2 * extended > len(extensions):
+        moves = f"{extended} of {len(extensions)} moves"
+        check.fail(f"extension extends {moves}, expected 0 for most: the search would never end")
 
 
 def _moves_after(game: Game, sample: Sample) -> list[int]:
@@ -240,8 +219,7 @@ def _brute_force(game: Game, position: Any, nodes: list[int]) -> _Value:
     nodes[0] -= 1
     if nodes[0] < 0:
         raise _OutOfNodesError
-    buffer = np.zeros(game.max_moves, np.int32)
-    moves = [int(move) for move in buffer[: game.legal_moves(position, buffer, 0)]]
+    moves = game.list_legal_moves(position)
     if not moves:
         return _Value(int(game.final_score(position)), (), 0)
     values = {move: _brute_force(game, game.play(position, move), nodes) for move in moves}
@@ -273,35 +251,32 @@ def check_solver(game: Game, sample: Sample, examination: Examination) -> None:
         return
     with examination.check("solver", SOLVER) as check:
         solver = game.make_solver(table_mb=_SOLVER_TABLE_MB)
-        for row in sample.rows(check, known):
-            _check_solution(game, solver, sample, row, known[row], check)
+        for row, position in sample.rows(check, known):
+            _check_solution(game, solver, position, known[row], check)
 
 
-def _check_solution(game: Game, solver: Any, sample: Sample, row: int, value: _Value, check: OpenCheck) -> None:
-    position, where = sample.positions[row], sample.place(row)
+def _check_solution(game: Game, solver: Any, position: Any, value: _Value, check: OpenCheck) -> None:
     names = [game.format_move(move) for move in value.moves]
     bound = solver.plies_left(position)
-    check.expect(bound >= value.longest, f"plies_left gives {bound}, {value.longest} moves are possible, {where}")
+    check.expect(bound >= value.longest, f"plies_left gives {bound}, {value.longest} moves are possible")
     solution = solver.solve(position)
-    check.expect(solution.exact, f"a solution without limits is not exact, {where}")
-    check.expect(
-        solution.score == value.score, f"the solver finds {solution.score}, brute force {value.score}, {where}"
-    )
+    check.expect(solution.exact, "a solution without limits is not exact")
+    check.expect(solution.score == value.score, f"the solver finds {solution.score}, brute force {value.score}")
     fitting = solution.move in value.moves if value.moves else solution.move is None
-    check.expect(fitting, f"the solver plays {solution.move}, the best moves are {names or 'none'}, {where}")
+    check.expect(fitting, f"the solver plays {solution.move}, the best moves are {names or 'none'}")
     check.expect(
         not solution.variation or solution.variation[0] == solution.move,
-        f"the variation {solution.variation} does not begin with the move {solution.move}, {where}",
+        f"the variation {solution.variation} does not begin with the move {solution.move}",
     )
     reached = position
     for move in solution.variation:
-        legal = list_moves(game, reached, where)
+        legal = list_moves(game, reached)
         if move not in legal:
-            check.fail(f"the variation {solution.variation} has the move {move}, which is not legal, {where}")
+            check.fail(f"the variation {solution.variation} has the move {move}, which is not legal")
             break
         reached = game.play(reached, move)
     result = solver.solve(position, result_only=True).score
     check.expect(
         np.sign(result) == np.sign(value.score),
-        f"asked for the result alone, the solver finds {result}, brute force {value.score}, {where}",
+        f"asked for the result alone, the solver finds {result}, brute force {value.score}",
     )

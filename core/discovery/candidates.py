@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from attrs import define
+from attrs import define, evolve
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import position_at, store_position
@@ -18,7 +18,7 @@ from glem.core.configurations.mining.union import union
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.game.game import transform
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["Candidates", "MiningPlan", "draw_sample", "find_candidates"]
@@ -116,7 +116,7 @@ def _transform_rows(rules: Any, columns: Any, symmetry: Any, images: Any) -> Non
         store_position(images, row, transform(rules, position_at(columns, row), symmetry[row]))
 
 
-def draw_sample(positions: PositionSet, count: int, seed: int) -> PositionSet:
+def draw_sample(positions: Positions, count: int, seed: int) -> Positions:
     """Draw positions without repetition, each under a random symmetry of the board, and balanced over the records.
 
     Parameters
@@ -137,9 +137,8 @@ def draw_sample(positions: PositionSet, count: int, seed: int) -> PositionSet:
     images = game.empty_columns(len(drawn))
     symmetry = generator.integers(0, game.symmetry_count, len(drawn))
     compiled(_transform_rows)(game.rules, drawn.positions, symmetry, images)
-    columns = drawn.columns()
-    columns.update({f"position_{name}": column for name, column in zip(images._fields, images, strict=True)})
-    return PositionSet.from_columns(game, columns, drawn.sources, drawn.label_kind)
+    # A position without a game keeps the key that it was drawn by.
+    return evolve(drawn, positions=images, game_key=drawn.game_key)
 
 
 def _mining_features(learning: Learning, plan: MiningPlan) -> NDArray[np.intp]:
@@ -175,7 +174,7 @@ def _lacking(plan: MiningPlan, mined: int, significant: int, gaining: int, great
 
 
 def find_candidates(
-    sample: PositionSet,
+    sample: Positions,
     learning: Learning,
     plan: MiningPlan,
     *,
@@ -211,25 +210,24 @@ def find_candidates(
         All labels are equal, no configuration matches often enough or too many do, or what mining raises.
     """
     values = learning.features.values(sample.positions)
-    found = []
-    for name, features in _subsets(learning, plan).items():
-        found.append(
-            mine(
-                values,
-                minimum_matches=plan.matches_for(len(sample)),
-                maximum_size=plan.size_limit,
-                features=features,
-                method=plan.method,
-                chunk_size=plan.chunk_size,
-                confidence=plan.confidence,
-                seed=seed,
-                limit=plan.limit,
-                jobs=jobs,
-                checkpoint=None if work is None else work / f"mining-{name}",
-                progress=progress,
-            ).flatten()
-        )
     minimum = plan.matches_for(len(sample))
+    found = [
+        mine(
+            values,
+            minimum_matches=minimum,
+            maximum_size=plan.size_limit,
+            features=features,
+            method=plan.method,
+            chunk_size=plan.chunk_size,
+            confidence=plan.confidence,
+            seed=seed,
+            limit=plan.limit,
+            jobs=jobs,
+            checkpoint=None if work is None else work / f"mining-{name}",
+            progress=progress,
+        ).flatten()
+        for name, features in _subsets(learning, plan).items()
+    ]
     if sum(len(part) for part in found) >= plan.limit:
         raise BadInputError(
             f"{plan.limit:,} configurations or more match at least {minimum:,} of {len(sample):,} positions: "
@@ -246,8 +244,7 @@ def find_candidates(
     label = sample.label - means[phase]
     statistics = label_statistics(mined, values, label, jobs=jobs, progress=progress)
     # The positions of a game share their result.
-    records = len(np.unique(sample.record[sample.record >= 0]))
-    per_label = max(1.0, len(sample) / records) if records else 1.0
+    per_label = max(1.0, len(sample) / sample.game_count) if sample.game_count else 1.0
     significance = label_significance(statistics, level=plan.level, positions_per_label=per_label)
     overall = float(statistics.label_totals[0] / len(sample))
     deviation = float(np.sqrt(max(statistics.label_squares[0] / len(sample) - overall**2, 0)))

@@ -7,7 +7,7 @@ Its files are ``.npz`` archives with a JSON header ; loading one runs no code.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -22,12 +22,13 @@ from glem.core.configurations.configurations import ConfigurationSet, RelationTa
 from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, result_labels
+from glem.core.evaluation.result_distribution import blocks_of
 from glem.core.features.features import Relation
 from glem.core.features.learning import Learning, load_learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.game.families import check_named_by_file
 from glem.core.patterns.patterns import PatternSet
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import html_table
 
@@ -40,21 +41,19 @@ __all__ = [
     "PlayWeights",
 ]
 
-_BLOCK = 1 << 16
 _LARGEST_INT16 = 32767
 _SHOWN = 12
 
-_CONFIGURATION_ARRAYS = {
-    "relation_features": np.int32,
-    "relation_values": np.int16,
-    "configuration_relations": np.uint16,
-    "configuration_offsets": np.int64,
-    "configuration_match_counts": np.int64,
-}
 EVALUATION_ARRAYS = ("bias", "pattern_weights", "configuration_weights", "linear_weights")
 """Arrays that every evaluation file holds."""
 
-OPTIONAL_EVALUATION_ARRAYS = tuple(_CONFIGURATION_ARRAYS)
+OPTIONAL_EVALUATION_ARRAYS = (
+    "relation_features",
+    "relation_values",
+    "configuration_relations",
+    "configuration_offsets",
+    "configuration_match_counts",
+)
 """Arrays of an evaluation with configurations."""
 
 _FORMAT = ArchiveFormat(
@@ -120,26 +119,46 @@ class Explanation:
         Their sum.
     value
         The link of the sum: the evaluation.
+    drawishness
+        The same of the drawishness, where the evaluation has one.
     """
 
     phase: int
     contributions: tuple[Contribution, ...]
     total: float
     value: float
+    drawishness: Explanation | None = None
 
     def __repr__(self) -> str:
         return f"Explanation(value {self.value:+.3f}, phase {self.phase}, {len(self.contributions)} contributions)"
 
     def __str__(self) -> str:
-        return "\n".join([f"value {self.value:+.3f}, the sum of:", *map(str, self.contributions)])
+        lines: list[str] = []
+        for part, own in self._parts().items():
+            lines += [f"{part} {own.value:+.3f}, the sum of:", *map(str, own.contributions)]
+        return "\n".join(lines)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the contributions as rows of a table: kind, name and amount."""
-        return [{"kind": item.kind, "name": item.name, "amount": item.amount} for item in self.contributions]
+        """Return the contributions as rows of a table: kind, name and amount; first the part where there are two."""
+        return [
+            ({} if self.drawishness is None else {"part": part})
+            | {"kind": item.kind, "name": item.name, "amount": item.amount}
+            for part, own in self._parts().items()
+            for item in own.contributions
+        ]
 
     def _repr_html_(self) -> str:
-        rows = [(item.kind, item.name, f"{item.amount:+.3f}") for item in self.contributions]
-        return html_table(f"Value {self.value:+.3f}", ("kind", "name", "adds"), rows)
+        return "".join(
+            html_table(
+                f"{part.capitalize()} {own.value:+.3f}",
+                ("kind", "name", "adds"),
+                [(item.kind, item.name, f"{item.amount:+.3f}") for item in own.contributions],
+            )
+            for part, own in self._parts().items()
+        )
+
+    def _parts(self) -> dict[str, Explanation]:
+        return {"value": self} | ({} if self.drawishness is None else {"drawishness": self.drawishness})
 
 
 @define(frozen=True, eq=False)
@@ -244,10 +263,10 @@ class LinearEvaluation:
         return f"LinearEvaluation({self.learning.game.name}: {', '.join(parts) or 'no weights'}, {self.unit})"
 
     def _repr_html_(self) -> str:
-        return html_table(repr(self), ("strongest", "phase", "weight"), self._strongest())
+        return self.strongest_weights(repr(self))
 
-    def _strongest(self) -> list[tuple[str, str, str]]:
-        """Names, phases and weights of the items of greatest weight: of each pattern one, and single others."""
+    def strongest_weights(self, caption: str) -> str:
+        """Write the items of greatest weight as an HTML table: of each pattern one, and single others."""
         features, names, configurations = self.learning.features, self.learning.phases.names, self.configurations
         found: list[tuple[float, int, str]] = []
 
@@ -270,7 +289,8 @@ class LinearEvaluation:
             add(self.configuration_weights, lambda place: configurations.describe(place, features), _SHOWN)
         add(self.linear_weights, lambda place: features[self.linear[place]].name, _SHOWN)
         found.sort(key=lambda item: -abs(item[0]))
-        return [(text, names[phase], f"{weight:+.3f}") for weight, phase, text in found[:_SHOWN] if weight]
+        rows = [(text, names[phase], f"{weight:+.3f}") for weight, phase, text in found[:_SHOWN] if weight]
+        return html_table(caption, ("strongest", "phase", "weight"), rows)
 
     @property
     def unit(self) -> str:
@@ -313,6 +333,25 @@ class LinearEvaluation:
             )
         return sums
 
+    def sums(self, positions: Any, *, jobs: int = 1, progress: Progress = SILENT) -> NDArray[np.float32]:
+        """Sum the active weights of positions, before the link: float32 [N]; arguments as of :meth:`predict`."""
+        if isinstance(positions, Positions):
+            positions = positions.positions
+        if np.ndim(positions[0]) == 0:
+            columns = self.learning.game.empty_columns(1)
+            store_position(columns, 0, positions)
+            single: NDArray[np.float32] = self.sums(columns, jobs=jobs, progress=progress)[0]
+            return single
+        count = len(positions[0])
+        sums = np.empty(count, np.float32)
+        with progress("evaluate", count) as task:
+            for rows in blocks_of(count):
+                block = rows_of(positions, rows)
+                values = self.learning.features.values(block)
+                sums[rows] = self.sums_of_values(values, self.learning.phases.of(block), jobs=jobs)
+                task.advance(rows.stop - rows.start)
+        return sums
+
     def predict(self, positions: Any, *, jobs: int = 1, progress: Progress = SILENT) -> NDArray[np.float32]:
         """Evaluate positions.
 
@@ -331,23 +370,8 @@ class LinearEvaluation:
             float32 [N], in units of :attr:`unit`, from the side to move. Under the identity link nothing keeps them
             within the game's scores. Of one position a single number.
         """
-        if isinstance(positions, PositionSet):
-            positions = positions.positions
-        if np.ndim(positions[0]) == 0:
-            columns = self.learning.game.empty_columns(1)
-            store_position(columns, 0, positions)
-            single: NDArray[np.float32] = self.predict(columns, jobs=jobs, progress=progress)[0]
-            return single
-        count = len(positions[0])
-        predicted = np.empty(count, np.float32)
-        with progress("evaluate", count) as task:
-            for rows in _blocks(count):
-                block = rows_of(positions, rows)
-                values = self.learning.features.values(block)
-                sums = self.sums_of_values(values, self.learning.phases.of(block), jobs=jobs)
-                predicted[rows] = self.link(sums)
-                task.advance(rows.stop - rows.start)
-        return predicted
+        values: NDArray[np.float32] = self.link(self.sums(positions, jobs=jobs, progress=progress)).astype(np.float32)
+        return values[()]
 
     def evaluate(self, position: Any) -> float:
         """Value of one position, in label units, from the side to move."""
@@ -375,20 +399,35 @@ class LinearEvaluation:
             found.append(Contribution("linear", f"{features[feature].name}={values[feature]}", (), amount))
         if self._matcher is not None and self.configurations is not None:
             for active in self._matcher.active_one(values, most_specific=self.most_specific):
-                relations = self._relations_of(int(active))
-                name = " ".join(features.describe(relation) for relation in relations)
+                members = self.configurations.relations_of(int(active)).tolist()
+                relations = tuple(self.configurations.table[relation] for relation in members)
+                name = self.configurations.describe(int(active), features)
                 amount = float(self.configuration_weights[phase, active])
                 found.append(Contribution("configuration", name, relations, amount))
         total = sum(item.amount for item in found)
         found.sort(key=lambda item: -abs(item.amount))
         return Explanation(phase, tuple(found), total, float(self.link(np.array(total))))
 
-    def _relations_of(self, configuration: int) -> tuple[Relation, ...]:
-        assert self.configurations is not None
-        table = self.configurations.table
-        return tuple(
-            Relation(int(table.features[relation]), int(table.values[relation]))
-            for relation in self.configurations.relations_of(configuration)
+    # ------------------------------------------------------------------------------------------ weights
+
+    @property
+    def weights(self) -> Weights:
+        """All weights, float32 [K, items]: of patterns, configurations and linear features, and last the bias."""
+        return np.concatenate(
+            [self.pattern_weights, self.configuration_weights, self.linear_weights, self.bias[:, None]], axis=1
+        )
+
+    def with_weights(self, weights: NDArray[np.floating]) -> LinearEvaluation:
+        """Return the evaluation with other weights, [K, items] in the order of :attr:`weights`."""
+        tables = (self.pattern_weights, self.configuration_weights, self.linear_weights)
+        ends = np.cumsum([table.shape[1] for table in tables])
+        patterns, configurations, linear, bias = np.split(weights.astype(np.float32), ends, axis=1)
+        return evolve(
+            self,
+            bias=bias[:, 0],
+            pattern_weights=patterns,
+            configuration_weights=configurations,
+            linear_weights=linear,
         )
 
     # --------------------------------------------------------------------------------------------- play
@@ -410,13 +449,8 @@ class LinearEvaluation:
     def as_played(self) -> LinearEvaluation:
         """Return the evaluation whose weights are those of :meth:`in_play`."""
         weights = self.in_play()
-        return evolve(
-            self,
-            bias=(weights.bias / weights.scale).astype(np.float32),
-            pattern_weights=(weights.patterns / weights.scale).astype(np.float32),
-            configuration_weights=(weights.configurations / weights.scale).astype(np.float32),
-            linear_weights=(weights.linear / weights.scale).astype(np.float32),
-        )
+        tables: tuple[NDArray[Any], ...] = (weights.patterns, weights.configurations, weights.linear)
+        return self.with_weights(np.concatenate([*tables, weights.bias[:, None]], axis=1) / weights.scale)
 
     # -------------------------------------------------------------------------------------------- files
 
@@ -427,11 +461,9 @@ class LinearEvaluation:
         arrays: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in EVALUATION_ARRAYS}
         configurations = self.configurations
         if configurations is not None:
-            arrays["relation_features"] = configurations.table.features
-            arrays["relation_values"] = configurations.table.values
-            arrays["configuration_relations"] = configurations.relations
-            arrays["configuration_offsets"] = configurations.offsets
-            arrays["configuration_match_counts"] = configurations.match_counts
+            table, members = configurations.table, (configurations.relations, configurations.offsets)
+            parts = (table.features, table.values, *members, configurations.match_counts)
+            arrays |= dict(zip(OPTIONAL_EVALUATION_ARRAYS, parts, strict=True))
         header = {
             "game": learning.game.name,
             "phases": list(learning.phases.names),
@@ -467,14 +499,9 @@ class LinearEvaluation:
                 patterns = PatternSet.from_names(learning.features, header["patterns"])
             configurations = None
             if header["position_count"] is not None:
-                parts = {name: np.asarray(arrays[name], kind) for name, kind in _CONFIGURATION_ARRAYS.items()}
-                configurations = ConfigurationSet(
-                    table=RelationTable(parts["relation_features"], parts["relation_values"]),
-                    relations=parts["configuration_relations"],
-                    offsets=parts["configuration_offsets"],
-                    match_counts=parts["configuration_match_counts"],
-                    position_count=int(header["position_count"]),
-                )
+                features, values, relations, offsets, counts = (arrays[name] for name in OPTIONAL_EVALUATION_ARRAYS)
+                table, positions = RelationTable(features, values), int(header["position_count"])
+                configurations = ConfigurationSet(table, relations, offsets, counts, positions)
             return cls(
                 learning=learning,
                 bias=arrays["bias"],
@@ -511,8 +538,3 @@ def _check_learning(path: Path, header: dict[str, Any], learning: Learning) -> N
         changed = [str(there[0]) for there, here in zip(header["features"], now, strict=False) if there != here]
         first = changed[0] if changed else f"{len(header['features'])} of them, now {len(now)}"
         raise BadInputError(f"{path}: made with other features than {learning.game.name} has now ({first})")
-
-
-def _blocks(count: int) -> Iterator[slice]:
-    for start in range(0, count, _BLOCK):
-        yield slice(start, min(start + _BLOCK, count))

@@ -21,8 +21,8 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
-from glem.core.evaluation.linear import EVALUATION_ARRAYS, OPTIONAL_EVALUATION_ARRAYS, LinearEvaluation
-from glem.core.evaluation.links import IDENTITY, LOGISTIC
+from glem.core.evaluation.linear import EVALUATION_ARRAYS, OPTIONAL_EVALUATION_ARRAYS, Explanation, LinearEvaluation
+from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.result_distribution import ResultDistribution, result_distribution
 from glem.core.features.learning import Learning
 from glem.core.files.archives import ArchiveFormat
@@ -83,6 +83,10 @@ class ResultEvaluation:
     def __repr__(self) -> str:
         return f"ResultEvaluation(value {self.value!r}, drawishness {self.drawishness!r}, scale {self.scale:g})"
 
+    def _repr_html_(self) -> str:
+        value = self.value.strongest_weights(f"value {self.value!r}, scale {self.scale:g}")
+        return value + self.drawishness.strongest_weights(f"drawishness {self.drawishness!r}")
+
     @classmethod
     def with_constant_drawishness(
         cls, value: LinearEvaluation, drawishness: float, *, scale: float = 1.0, provenance: Any = None
@@ -122,8 +126,8 @@ class ResultEvaluation:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Values, and log odds of the drawishness, of positions: float64 [N] each; see :meth:`predict`."""
         # The sums before the link: a chance of almost 1 has few digits left.
-        parts = (attrs.evolve(part, link=IDENTITY) for part in (self.value, self.drawishness))
-        value, odds = (part.predict(positions, jobs=jobs, progress=progress).astype(np.float64) for part in parts)
+        parts = (self.value, self.drawishness)
+        value, odds = (part.sums(positions, jobs=jobs, progress=progress).astype(np.float64) for part in parts)
         return value, odds
 
     def predict(
@@ -134,7 +138,7 @@ class ResultEvaluation:
         Parameters
         ----------
         positions
-            A position of columns [N].
+            As for :meth:`LinearEvaluation.predict`.
         jobs
             Threads; the result does not depend on them.
         progress
@@ -143,9 +147,9 @@ class ResultEvaluation:
         Returns
         -------
         value
-            float64 [N], log odds from the side to move, to be divided by :attr:`scale`.
+            float64 [N], log odds from the side to move, to be divided by :attr:`scale`; of one position a number.
         drawishness
-            float64 [N], alpha.
+            float64 [N], alpha; of one position a number.
         """
         value, odds = self.log_odds(positions, jobs=jobs, progress=progress)
         return value, LOGISTIC(odds)
@@ -156,11 +160,15 @@ class ResultEvaluation:
         Returns
         -------
         probabilities
-            float64 [N, 3]: of a win, a draw and a loss of the side to move.
+            float64 [N, 3]: of a win, a draw and a loss of the side to move; of one position [3].
         """
         value, drawishness = self.predict(positions, jobs=jobs, progress=progress)
         found: ResultDistribution = result_distribution(value, self.scale, drawishness)
-        return np.stack(found, axis=1)
+        return np.stack(found, axis=-1)
+
+    def explain(self, position: Any) -> Explanation:
+        """List what is active in a position and how much each item adds to the value, and to the drawishness."""
+        return attrs.evolve(self.value.explain(position), drawishness=self.drawishness.explain(position))
 
     # -------------------------------------------------------------------------------------------- files
 

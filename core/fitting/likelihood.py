@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from attrs import define, evolve
-from numpy.typing import NDArray
 
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
@@ -17,13 +16,13 @@ from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning
 from glem.core.fitting.fitters import FileCheckpoint
-from glem.core.fitting.likelihood_problem import LikelihoodProblem, PartWeights, phase_basis
+from glem.core.fitting.likelihood_problem import LikelihoodProblem, LikelihoodWeights, PartWeights, phase_basis
 from glem.core.fitting.packed.blocks import LinearTerms, Packing, active_configurations
 from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows
 from glem.core.fitting.quasi_newton import Minimum, minimize
-from glem.core.fitting.standard_errors import LikelihoodErrors, likelihood_errors
+from glem.core.fitting.standard_errors import likelihood_errors
 from glem.core.patterns.patterns import PatternSet
-from glem.core.positions.selection.selected import GamePositions
+from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = [
@@ -101,7 +100,7 @@ class LikelihoodTraining:
     evaluation: ResultEvaluation
     prior_scale: float
     minimum: Minimum
-    errors: LikelihoodErrors | None
+    errors: LikelihoodWeights | None
     positions: int
     games: int
     held_out_games: int
@@ -137,24 +136,15 @@ def prior_of(evaluation: LinearEvaluation | ResultEvaluation) -> ResultEvaluatio
     if isinstance(evaluation, ResultEvaluation):
         return evaluation
     unit = 1.0
-    if evaluation.link != LOGISTIC:
+    # The sums of any sigmoid are log odds already.
+    if not evaluation.link.span:
         unit = max(abs(bound) for bound in evaluation.learning.game.score_bounds) / _LOG_ODDS_OF_A_WIN
-        if evaluation.link.span:
-            # A sigmoid from -C to C: its sums are log odds already.
-            unit = 1.0
-    value = evolve(
-        evaluation,
-        link=LOGISTIC,
-        bias=evaluation.bias / np.float32(unit),
-        pattern_weights=evaluation.pattern_weights / np.float32(unit),
-        configuration_weights=evaluation.configuration_weights / np.float32(unit),
-        linear_weights=evaluation.linear_weights / np.float32(unit),
-    )
+    value = evolve(evaluation, link=LOGISTIC).with_weights(evaluation.weights / np.float32(unit))
     return ResultEvaluation.with_constant_drawishness(value, 0.5)
 
 
 def fit_likelihood(
-    parts: Iterable[GamePositions],
+    parts: Iterable[Positions],
     prior: ResultEvaluation,
     settings: LikelihoodSettings | None = None,
     *,
@@ -220,20 +210,15 @@ def fit_likelihood(
         jobs=jobs,
         progress=progress,
     )
-    value = _part(basic, chosen.value_phases, chosen.names)
     problem = LikelihoodProblem(
         rows,
-        value,
+        _part(basic, chosen.value_phases, chosen.names),
         _part(drawn, chosen.drawishness_phases, chosen.drawishness_names),
         scale=prior.scale,
         l2=chosen.l2,
-        fit_scale=chosen.l2 > 0 and bool(np.any(value.prior)),
+        fit_scale=chosen.l2 > 0 and bool(np.any(basic.weights)),
         jobs=jobs,
     )
-    checkpoint = None
-    if work is not None:
-        work.mkdir(parents=True, exist_ok=True)
-        checkpoint = FileCheckpoint(work / "likelihood.npz", f"{problem.fingerprint} {chosen!r}")
     minimum = minimize(
         problem.at_steps,
         np.zeros(problem.parameter_count),
@@ -241,14 +226,16 @@ def fit_likelihood(
         iterations=chosen.iterations,
         patience=chosen.patience if problem.held_weight else None,
         tolerance=chosen.tolerance,
-        checkpoint=checkpoint,
+        checkpoint=None
+        if work is None
+        else FileCheckpoint(work / "likelihood.npz", f"{problem.fingerprint} {chosen!r}"),
         progress=progress,
     )
     parameters = minimum.parameters * problem.units
     weights = problem.weights_of(parameters)
     errors = likelihood_errors(problem, parameters)
     # The scale goes into the weights: the value then means the log odds of the expected score.
-    basic, drawn = _with_weights(basic, weights.value / weights.scale), _with_weights(drawn, weights.draw)
+    basic, drawn = basic.with_weights(weights.value / weights.scale), drawn.with_weights(weights.draw)
     return LikelihoodTraining(
         evaluation=ResultEvaluation(basic, drawn, 1.0, provenance or {}),
         prior_scale=weights.scale,
@@ -262,16 +249,16 @@ def fit_likelihood(
 
 
 def _chunks(
-    parts: Iterable[GamePositions], prior: ResultEvaluation, window: float | None, held_out: float, seed: int
+    parts: Iterable[Positions], prior: ResultEvaluation, window: float | None, held_out: float, seed: int
 ) -> Iterator[LikelihoodChunk]:
     learning = prior.learning
     for part in parts:
-        outside = part.in_share(held_out, seed)
+        outside, game = part.held_out_mask(held_out, seed), part.record.astype(np.int64)
         for start in range(0, len(part), _BLOCK):
             rows = slice(start, start + _BLOCK)
             some = part.select(rows)
             values, phase = learning.features.values(some.positions), learning.phases.of(some.positions)
-            chunk = LikelihoodChunk(values, phase, some.result, some.game, outside[rows])
+            chunk = LikelihoodChunk(values, phase, some.result, game[rows], outside[rows])
             if window is not None:
                 near = np.abs(prior.value.sums_of_values(values, phase)) <= window * prior.scale
                 chunk = LikelihoodChunk(
@@ -322,8 +309,7 @@ def _packing(evaluation: LinearEvaluation) -> Packing:
 
 
 def _part(evaluation: LinearEvaluation, phases: str, names: tuple[str, ...] | None) -> PartWeights:
-    tables = (evaluation.pattern_weights, evaluation.configuration_weights, evaluation.linear_weights)
-    prior = np.concatenate([*tables, evaluation.bias[:, None]], axis=1).astype(np.float64)
+    prior = evaluation.weights.astype(np.float64)
     free = np.ones(prior.shape[1], bool)
     if names is not None:
         free[:] = False
@@ -331,16 +317,3 @@ def _part(evaluation: LinearEvaluation, phases: str, names: tuple[str, ...] | No
         wanted = {evaluation.learning.features.index(name) for name in names if name != BIAS}
         free[len(free) - 1 - len(evaluation.linear) : -1] = [feature in wanted for feature in evaluation.linear]
     return PartWeights(prior, phase_basis(phases, len(prior)), free)
-
-
-def _with_weights(evaluation: LinearEvaluation, weights: NDArray[np.float64]) -> LinearEvaluation:
-    """Return the evaluation with other weights [K, weights], the bias last."""
-    narrow = weights.astype(np.float32)
-    patterns, start = evaluation.pattern_weights.shape[1], narrow.shape[1] - 1 - len(evaluation.linear)
-    return evolve(
-        evaluation,
-        bias=narrow[:, -1],
-        pattern_weights=narrow[:, :patterns],
-        configuration_weights=narrow[:, patterns:start],
-        linear_weights=narrow[:, start:-1],
-    )

@@ -43,8 +43,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import position_at
-from glem.core.compiling.kernels import compiled, overload_of
-from glem.core.compiling.operations import Operations, generic_operation, has_operation
+from glem.core.compiling.kernels import compiled
+from glem.core.compiling.operations import Operations, by_presence, generic_operation
 from glem.core.game.equal_positions import contiguous_columns
 from glem.core.game.game import Game, final_score, hash_key, is_over
 
@@ -162,118 +162,52 @@ def table_key(rules: Operations, position: Any) -> np.uint64:
 # --------------------------------------------------------------------------- with what stands for absent ones
 
 
-def extra_plies(rules: Any, before: Any, move: Any, after: Any) -> Any:
-    """Plies by which a move is searched deeper; 0 in a game without the operation."""
-    return np.int64(extension(rules, before, move, after) if "extension" in rules else 0)
+def _zero(rules: Any, *arguments: Any) -> int:
+    return 0
 
 
-@overload_of(extra_plies)
-def _overload_extra_plies(rules: Any, before: Any, move: Any, after: Any) -> Any:
-    if has_operation(rules, "extension"):
-        return lambda rules, before, move, after: np.int64(extension(rules, before, move, after))
-    return lambda rules, before, move, after: np.int64(0)
+def _one(rules: Any, *arguments: Any) -> int:
+    return 1
 
 
-def hint(rules: Any, position: Any, move: Any, after: Any) -> Any:
-    """Give the game's hint for the order of moves; 0 in a game without one.
-
-    ``after`` is looked at only where :func:`must_play_to_hint`.
-    """
-    if "move_hint" in rules:
-        return np.int64(move_hint(rules, position, move))
-    return np.int64(move_order(rules, position, move, after) if "move_order" in rules else 0)
+def _minus_one(rules: Any, *arguments: Any) -> int:
+    return -1
 
 
-@overload_of(hint)
-def _overload_hint(rules: Any, position: Any, move: Any, after: Any) -> Any:
-    if has_operation(rules, "move_hint"):
-        return lambda rules, position, move, after: np.int64(move_hint(rules, position, move))
-    if has_operation(rules, "move_order"):
-        return lambda rules, position, move, after: np.int64(move_order(rules, position, move, after))
-    return lambda rules, position, move, after: np.int64(0)
+def _hint_before_move(rules: Any, position: Any, move: Any, after: Any) -> Any:
+    return move_hint(rules, position, move)
 
 
-def must_play_to_hint(rules: Any) -> bool:
-    """Whether the hint needs the position after the move."""
-    return "move_hint" not in rules
+def _may_stand(rules: Any, position: Any) -> Any:
+    return not must_move(rules, position)
 
 
-@overload_of(must_play_to_hint)
-def _overload_must_play_to_hint(rules: Any) -> Any:
-    if has_operation(rules, "move_hint"):
-        return lambda rules: False
-    return lambda rules: True
+extra_plies = by_presence("extension", extension, _zero, np.int64)
+"""Plies by which a move is searched deeper; 0 in a game without the operation."""
 
+hint = by_presence("move_hint", _hint_before_move, by_presence("move_order", move_order, _zero, np.int64), np.int64)
+"""The game's hint for the order of moves, from ``(rules, position, move, after)``; 0 in a game without one.
 
-def standing(rules: Any, position: Any) -> Any:
-    """Whether the side to move may stand still, before tactical moves are written: 1, 0, or -1 where only they tell."""
-    if "must_move" in rules:
-        return np.int64(0 if must_move(rules, position) else 1)
-    return np.int64(-1)
+``after`` is looked at only where :data:`must_play_to_hint`.
+"""
 
+must_play_to_hint = by_presence("move_hint", _zero, _one, bool)
+"""Whether the hint needs the position after the move."""
 
-@overload_of(standing)
-def _overload_standing(rules: Any, position: Any) -> Any:
-    if has_operation(rules, "must_move"):
-        return lambda rules, position: np.int64(0) if must_move(rules, position) else np.int64(1)
-    return lambda rules, position: np.int64(-1)
+standing = by_presence("must_move", _may_stand, _minus_one, np.int64)
+"""Whether the side to move may stand still, before tactical moves are written: 1, 0, or -1 where only they tell."""
 
+is_over_at_leaf = by_presence("no_moves_score", _zero, is_over, bool)
+"""Whether the game is over, asked without generating moves; False where only generating them tells."""
 
-def is_over_at_leaf(rules: Any, position: Any) -> Any:
-    """Whether the game is over, asked without generating moves; False where only generating them tells."""
-    return "no_moves_score" not in rules and is_over(rules, position)
+score_without_moves = by_presence("no_moves_score", no_moves_score, final_score, np.int64)
+"""Score of a position that has no moves, as a final score."""
 
+earlier_plies = by_presence("reversible_plies", reversible_plies, _zero, np.int64)
+"""How many plies back an equal position may lie; 0 in a game without repetitions."""
 
-@overload_of(is_over_at_leaf)
-def _overload_is_over_at_leaf(rules: Any, position: Any) -> Any:
-    if has_operation(rules, "no_moves_score"):
-        return lambda rules, position: False
-    return lambda rules, position: is_over(rules, position)
+is_drawn_by_rule = by_presence("is_drawn", is_drawn, _zero, bool)
+"""Whether a rule makes the position a draw; False in a game without such rules."""
 
-
-def score_without_moves(rules: Any, position: Any) -> Any:
-    """Score a position that has no moves, as a final score."""
-    return np.int64(no_moves_score(rules, position) if "no_moves_score" in rules else final_score(rules, position))
-
-
-@overload_of(score_without_moves)
-def _overload_score_without_moves(rules: Any, position: Any) -> Any:
-    if has_operation(rules, "no_moves_score"):
-        return lambda rules, position: np.int64(no_moves_score(rules, position))
-    return lambda rules, position: np.int64(final_score(rules, position))
-
-
-def earlier_plies(rules: Any, position: Any) -> Any:
-    """How many plies back an equal position may lie; 0 in a game without repetitions."""
-    return np.int64(reversible_plies(rules, position) if "reversible_plies" in rules else 0)
-
-
-@overload_of(earlier_plies)
-def _overload_earlier_plies(rules: Any, position: Any) -> Any:
-    if has_operation(rules, "reversible_plies"):
-        return lambda rules, position: np.int64(reversible_plies(rules, position))
-    return lambda rules, position: np.int64(0)
-
-
-def is_drawn_by_rule(rules: Any, position: Any) -> bool:
-    """Whether a rule makes the position a draw; False in a game without such rules."""
-    return "is_drawn" in rules and is_drawn(rules, position)
-
-
-@overload_of(is_drawn_by_rule)
-def _overload_is_drawn_by_rule(rules: Any, position: Any) -> Any:
-    if has_operation(rules, "is_drawn"):
-        return lambda rules, position: is_drawn(rules, position)
-    return lambda rules, position: False
-
-
-def stored_key(rules: Any, position: Any) -> Any:
-    """Key of a position in the table: the hash key in a game without another one."""
-    return table_key(rules, position) if "table_key" in rules else hash_key(rules, position)
-
-
-@overload_of(stored_key)
-def _overload_stored_key(rules: Any, position: Any) -> Any:
-    if has_operation(rules, "table_key"):
-        return lambda rules, position: table_key(rules, position)
-    return lambda rules, position: hash_key(rules, position)
+stored_key = by_presence("table_key", table_key, hash_key, np.uint64)
+"""Key of a position in the table: the hash key in a game without another one."""

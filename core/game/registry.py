@@ -23,7 +23,15 @@ from typing import Any
 from glem.core.errors import GlemError, PluginError
 from glem.core.game.declarations import versions
 
-__all__ = ["GAMES_GROUP", "LEARNING_GROUP", "load_plugin", "plugin_names", "plugin_owner", "unreadable_distributions"]
+__all__ = [
+    "GAMES_GROUP",
+    "LEARNING_GROUP",
+    "add_plugin",
+    "load_plugin",
+    "plugin_names",
+    "plugin_owner",
+    "unreadable_distributions",
+]
 
 GAMES_GROUP = "glem.games"
 LEARNING_GROUP = "glem.learning"
@@ -40,6 +48,9 @@ _WORDS = {
 
 _known: dict[str, tuple[tuple[Any, ...], dict[str, list[EntryPoint]]]] = {}
 """Entries of a group, and the stamp of what they were read from: reading them takes long where much is installed."""
+
+_added: dict[tuple[str, str], Any] = {}
+"""Plugins of this process alone, by group and name."""
 
 
 def _word(group: str) -> str:
@@ -106,6 +117,19 @@ def _distribution(entry: EntryPoint) -> str:
     return entry.dist.name if entry.dist is not None else "an unknown distribution"
 
 
+def add_plugin(group: str, name: str, value: Any) -> None:
+    """Let this process find a value as if a distribution had installed it; a later one takes its place.
+
+    Raises
+    ------
+    PluginError
+        A distribution has one of that name.
+    """
+    if name in _entries(group):
+        raise PluginError(f"{plugin_owner(group, name)} is installed: choose another name")
+    _added[group, name] = value
+
+
 def load_plugin(group: str, name: str, kind: type[Any]) -> Any:
     """Load one entry point; only the named one is imported.
 
@@ -122,6 +146,8 @@ def load_plugin(group: str, name: str, kind: type[Any]) -> Any:
         No such name, two distributions claim it, its import fails, or it is not a ``kind``. The text names
         the distribution and, where a file is to blame, file and line.
     """
+    if (group, name) in _added:
+        return _added[group, name]
     known = _entries(group)
     if name not in known:
         raise PluginError(_unknown(group, name, known))
@@ -172,7 +198,7 @@ def _interruptions() -> Iterator[list[int]]:
 
 def plugin_names(group: str) -> list[str]:
     """Names in an entry-point group, sorted; nothing is imported."""
-    return sorted(_entries(group))
+    return sorted({*_entries(group), *(name for owner, name in _added if owner == group)})
 
 
 def plugin_owner(group: str, name: str) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import define
+from attrs import define, evolve
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
@@ -27,8 +27,8 @@ from glem.core.game.equal_positions import group_equal, position_keys
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.positions.labels import labels_of_games, numbered_records, results_of_games
-from glem.core.positions.positions import PositionSet
-from glem.core.positions.replay import FINISHED, ILLEGAL, Replay, replay
+from glem.core.positions.positions import Positions
+from glem.core.positions.replay import ILLEGAL, Replay, replay
 
 __all__ = ["GameTree", "LabelChanges", "label_changes", "propagate"]
 
@@ -137,34 +137,20 @@ def propagate(
     BadInputError
         The graph has circles, and plies are not given.
     """
-    value, done = _values(parents, children, result, exact, alternative)
-    if done < len(result):
+    count = len(result)
+    unknown = np.full(count, np.nan, np.float32)
+    result = np.ascontiguousarray(result, np.float32)
+    exact = unknown if exact is None else np.ascontiguousarray(exact, np.float32)
+    while True:
+        start, by_child = np.zeros(count + 2, np.int64), np.empty(len(parents), np.int32)
+        pending = np.zeros(count, np.int32)
+        _link_parents(parents, children, start, by_child, pending)
+        value = np.array(unknown if alternative is None else alternative, np.float32)
+        if _propagate(start, by_child, pending, result, exact, value, np.empty(count, np.int32)) == count:
+            return value
         if ply is None:
             raise BadInputError("the positions of these games form circles: the plies of the nodes are needed")
         parents, children = _without_returns(parents, children, ply)
-        value, done = _values(parents, children, result, exact, alternative)
-    return value
-
-
-def _values(
-    parents: NDArray[np.int32],
-    children: NDArray[np.int32],
-    result: NDArray[np.float32],
-    exact: NDArray[np.float32] | None,
-    alternative: NDArray[np.float32] | None,
-) -> tuple[NDArray[np.float32], int]:
-    """Values, and how many nodes have theirs: fewer than all if there are circles."""
-    count = len(result)
-    start = np.zeros(count + 2, np.int64)
-    by_child = np.empty(len(parents), np.int32)
-    pending = np.zeros(count, np.int32)
-    _link_parents(parents, children, start, by_child, pending)
-    known = np.full(count, np.nan, np.float32)
-    exact = known if exact is None else np.ascontiguousarray(exact, np.float32)
-    value = known.copy() if alternative is None else np.array(alternative, np.float32)
-    result = np.ascontiguousarray(result, np.float32)
-    done = _propagate(start, by_child, pending, result, exact, value, np.empty(count, np.int32))
-    return value, int(done)
 
 
 @define(frozen=True, eq=False)
@@ -228,25 +214,14 @@ class GameTree:
             source.append(np.full(len(part), sources.setdefault(part.source, len(sources)), np.int16))
         records = GameRecords.concatenate(parts, initial_position=game.initial_position)
         number, file = np.concatenate(numbers), np.concatenate(source)
-        played = replay(game, records)
-        legal = played.status != ILLEGAL
+        records = evolve(records, played=replay(game, records))
+        legal = records.played.status != ILLEGAL
         if not legal.all():
             records, number, file = records.select(legal), number[legal], file[legal]
-            played = replay(game, records)
+        played: Replay = records.played
         first, node = group_equal(game, played.positions, symmetries=symmetries)
         result, exact = _known_values(game, records, played, node, len(first))
-        return cls(
-            game=game,
-            records=records,
-            number=number,
-            source=file,
-            sources=tuple(sources),
-            played=played,
-            node=node,
-            first=first,
-            result=result,
-            exact=exact,
-        )
+        return cls(game, records, number, file, tuple(sources), played, node, first, result, exact)
 
     def __len__(self) -> int:
         return len(self.first)
@@ -260,7 +235,7 @@ class GameTree:
     def arcs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Parents and children of all moves that were played, one arc a move: int32 [A] each."""
         follows = np.ones(len(self.node), np.bool_)
-        follows[self.played.offsets[1:] - 1] = False
+        follows[self.played.last] = False
         rows = np.flatnonzero(follows)
         return self.node[rows], self.node[rows + 1]
 
@@ -296,7 +271,7 @@ class GameTree:
 
     def labelled(
         self, value: NDArray[np.float32], *, distinct: bool = False, label_kind: str = "propagated"
-    ) -> PositionSet:
+    ) -> Positions:
         """Scored positions of the games.
 
         Parameters
@@ -310,7 +285,7 @@ class GameTree:
         """
         played = self.played
         wanted = ~np.isnan(value[self.node])
-        wanted[played.offsets[1:][played.status == FINISHED] - 1] = False
+        wanted[played.finished] = False
         weight = np.ones(len(wanted), np.float32)
         if distinct:
             weight = np.bincount(self.node, wanted, len(self))[self.node].astype(np.float32)
@@ -319,19 +294,18 @@ class GameTree:
             wanted &= is_first
         rows = np.flatnonzero(wanted)
         game_of_row = played.record[rows]
-        last = played.offsets[1:] - 1
-        key = position_keys(self.game, rows_of(played.positions, last))
-        return PositionSet(
-            game=self.game,
-            positions=rows_of(played.positions, rows),
-            label=value[self.node[rows]],
-            weight=weight[rows],
-            record=self.number[game_of_row],
-            ply=played.ply[rows],
-            source=self.source[game_of_row],
-            game_key=key[game_of_row],
-            sources=self.sources,
-            label_kind=label_kind,
+        key = position_keys(self.game, rows_of(played.positions, played.last))
+        return Positions(
+            self.game,
+            rows_of(played.positions, rows),
+            value[self.node[rows]],
+            weight[rows],
+            self.number[game_of_row],
+            played.ply[rows],
+            self.source[game_of_row],
+            key[game_of_row],
+            self.sources,
+            label_kind,
         )
 
 

@@ -22,10 +22,9 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from attrs import define, evolve, field, fields
@@ -37,9 +36,10 @@ from glem.core.errors import BadInputError
 from glem.core.features.learning import Phases
 from glem.core.game.equal_positions import position_keys
 from glem.core.game.game import Game
-from glem.core.game.records import GameRecords, ScoredPositions, added_remarks
-from glem.core.positions.positions import PositionSet
+from glem.core.game.records import MAX_PROBLEMS, GameRecords, added_remarks
+from glem.core.positions.positions import Positions
 from glem.core.positions.replay import FINISHED, ILLEGAL, UNFINISHED, Replay, replay
+from glem.core.tasks.threads import ordered_map
 
 __all__ = [
     "LABELS",
@@ -47,7 +47,6 @@ __all__ = [
     "Selection",
     "frequent_players",
     "label_records",
-    "label_scored_positions",
     "labels_of_games",
     "numbered_records",
     "positions_of_records",
@@ -159,7 +158,7 @@ class LabelCounts:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.players = added_remarks(self.players, other.players)
         self.remarks = added_remarks(self.remarks, other.remarks)
-        self.problems = (*self.problems, *other.problems)[:100]
+        self.problems = (*self.problems, *other.problems)[:MAX_PROBLEMS]
 
 
 @kernel
@@ -217,14 +216,9 @@ def _draw_positions(offsets: Any, wanted: Any, per_game: Any, game_key: Any, sal
                 left -= 1
 
 
-class _Part(NamedTuple):
-    positions: PositionSet
-    counts: LabelCounts
-
-
 def _label_part(
     game: Game, records: GameRecords, number: NDArray[np.int32], label: str, selection: Selection, seed: int
-) -> _Part:
+) -> tuple[Positions, LabelCounts]:
     """Positions of some games; ``number`` [G] are the games' record numbers in the set."""
     counts = LabelCounts(
         records=len(records), skipped=records.skipped, problems=records.problems, remarks=records.remarks
@@ -240,17 +234,22 @@ def _label_part(
     counts.illegal = int((played.status == ILLEGAL).sum())
     chosen = played.status != ILLEGAL
     if selection.errors is not None:
-        fitting = _games_of_errors(np.abs(result - records.theoretical_score), selection.errors)
+        # The error of a game without either score is nan, which compares false.
+        error = np.abs(result - records.theoretical_score)
+        fitting = (error >= selection.errors[0]) & (error <= selection.errors[1])
         counts.other_errors = int((chosen & ~fitting).sum())
         chosen &= fitting
-
     labels = labels_of_games(game, records, played, label)
-    wanted = chosen[played.record] & _positions_of_stage(played, selection)
+    wanted = chosen[played.record]
+    if selection.plies is not None:
+        wanted &= (played.ply >= selection.plies[0]) & (played.ply <= selection.plies[1])
+    if selection.phases is not None and selection.stages is not None:
+        wanted &= np.isin(selection.stages.of(played.positions), selection.phases)
     # Nobody misses a label where the game is over.
-    wanted[played.offsets[1:][played.status == FINISHED] - 1] = False
+    wanted[played.finished] = False
     counts.without_label = int((wanted & np.isnan(labels)).sum())
     wanted &= ~np.isnan(labels)
-    game_key = position_keys(game, rows_of(played.positions, played.offsets[1:] - 1))
+    game_key = position_keys(game, rows_of(played.positions, played.last))
     if selection.per_game is not None:
         drawn = np.zeros(len(wanted), np.bool_)
         salt = mix(np.uint64(seed % (1 << 64)))
@@ -259,11 +258,10 @@ def _label_part(
     rows = np.flatnonzero(wanted)
     counts.positions = len(rows)
     game_of_row = played.record[rows]
-    positions = PositionSet(
-        game=game,
-        positions=rows_of(played.positions, rows),
-        label=labels[rows],
-        weight=np.ones(len(rows), np.float32),
+    positions = Positions(
+        game,
+        rows_of(played.positions, rows),
+        labels[rows],
         record=number[game_of_row],
         ply=played.ply[rows],
         source=np.zeros(len(rows), np.int16),
@@ -271,7 +269,7 @@ def _label_part(
         sources=(records.source,),
         label_kind=label,
     )
-    return _Part(positions, counts)
+    return positions, counts
 
 
 def results_of_games(records: GameRecords, played: Replay) -> NDArray[np.float32]:
@@ -308,21 +306,6 @@ def labels_of_games(game: Game, records: GameRecords, played: Replay, label: str
     return labels
 
 
-def _positions_of_stage(played: Replay, selection: Selection) -> NDArray[np.bool_]:
-    wanted = np.ones(len(played.ply), np.bool_)
-    if selection.plies is not None:
-        wanted &= (played.ply >= selection.plies[0]) & (played.ply <= selection.plies[1])
-    if selection.phases is not None and selection.stages is not None:
-        wanted &= np.isin(selection.stages.of(played.positions), selection.phases)
-    return wanted
-
-
-def _games_of_errors(error: NDArray[np.float32], limits: tuple[float, float]) -> NDArray[np.bool_]:
-    # The error of a game without either score is nan, which compares false.
-    fitting: NDArray[np.bool_] = (error >= limits[0]) & (error <= limits[1])
-    return fitting
-
-
 def _player_columns(records: GameRecords) -> list[str]:
     columns = [name for name in records.names if name.endswith("player") or name in _SIDES]
     if not columns and len(records):
@@ -342,9 +325,14 @@ def _games_of_players(records: GameRecords, players: frozenset[str]) -> tuple[ND
         # One more entry at the end: -1 stands for an unknown player.
         wanted = np.array([*(name in whole or any(match(name) for match in patterns) for name in folded), False])
         chosen |= wanted[numbers]
-        found, counts = np.unique(numbers[wanted[numbers]], return_counts=True)
-        caught.update(dict(zip((records.names[column][number] for number in found), counts.tolist(), strict=True)))
+        caught.update(_counted(records.names[column], numbers[wanted[numbers]]))
     return chosen, dict(caught)
+
+
+def _counted(names: Sequence[str], numbers: NDArray[Any]) -> dict[str, int]:
+    """How often each name occurs among its numbers; -1 stands for none."""
+    found, counts = np.unique(numbers[numbers >= 0], return_counts=True)
+    return {names[number]: count for number, count in zip(found, counts.tolist(), strict=True)}
 
 
 def frequent_players(chunks: Iterable[GameRecords], minimum_games: int) -> frozenset[str]:
@@ -365,11 +353,7 @@ def frequent_players(chunks: Iterable[GameRecords], minimum_games: int) -> froze
     games: Counter[str] = Counter()
     for records in chunks:
         for column in _player_columns(records):
-            numbers, counts = np.unique(records.extra[column], return_counts=True)
-            names = records.names[column]
-            games.update(
-                {names[number]: int(count) for number, count in zip(numbers, counts, strict=True) if number >= 0}
-            )
+            games.update(_counted(records.names[column], records.extra[column]))
     return frozenset(name for name, count in games.items() if count >= minimum_games)
 
 
@@ -401,22 +385,6 @@ def numbered_records(chunks: Iterable[GameRecords]) -> Iterator[tuple[GameRecord
             yield some, number[part].astype(np.int32)
 
 
-def _in_order(make: Callable[..., _Part], pieces: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[_Part]:
-    """Call ``make`` on each piece in ``jobs`` threads, yield in order and keep few waiting."""
-    if jobs == 1:
-        for piece in pieces:
-            yield make(*piece)
-        return
-    with ThreadPoolExecutor(jobs) as pool:
-        waiting: deque[Future[_Part]] = deque()
-        for piece in pieces:
-            waiting.append(pool.submit(make, *piece))
-            if len(waiting) > jobs:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-
-
 def serious_error(game: Game) -> float:
     """Label units that a serious error costs: an eighth of the greatest score, half a win where only results count."""
     greatest = max(map(abs, game.score_bounds))
@@ -432,7 +400,7 @@ def label_records(
     seed: int = 0,
     jobs: int = 1,
     counts: LabelCounts | None = None,
-) -> Iterator[PositionSet]:
+) -> Iterator[Positions]:
     """Turn game records into scored positions, part by part.
 
     Every game is replayed. The last position of a finished game is left out: the rules score it, no evaluation sees
@@ -458,7 +426,7 @@ def label_records(
 
     Yields
     ------
-    PositionSet
+    Positions
         Positions of up to 20,000 games, in order; concatenate them with ``renumber=False``.
 
     Raises
@@ -468,17 +436,15 @@ def label_records(
     """
     if label not in LABELS:
         raise BadInputError(f"unknown label {label!r}; there are: {', '.join(LABELS)}")
-    if jobs < 1:
-        raise BadInputError(f"the number of jobs must be positive, got {jobs}")
     chosen = Selection() if selection is None else selection
     total = LabelCounts() if counts is None else counts
 
-    def make(records: GameRecords, number: NDArray[np.int32]) -> _Part:
-        return _label_part(game, records, number, label, chosen, seed)
+    def make(piece: tuple[GameRecords, NDArray[np.int32]]) -> tuple[Positions, LabelCounts]:
+        return _label_part(game, *piece, label, chosen, seed)
 
-    for part in _in_order(make, numbered_records(chunks), jobs):
-        total.add(part.counts)
-        yield part.positions
+    for positions, found in ordered_map(jobs, make, numbered_records(chunks)):
+        total.add(found)
+        yield positions
 
 
 def positions_of_records(
@@ -489,16 +455,7 @@ def positions_of_records(
     selection: Selection | None = None,
     seed: int = 0,
     jobs: int = 1,
-) -> PositionSet:
+) -> Positions:
     """Make one set of all positions of some game records; the arguments are those of :func:`label_records`."""
-    parts: list[PositionSet] = list(label_records(game, chunks, label=label, selection=selection, seed=seed, jobs=jobs))
-    return PositionSet.concatenate([*parts, PositionSet.empty(game, label_kind=label)], renumber=False)
-
-
-def label_scored_positions(game: Game, chunks: Iterable[ScoredPositions], source: str) -> Iterator[PositionSet]:
-    """Position sets of externally scored positions, as a game's position formats give them.
-
-    Every position counts as a game of its own, so that equal positions fall on the same side of a split.
-    """
-    for chunk in chunks:
-        yield PositionSet.from_positions(game, chunk.positions, chunk.label, source=source, label_kind="score")
+    parts = label_records(game, chunks, label=label, selection=selection, seed=seed, jobs=jobs)
+    return Positions.concatenate([*parts, Positions.empty(game, label_kind=label)], renumber=False)

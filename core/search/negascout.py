@@ -49,22 +49,7 @@ from glem.core.game.optional_operations import (
 from glem.core.search.clock import monotonic_nanoseconds
 from glem.core.search.probcut import CHECKS
 from glem.core.search.repetitions import is_repetition
-from glem.core.search.state import (
-    AGE,
-    BEST_MOVE,
-    DEADLINE,
-    DEEPEST,
-    FIRST_MOVE,
-    KILLERS,
-    NEXT_POLL,
-    NODE_LIMIT,
-    NODES,
-    PLIES,
-    POLL_NODES,
-    POLLED,
-    POLLED_NODES,
-    STOPPED,
-)
+from glem.core.search.state import AT, KILLERS, PLIES
 from glem.core.search.table import (
     GREATEST_DEPTH,
     LOWER_BOUND,
@@ -91,25 +76,25 @@ _POLL_NANOSECONDS = np.int64(1_000_000)
 def must_stop(state: Any) -> bool:
     """Look at limits, clock and stop flag; says whether the search ends here, and when to look next."""
     counters = state.counters
-    nodes = counters[NODES]
+    nodes = counters[AT.NODES]
     now = np.int64(monotonic_nanoseconds())
     if (
-        counters[STOPPED] != 0
-        or nodes >= counters[NODE_LIMIT]
+        counters[AT.STOPPED] != 0
+        or nodes >= counters[AT.NODE_LIMIT]
         or load_shared(state.stop, 0) != 0
-        or now >= counters[DEADLINE]
+        or now >= counters[AT.DEADLINE]
     ):
-        counters[STOPPED] = 1
+        counters[AT.STOPPED] = 1
         return True
     # Evaluations differ a thousandfold in speed, and no more than some milliseconds may pass unseen.
-    visited = nodes - counters[POLLED_NODES]
-    passed = max(now - counters[POLLED], np.int64(1))
-    wanted = max(np.int64(1), min(np.int64(2) * counters[POLL_NODES], visited * _POLL_NANOSECONDS // passed))
+    visited = nodes - counters[AT.POLLED_NODES]
+    passed = max(now - counters[AT.POLLED], np.int64(1))
+    wanted = max(np.int64(1), min(np.int64(2) * counters[AT.POLL_NODES], visited * _POLL_NANOSECONDS // passed))
     if visited > np.int64(0):
-        counters[POLL_NODES] = min(wanted, state.poll_nodes)
-    counters[POLLED_NODES] = nodes
-    counters[POLLED] = now
-    counters[NEXT_POLL] = min(counters[NODE_LIMIT], nodes + max(counters[POLL_NODES], np.int64(1)))
+        counters[AT.POLL_NODES] = min(wanted, state.poll_nodes)
+    counters[AT.POLLED_NODES] = nodes
+    counters[AT.POLLED] = now
+    counters[AT.NEXT_POLL] = min(counters[AT.NODE_LIMIT], nodes + max(counters[AT.POLL_NODES], np.int64(1)))
     return False
 
 
@@ -143,8 +128,8 @@ def settle(
 ) -> Any:
     """Quiescence: the best of standing still and the tactical moves, fail-soft; counts the positions below its own."""
     counters = state.counters
-    if ply > counters[DEEPEST]:
-        counters[DEEPEST] = ply
+    if ply > counters[AT.DEEPEST]:
+        counters[AT.DEEPEST] = ply
     if ply == np.int64(PLIES - 1):
         return static_value(rules, evaluator, state, position, ply)
     best = -state.infinity
@@ -174,13 +159,13 @@ def settle(
         move = np.int64(state.moves[place])
         after = play(rules, position, move)
         update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
-        counters[NODES] += 1
-        if counters[NODES] >= counters[NEXT_POLL] and must_stop(state):
+        counters[AT.NODES] += 1
+        if counters[AT.NODES] >= counters[AT.NEXT_POLL] and must_stop(state):
             return best
         score = np.int64(0)
         if not is_drawn_by_rule(rules, after):
             score = -settle(rules, evaluator, state, after, ply + np.int64(1), -beta, -alpha)
-        if counters[STOPPED] != 0:
+        if counters[AT.STOPPED] != 0:
             return best
         if score > best:
             best = score
@@ -352,11 +337,11 @@ def negascout(
     Returns
     -------
     int64
-        See the module. Without meaning once ``state.counters[STOPPED]`` is set.
+        See the module. Without meaning once ``state.counters[AT.STOPPED]`` is set.
     """
     counters = state.counters
-    counters[NODES] += 1
-    if counters[NODES] >= counters[NEXT_POLL] and must_stop(state):
+    counters[AT.NODES] += 1
+    if counters[AT.NODES] >= counters[AT.NEXT_POLL] and must_stop(state):
         return np.int64(0)
     is_open = beta - alpha > np.int64(1)
     if is_open:
@@ -364,8 +349,8 @@ def negascout(
     if is_repetition(rules, state, position, ply) or (ply > np.int64(0) and is_drawn_by_rule(rules, position)):
         return np.int64(0)
     if depth <= np.int64(0) or ply == np.int64(PLIES - 1):
-        if ply > counters[DEEPEST]:
-            counters[DEEPEST] = ply
+        if ply > counters[AT.DEEPEST]:
+            counters[AT.DEEPEST] = ply
         return np.int64(_leaf_value(rules, evaluator, state, position, ply, alpha, beta))
 
     table_move = np.int64(-1)
@@ -415,7 +400,7 @@ def negascout(
             if abs(needed) > state.limit:
                 continue
             score = negascout(rules, evaluator, state, position, ply, check_depth, lower, lower + np.int64(1))
-            if counters[STOPPED] != 0:
+            if counters[AT.STOPPED] != 0:
                 return np.int64(0)
             if is_high and score >= needed:
                 return beta
@@ -428,7 +413,7 @@ def negascout(
         return final_value(rules, state, position, ply)
     if ply == np.int64(0):
         count = _without_excluded(state, start, count)
-        table_move = counters[FIRST_MOVE]
+        table_move = counters[AT.FIRST_MOVE]
     step = np.int64(1)
     if count == np.int64(1):
         if state.moves[start] == state.pass_move:
@@ -454,15 +439,15 @@ def negascout(
             score = -negascout(
                 rules, evaluator, state, after, ply + np.int64(1), below, -highest - np.int64(1), -highest
             )
-        if place == start or not is_open or (score > highest and score < beta and counters[STOPPED] == 0):
+        if place == start or not is_open or (score > highest and score < beta and counters[AT.STOPPED] == 0):
             score = -negascout(rules, evaluator, state, after, ply + np.int64(1), below, -beta, -highest)
-        if counters[STOPPED] != 0:
+        if counters[AT.STOPPED] != 0:
             return best
         if score > best:
             best = score
             best_move = move
             if ply == np.int64(0):
-                counters[BEST_MOVE] = move
+                counters[AT.BEST_MOVE] = move
             if score > highest:
                 highest = score
                 if is_open:
@@ -487,6 +472,6 @@ def negascout(
             score = best + ply
         elif best < -state.proven:
             score = best - ply
-        data = pack_entry(score, best_move, depth, bound, counters[AGE])
+        data = pack_entry(score, best_move, depth, bound, counters[AT.AGE])
         store_entry(state.table, state.table_mask, key, data)
     return best

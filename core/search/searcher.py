@@ -18,22 +18,7 @@ from glem.core.game.game import Game
 from glem.core.search.negascout import listed, negascout, score_by_table, settle, static_score_at
 from glem.core.search.probcut import FULL_WIDTH, ProbCut
 from glem.core.search.results import Bound, Limits, Line, SearchResult, StopRelay, longest_seconds, usual_seconds
-from glem.core.search.state import (
-    AGE,
-    BEST_MOVE,
-    COUNTERS,
-    DEADLINE,
-    DEEPEST,
-    EARLIER,
-    FIRST_MOVE,
-    KILLERS,
-    NEXT_POLL,
-    NODE_LIMIT,
-    NODES,
-    PLIES,
-    STOPPED,
-    SearchState,
-)
+from glem.core.search.state import AT, KILLERS, PLIES, SearchState
 from glem.core.search.table import AGES, new_table
 
 __all__ = ["SearchSettings", "Searcher"]
@@ -186,7 +171,7 @@ class Searcher:
             variation_lengths=np.zeros(PLIES + 1, np.int32),
             accumulators=evaluator.empty_accumulators(PLIES + 1),
             excluded=np.zeros(game.move_count, np.uint8),
-            counters=np.zeros(COUNTERS, np.int64),
+            counters=np.zeros(len(AT), np.int64),
             stop=np.zeros(1, np.uint8),
             evaluation=evaluator.data,
             selectivity=FULL_WIDTH if settings.probcut is None else settings.probcut.arrays(evaluator),
@@ -317,12 +302,12 @@ class Searcher:
         if limits.clock is not None:
             most = longest_seconds(limits.clock, root.plies_left)
             seconds = most if seconds is None else min(seconds, most)
-        age = (int(counters[AGE]) + 1) % AGES
+        age = (int(counters[AT.AGE]) + 1) % AGES
         counters[:] = 0
-        counters[AGE] = age
-        counters[EARLIER] = len(earlier)
-        counters[NODE_LIMIT] = _NEVER if limits.nodes is None else min(limits.nodes, _NEVER)
-        counters[DEADLINE] = _NEVER if seconds is None else began + int(min(seconds * _BILLION, _NEVER))
+        counters[AT.AGE] = age
+        counters[AT.EARLIER] = len(earlier)
+        counters[AT.NODE_LIMIT] = _NEVER if limits.nodes is None else min(limits.nodes, _NEVER)
+        counters[AT.DEADLINE] = _NEVER if seconds is None else began + int(min(seconds * _BILLION, _NEVER))
         depth = _MOST_DEPTH if limits.depth is None else min(limits.depth, _MOST_DEPTH)
         if root.plies_left is not None:
             depth = min(depth, max(1, root.plies_left))
@@ -360,9 +345,9 @@ class Searcher:
             if line is not None:
                 found.append(line)
                 state.excluded[line.moves[0]] = 1
-            if state.counters[STOPPED]:
+            if state.counters[AT.STOPPED]:
                 break
-        if not state.counters[STOPPED]:
+        if not state.counters[AT.STOPPED]:
             return self._result(root, tuple(sorted(found, key=lambda line: -line.score)), depth, began)
         if before is None:
             before = self._static_result(root, began)
@@ -381,13 +366,13 @@ class Searcher:
         low, high = root.window
         width = self._aspiration()
         alpha, beta = low, high
-        state.counters[FIRST_MOVE] = -1 if known is None else known.moves[0]
+        state.counters[AT.FIRST_MOVE] = -1 if known is None else known.moves[0]
         if known is not None and width and depth >= _ASPIRATION_DEPTH:
             alpha = max(low, min(known.score - width, high - 1))
             beta = min(high, max(known.score + width, low + 1))
         while True:
             score = self._search_window(root.position, depth, alpha, beta)
-            if state.counters[STOPPED]:
+            if state.counters[AT.STOPPED]:
                 found = state.variation_lengths[0] > 0
                 return self.line(score, Bound.LOWER, self._variation(), depth) if found else None
             # Each time the window grows beyond the score that left it, which ends with the root's own window.
@@ -403,13 +388,13 @@ class Searcher:
             else:
                 break
         bound = Bound.UPPER if score <= low else Bound.LOWER if score >= high else Bound.EXACT
-        return self.line(score, bound, self._variation() or (int(state.counters[BEST_MOVE]),), depth)
+        return self.line(score, bound, self._variation() or (int(state.counters[AT.BEST_MOVE]),), depth)
 
     def _search_window(self, position: Any, depth: int, alpha: int, beta: int) -> int:
         state = self.state
         state.variation_lengths[0] = 0
         # The kernel looks at its limits before anything else.
-        state.counters[NEXT_POLL] = state.counters[NODES]
+        state.counters[AT.NEXT_POLL] = state.counters[AT.NODES]
         integers = (np.int64(0), np.int64(depth), np.int64(alpha), np.int64(beta))
         rules, evaluator = self.game.search_rules, self.evaluator.operations
         if not self._is_ready:
@@ -464,13 +449,13 @@ class Searcher:
 
     def _result(self, root: _Root | None, lines: tuple[Line, ...], depth: int, began: int) -> SearchResult:
         counters = self.state.counters
-        stopped = bool(counters[STOPPED])
+        stopped = bool(counters[AT.STOPPED])
         is_whole = root is None or (root.plies_left is not None and depth >= root.plies_left)
         return SearchResult(
             lines=lines,
             depth=depth,
-            selective_depth=int(counters[DEEPEST]),
-            nodes=int(counters[NODES]),
+            selective_depth=int(counters[AT.DEEPEST]),
+            nodes=int(counters[AT.NODES]),
             seconds=(time.monotonic_ns() - began) / _BILLION,
             stopped=stopped,
             proven=is_whole and self.settings.probcut is None and not stopped,

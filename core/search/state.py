@@ -9,59 +9,46 @@ from numpy.typing import NDArray
 
 from glem.core.search.probcut import Selectivity
 
-__all__ = [
-    "AGE",
-    "BEST_MOVE",
-    "COUNTERS",
-    "DEADLINE",
-    "DEEPEST",
-    "EARLIER",
-    "FIRST_MOVE",
-    "KILLERS",
-    "NEXT_POLL",
-    "NODES",
-    "NODE_LIMIT",
-    "PLIES",
-    "POLLED",
-    "POLLED_NODES",
-    "POLL_NODES",
-    "STOPPED",
-    "SearchState",
-]
+__all__ = ["AT", "KILLERS", "PLIES", "SearchState"]
 
 PLIES = 256
 """Rows of the search stack; a node in the last one is evaluated without looking further."""
 KILLERS = 2
 """Killer moves per ply."""
 
-# Places in SearchState.counters.
-NODES = 0
-"""Positions visited, each entry counted."""
-NODE_LIMIT = 1
-"""The search stops at this node."""
-NEXT_POLL = 2
-"""Node at which the limits and the stop flag are looked at next."""
-DEADLINE = 3
-"""When the search stops, in nanoseconds of the monotonic clock."""
-STOPPED = 4
-"""1 once a limit or a stop has ended the search; all scores returned from then on mean nothing."""
-DEEPEST = 5
-"""Greatest ply visited."""
-EARLIER = 6
-"""Keys of earlier positions that stand in front of the root's in ``SearchState.keys``."""
-AGE = 7
-"""Number of this search, for the table."""
-BEST_MOVE = 8
-"""Best move at the root so far; -1 for none."""
-FIRST_MOVE = 9
-"""Move to search first at the root; -1 for none."""
-POLL_NODES = 10
-"""Nodes between the last two looks at the limits and the stop flag."""
-POLLED_NODES = 11
-"""Positions visited at the last look."""
-POLLED = 12
-"""When it was, in nanoseconds of the monotonic clock."""
-COUNTERS = 13
+
+class Counters(NamedTuple):
+    """Places in :attr:`SearchState.counters`."""
+
+    NODES: int = 0
+    """Positions visited, each entry counted."""
+    NODE_LIMIT: int = 1
+    """The search stops at this node."""
+    NEXT_POLL: int = 2
+    """Node at which the limits and the stop flag are looked at next."""
+    DEADLINE: int = 3
+    """When the search stops, in nanoseconds of the monotonic clock."""
+    STOPPED: int = 4
+    """1 once a limit or a stop has ended the search; all scores returned from then on mean nothing."""
+    DEEPEST: int = 5
+    """Greatest ply visited."""
+    EARLIER: int = 6
+    """Keys of earlier positions that stand in front of the root's in ``SearchState.keys``."""
+    AGE: int = 7
+    """Number of this search, for the table."""
+    BEST_MOVE: int = 8
+    """Best move at the root so far; -1 for none."""
+    FIRST_MOVE: int = 9
+    """Move to search first at the root; -1 for none."""
+    POLL_NODES: int = 10
+    """Nodes between the last two looks at the limits and the stop flag."""
+    POLLED_NODES: int = 11
+    """Positions visited at the last look."""
+    POLLED: int = 12
+    """When it was, in nanoseconds of the monotonic clock."""
+
+
+AT = Counters()
 
 
 class SearchState(NamedTuple):

@@ -11,7 +11,6 @@ files beside the outputs that an undisturbed run does not leave (left behind).
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shlex
@@ -23,12 +22,10 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import attrs
 import click
 import numpy as np
-import pyarrow.parquet as pq
 
 from glem.core.features.learning import load_learning
 from glem.core.game.game import load_game
@@ -37,6 +34,7 @@ from glem.core.positions.writing import write_games
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.labelling.labelling_examples import some_positions
 from tests.core.positions.test_game_tree import random_games
+from tests.house.golden import canonical
 
 _SAMPLE = "{data}/sample.parquet"
 _LABELLER = "{data}/mobility.npz,table=1"
@@ -58,7 +56,6 @@ _COMMANDS = {
     "-o m.jsonl --transcripts t.txt --save-openings o.games",
     "generate": f"generate othello --games 40 --games-per-file 4 --player {_LABELLER},depth=3 --workers 2 -o games",
 }
-_TIMES = ("seconds", "s", "slowest")
 _ENGINE = """
 import sys, time, zlib
 for line in sys.stdin:
@@ -121,27 +118,9 @@ def _start(command: str, data: Path, folder: Path) -> subprocess.Popen[str]:
     )
 
 
-def _untimed(value: Any) -> Any:
-    if isinstance(value, dict):
-        # A move of a record: its move, score, depth, nodes, seconds and more.
-        moves = [[*move[:4], *move[5:]] for move in value.get("moves", ()) if isinstance(move, list)]
-        return {name: _untimed(each) for name, each in value.items() if name not in (*_TIMES, "moves")} | {"m": moves}
-    return [_untimed(each) for each in value] if isinstance(value, list) else value
-
-
-def _content(path: Path) -> Any:
+def _form(path: Path) -> str:
     """What must be equal: everything but the time that it took."""
-    if path.suffix == ".parquet":
-        return repr(pq.read_table(path).to_pydict())
-    if path.suffix == ".npz":
-        with np.load(path, allow_pickle=False) as arrays:
-            # The header has the checksum of all arrays, seconds included.
-            timed = {"seconds", "header"} if "seconds" in arrays.files else set()
-            return {name: (arrays[name].dtype, arrays[name].tobytes()) for name in arrays.files if name not in timed}
-    if path.suffix == ".jsonl":
-        # Workers finish in any order.
-        return Counter(json.dumps(_untimed(json.loads(line)), sort_keys=True) for line in path.open())
-    return path.read_bytes()
+    return canonical(path)[0]
 
 
 def _files(folder: Path) -> dict[str, Path]:
@@ -150,16 +129,14 @@ def _files(folder: Path) -> dict[str, Path]:
 
 def _equal(folder: Path, reference: Path) -> bool:
     try:
-        return all(
-            path.is_dir() or _content(path) == _content(folder / name) for name, path in _files(reference).items()
-        )
+        return all(path.is_dir() or _form(path) == _form(folder / name) for name, path in _files(reference).items())
     except (OSError, ValueError):
         return False
 
 
 def _doubled(folder: Path) -> bool:
-    contents = [_content(path) for path in folder.glob("*.jsonl")]
-    return any(count > 1 for content in contents for count in content.values())
+    journals = [_form(path).splitlines() for path in folder.glob("*.jsonl")]
+    return any(len(set(lines)) < len(lines) for lines in journals)
 
 
 def _try_once(

@@ -9,14 +9,13 @@ tracks.
 from __future__ import annotations
 
 import ast
-import subprocess
 import tokenize
 from collections import Counter
 from pathlib import Path
 
 import click
 
-from tests.house.tree import ROOMS, ROOT
+from tests.house.tree import ROOMS, ROOT, tracked
 
 _NO_CODE = {
     tokenize.COMMENT,
@@ -53,13 +52,6 @@ def code_lines(path: Path) -> int:
 def package(path: Path) -> str:
     """Name the package of a file given relative to the checkout: its room and the folder below."""
     return "/".join(path.parent.parts[:2]) or path.name
-
-
-def tracked(pattern: str) -> list[Path]:
-    """List the files that git tracks, relative to the checkout."""
-    command = ["git", "ls-files", "-z", "--", pattern]
-    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
-    return [Path(name) for name in names if name and (ROOT / name).is_file()]
 
 
 @click.command()

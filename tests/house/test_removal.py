@@ -12,14 +12,16 @@ from tests.house.removed_games import built_in_games, install_without, run_pytho
 
 GAMES = sorted(built_in_games())
 RUN_COMMANDS = """
-import json, sys
+import contextlib, io, json, sys
 from glem.core.cli import main
+ended = []
 for words in json.loads(sys.argv[1]):
-    try:
-        main(words)
-    except SystemExit as ended:
-        if ended.code:
-            sys.exit(f"glem {words}: exit status {ended.code}")
+    with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(printed):
+        try:
+            main(words)
+        except SystemExit as end:
+            ended.append([end.code or 0, printed.getvalue()])
+print(json.dumps(ended))
 """
 IMPORT_ALL = """
 import importlib.util, pkgutil, sys
@@ -57,38 +59,28 @@ def test_all_of_core_imports_without_a_game(without: tuple[str, Path], tmp_path:
     assert removed == "None"
 
 
-def test_other_games_are_listed_without_a_game(without: tuple[str, Path], tmp_path: Path) -> None:
-    game, installation = without
-    run = run_python(installation, "-m", "glem", "games", "--json", cwd=tmp_path)
-    assert run.returncode == 0, run.stderr
-    listed = {entry["name"]: entry for entry in json.loads(run.stdout)}
-    assert set(GAMES) & set(game_names()) - set(listed) == {game} & set(game_names())
-    assert not [entry for entry in listed.values() if "error" in entry or "learning_error" in entry]
-
-
 def others(game: str) -> list[str]:
     """Games that come with glem besides one, those that follow it in the alphabet first."""
     names = sorted(set(GAMES) & set(game_names()) - {game})
     return sorted(names, key=lambda name: (name < game, name))
 
 
-def run_commands(installation: Path, commands: list[list[str]], folder: Path) -> None:
+def run_commands(installation: Path, commands: list[list[str]], folder: Path) -> list[tuple[int, str]]:
+    """Run commands in one process; return the status of each and all that it wrote."""
     run = run_python(installation, "-c", RUN_COMMANDS, json.dumps(commands), cwd=folder)
     assert run.returncode == 0, run.stdout + run.stderr
+    return [(status, printed) for status, printed in json.loads(run.stdout)]
 
 
-def test_other_games_have_their_rules_without_a_game(without: tuple[str, Path], tmp_path: Path) -> None:
-    game, installation = without
-    run_commands(installation, [["perft", name, "3", "--plain"] for name in others(game)], tmp_path)
-
-
-def test_another_game_is_checked_and_learned_without_a_game(
+def test_other_games_are_listed_checked_and_learned_without_a_game(
     without: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The shortest of the others: that no game leans on another is seen in the sources (``test_arrows``)."""
+    """Learned is the shortest: that no game leans on another is seen in the sources (``test_arrows``)."""
     game, installation = without
     name = min(others(game), key=lambda other: load_game(other).max_plies)
     commands = [
+        ["games", "--json"],
+        *(["perft", other, "3", "--plain"] for other in others(game)),
         ["check", name, "--plain", "--games", "1", "--only", "learning"],
         ["generate", name, "--player", "random", "--games", "3", "--workers", "1", "-o", "games"],
         ["positions", "games/games-000000.games", "--game", name, "-o", "positions.parquet"],
@@ -96,29 +88,20 @@ def test_another_game_is_checked_and_learned_without_a_game(
     ]
     # What is compiled here could not be found in the cache by anything else.
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-    run_commands(installation, commands, tmp_path)
+    ended = run_commands(installation, commands, tmp_path)
+    assert [status for status, _ in ended] == [0] * len(commands), ended
+    listed = {entry["name"]: entry for entry in json.loads(ended[0][1])}
+    assert set(GAMES) & set(game_names()) - set(listed) == {game} & set(game_names())
+    assert not [entry for entry in listed.values() if "error" in entry or "learning_error" in entry]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["games"],
-        ["games", "anything"],
-        ["check", "anything"],
-        ["perft", "anything", "3"],
-        ["demo"],
-        ["tournament", "random", "random"],
-    ],
-    ids="-".join,
-)
-def test_without_games_commands_say_what_to_do(without_games: Path, words: list[str], tmp_path: Path) -> None:
-    run = run_python(without_games, "-m", "glem", *words, cwd=tmp_path)
-    assert "Traceback" not in run.stderr
-    assert "install glem anew" in (run.stdout + run.stderr).lower()
-    assert run.returncode == (0 if words == ["games"] else 2)
-
-
-def test_without_games_help_is_there(without_games: Path, tmp_path: Path) -> None:
-    run = run_python(without_games, "-m", "glem", "--help", cwd=tmp_path)
-    assert run.returncode == 0, run.stderr
-    assert "Usage:" in run.stdout
+def test_without_games_commands_say_what_to_do(without_games: Path, tmp_path: Path) -> None:
+    refused = ("games anything", "check anything", "perft anything 3", "demo", "tournament random random")
+    commands = [words.split() for words in ("--help", "games", *refused)]
+    shown, *ended = run_commands(without_games, commands, tmp_path)
+    assert shown[0] == 0
+    assert "Usage:" in shown[1]
+    assert [status for status, _ in ended] == [0, *(2 for _ in refused)]
+    for _, printed in ended:
+        assert "Traceback" not in printed
+        assert "install glem anew" in printed.lower()

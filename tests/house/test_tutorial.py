@@ -52,7 +52,7 @@ def take(step: FileStep | ShellStep, where: Path, environment: StrangerEnvironme
         assert tells(step.shown, printed, numbers=same), f"{commands}\nprinted\n{printed}\nthe page shows\n{step.shown}"
 
 
-@pytest.mark.slow
+@pytest.mark.repeats  # what the steps do: a game from the template installs, is checked and tested in test_new_game
 def test_every_step_does_what_the_page_says(environment: StrangerEnvironment, tmp_path: Path) -> None:
     todo = list(steps(PAGE))
     assert isinstance(todo[0], ShellStep)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
 from attrs import define
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +34,12 @@ class Module:
 
     @property
     def tree(self) -> ast.Module:
-        return ast.parse(self.text, str(self.path))
+        return _parsed(self.path)
+
+    @property
+    def imported(self) -> set[str]:
+        """What :func:`imports` finds."""
+        return imports(self.tree, self.name, is_package=self.is_package)
 
     @property
     def is_package(self) -> bool:
@@ -45,6 +52,11 @@ class Module:
     @property
     def is_public(self) -> bool:
         return not any(part.startswith("_") for part in self.name.split("."))
+
+
+@cache
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse((ROOT / path).read_text(encoding="utf-8"), str(path))
 
 
 def import_name(path: Path) -> str:
@@ -121,3 +133,12 @@ def text_files() -> Iterator[Path]:
     for path in sorted(candidates):
         if path.suffix in TEXT_SUFFIXES and not GENERATED & {*path.parts} and not path.name.startswith(".cov"):
             yield path.relative_to(ROOT)
+
+
+def tracked(pattern: str = "*") -> list[Path]:
+    """List the files that git tracks, relative to the checkout; a test is skipped where there is no git."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("no git checkout")
+    command = ["git", "ls-files", "-z", "--", pattern]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
+    return [Path(name) for name in names if name and (ROOT / name).is_file()]

@@ -80,8 +80,7 @@ def tree_of(game: Game, records: GameRecords, symmetries: bool) -> Tree:
             path.append(key)
             if made == records.theoretical_ply[number]:
                 exact[key] = side * float(records.theoretical_score[number])
-            buffer = [0] * game.max_moves
-            legal = buffer[: game.legal_moves(position, buffer, 0)]
+            legal = game.list_legal_moves(position)
             if not legal:
                 results[key].append(game.final_score(position))
                 break

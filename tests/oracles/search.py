@@ -18,9 +18,7 @@ WIN_PLIES = 257
 
 def children_of(game: Game, position: Any) -> list[tuple[int, Any]]:
     """Legal moves and the positions after them."""
-    moves = np.zeros(game.max_moves, np.int32)
-    count = game.legal_moves(position, moves, 0)
-    return [(int(move), game.play(position, int(move))) for move in moves[:count]]
+    return [(move, game.play(position, move)) for move in game.list_legal_moves(position)]
 
 
 def _final(game: Game, evaluator: Evaluator, position: Any, ply: int) -> int:

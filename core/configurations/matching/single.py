@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.compiling.kernels import kernel, trailing_zeros
+from glem.core.compiling.kernels import compiled, kernel, trailing_zeros
 from glem.core.compiling.vectors import VECTOR_WORDS, aligned_words
 from glem.core.configurations.matching.lanes import (
     and_lanes,
@@ -26,7 +26,18 @@ from glem.core.configurations.matching.lanes import (
 from glem.core.configurations.matching.lists import sum_listed, write_word
 from glem.core.configurations.matching.tables import Extensions, MatchingTables, RelationLookup
 
-__all__ = ["LINE", "Lines", "PositionTables", "Scratch", "build_position_tables", "list_bits", "match_one", "sum_bits"]
+__all__ = [
+    "LINE",
+    "NO_POSITION_TABLES",
+    "Lines",
+    "PositionTables",
+    "Scratch",
+    "build_position_tables",
+    "is_extended",
+    "list_bits",
+    "match_one",
+    "sum_bits",
+]
 
 LINE = 64 * VECTOR_WORDS
 """Configurations in a line."""
@@ -59,6 +70,18 @@ class PositionTables(NamedTuple):
     extensions: Extensions
     present: NDArray[np.uint64]
     longer: NDArray[np.uint64]
+
+
+def _no_position_tables() -> PositionTables:
+    starts, words = np.zeros(1, np.int64), np.zeros(0, np.uint64)
+    lines = Lines(starts, np.zeros(0, np.uint16), words)
+    lookup = RelationLookup(starts[:0], starts[:0], starts, np.zeros(0, np.int32))
+    extensions = Extensions(starts, np.zeros(0, np.uint16), starts, np.zeros(0, np.uint32))
+    return PositionTables(lookup, lines, lines, extensions, words, words)
+
+
+NO_POSITION_TABLES = _no_position_tables()
+"""Those of no configurations, made without a kernel."""
 
 
 class Scratch(NamedTuple):
@@ -158,9 +181,8 @@ def build_position_tables(tables: MatchingTables) -> PositionTables:
     )
 
 
-@kernel
-def _is_extended(configuration: Any, extensions: Any, fails: Any) -> Any:
-    """Whether an extension of several relations holds."""
+def is_extended(configuration: Any, extensions: Any, fails: Any) -> Any:
+    """Whether an extension of several relations holds; dual, since the search asks too."""
     holds = True
     for place in range(extensions.several_offsets[configuration], extensions.several_offsets[configuration + 1]):
         element = extensions.several[place]
@@ -170,6 +192,9 @@ def _is_extended(configuration: Any, extensions: Any, fails: Any) -> Any:
                 return True
             holds = True
     return False
+
+
+_is_extended = compiled(is_extended)
 
 
 @kernel

@@ -7,13 +7,13 @@ import time
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glem.core.compiling.borrowed import Borrowed
 from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.solver import Solution
+from glem.core.search.results import StopRelay
 from glem.games.othello.formats.score_conventions import CONVENTIONS, Convention
 from glem.games.othello.rules import Position, legal_moves
 from glem.games.othello.solver.estimates import estimate
@@ -46,7 +46,6 @@ _SELECTIVE_WIDTH = 3
 _WIDER = 4
 _ESTIMATE_DEPTH = 4
 _LEAST_SELECTIVE = 16
-_STOP_CHECK_SECONDS = 0.05
 
 
 class EndgameSolver:
@@ -130,6 +129,7 @@ class EndgameSolver:
             A square holds discs of both sides, or a limit is not positive.
         """
         _check(position, nodes, seconds)
+        position = Position(np.uint64(position.own), np.uint64(position.opponent))
         began = time.monotonic_ns()
         moves = _legal_moves(position)
         counters = self._workspace.counters
@@ -139,11 +139,13 @@ class EndgameSolver:
         counters[DEADLINE] = _NEVER if seconds is None else began + int(seconds * _BILLION)
         counters[BONUS] = self.convention == "standard"
         signs = result_only or self.convention == "sign"
-        relay = _StopRelay(stop, self._workspace.stop)
+        self._workspace.stop[0] = 0
+        relay = None if stop is None else StopRelay(stop, self._workspace.stop)
         try:
             score, variation = self._search(position, signs)
         finally:
-            relay.end()
+            if relay is not None:
+                relay.finish()
         stopped = bool(counters[STOPPED])
         if stopped and not variation:
             variation, score = moves[:1], 0
@@ -168,11 +170,11 @@ class EndgameSolver:
         workspace.counters[ERA] = era
         workspace.salt[0] = mix(np.uint64(era))
 
-    def _search(self, position: Any, signs: bool) -> tuple[int, list[int]]:
+    def _search(self, position: Position, signs: bool) -> tuple[int, list[int]]:
         """Score, or only one of its sign, and the principal variation."""
         workspace = self._workspace
         count = self.plies_left(position)
-        begin(self._advice.operations, self._borrowed, np.uint64(position.own), np.uint64(position.opponent))
+        begin(self._advice.operations, self._borrowed, *position)
         # The selective pass costs little and leaves good moves in the hash table; its bounds are not used.
         guided = self.evaluator is not None and count >= _LEAST_SELECTIVE
         score = self._estimate(position) if guided else 0
@@ -193,21 +195,13 @@ class EndgameSolver:
             score, variation = found, line
         return score, variation
 
-    def _estimate(self, position: Any) -> int:
+    def _estimate(self, position: Position) -> int:
         """Estimate a position's score in discs."""
-        steps = estimate(
-            self._advice.operations,
-            self._borrowed,
-            np.uint64(position.own),
-            np.uint64(position.opponent),
-            np.int64(-_NEVER),
-            np.int64(_NEVER),
-            np.int64(_ESTIMATE_DEPTH),
-            np.int64(0),
-        )
+        integers = map(np.int64, (-_NEVER, _NEVER, _ESTIMATE_DEPTH, 0))
+        steps = estimate(self._advice.operations, self._borrowed, *position, *integers)
         return round(int(steps) * 64 / self._advice.limit)
 
-    def _aspire(self, position: Any, guess: int, width: int) -> int:
+    def _aspire(self, position: Position, guess: int, width: int) -> int:
         """Score of a position by windows, the first of them so far to either side of a guess."""
         alpha, beta = max(guess - width, -_BEYOND), min(guess + width, _BEYOND)
         while True:
@@ -220,15 +214,10 @@ class EndgameSolver:
             else:
                 alpha, beta = score - 1, min(score + _WIDER, _BEYOND)
 
-    def _window(self, position: Any, alpha: int, beta: int) -> int:
+    def _window(self, position: Position, alpha: int, beta: int) -> int:
         """Score of a position if it is between the two, else a bound beyond."""
-        count = np.int64(self.plies_left(position))
-        own, opponent = np.uint64(position.own), np.uint64(position.opponent)
-        operations, start = self._advice.operations, np.int64(0)
-        score = open_window(
-            operations, self._borrowed, own, opponent, np.int64(alpha), np.int64(beta), count, start, start
-        )
-        return int(score)
+        integers = map(np.int64, (alpha, beta, self.plies_left(position), 0, 0))
+        return int(open_window(self._advice.operations, self._borrowed, *position, *integers))
 
     def _variation(self) -> list[int]:
         line: list[int] = self._workspace.variations[:VARIATION_WIDTH].tolist()
@@ -248,27 +237,3 @@ def _check(position: Any, nodes: int | None, seconds: float | None) -> None:
 def _legal_moves(position: Position) -> list[int]:
     moves = np.zeros(64, np.int32)
     return [int(move) for move in moves[: legal_moves(position, moves, 0)]]
-
-
-class _StopRelay:
-    """Sets a flag that compiled code reads when an event is set, until it ends."""
-
-    def __init__(self, stop: threading.Event | None, flag: NDArray[np.int32]) -> None:
-        self._lock = threading.Lock()
-        self._ended = False
-        flag[0] = stop is not None and stop.is_set()
-        if stop is not None and not flag[0]:
-            threading.Thread(target=self._watch, args=(stop, flag), name="solver stop", daemon=True).start()
-
-    def _watch(self, stop: threading.Event, flag: NDArray[np.int32]) -> None:
-        while not self._ended:
-            if stop.wait(_STOP_CHECK_SECONDS):
-                with self._lock:
-                    if not self._ended:
-                        flag[0] = 1
-                return
-
-    def end(self) -> None:
-        """Leave the flag alone from now on."""
-        with self._lock:
-            self._ended = True

@@ -227,6 +227,7 @@ def test_without_the_compiler_the_plain_functions_run(plugin: Plugin):
     assert plugin.run(NUMBA_DISABLE_JIT="1") == plugin.run()
 
 
+@pytest.mark.repeats  # edits: a plugin's rules, their tables and what they reach are edited above
 def test_an_edit_of_glems_own_rules_is_seen(tmp_path: Path):
     package = tmp_path / "glem"
     shutil.copytree(ROOT / "core" / "_glem", package)

@@ -113,15 +113,3 @@ def test_a_whole_game_in_both_worlds():
     expected = _play_first(COUNTDOWN.rules, start, moves)
     assert compiled(_play_first)(COUNTDOWN.rules, start, moves) == expected
     assert expected[:2] == (9, -1)
-
-
-@pytest.mark.parametrize("count", [5, 7])
-def test_operations_of_other_numbers_of_arguments_are_refused(count: int) -> None:
-    def five(operations: Operations, a: int, b: int, c: int, d: int, e: int) -> None:
-        """Test operation."""
-
-    def seven(operations: Operations, a: int, b: int, c: int, d: int, e: int, f: int, g: int) -> None:
-        """Test operation."""
-
-    with pytest.raises(TypeError, match="one to four or six"):
-        generic_operation(five if count == 5 else seven)

@@ -23,7 +23,7 @@ def test_the_command():
     assert (failed.returncode, failed.stderr.count("\n")) == (2, 1)
 
 
-@pytest.mark.slow
+@pytest.mark.repeats  # the parts: check_plugin is called with games of a moment in test_conformance
 def test_the_command_runs_all_parts_or_one():
     found = run("connect_four", "--games", "2", "--json")
     assert found.returncode == 0, found.stdout

@@ -226,7 +226,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> StrangerEnvironment
 
 @pytest.mark.slow
 def test_it_installs_checks_and_passes_its_own_tests(environment: StrangerEnvironment, tmp_path: Path) -> None:
-    for command in ("glem new-game small_game", "pip install -e ./small_game", "glem check small_game"):
+    for command in ("glem new-game small_game", "pip install -e ./small_game", "glem check small_game --plain"):
         environment.run(command, tmp_path)
     listed = json.loads(environment.run("glem games --json", tmp_path))
     [entry] = [entry for entry in listed if entry["name"] == "small_game"]
@@ -234,3 +234,10 @@ def test_it_installs_checks_and_passes_its_own_tests(environment: StrangerEnviro
     assert "12 passed" in environment.run("pytest", tmp_path / "small_game")
     refused = environment.run("glem new-game small_game -o again", tmp_path, status=2)
     assert "installed already" in refused
+
+
+@pytest.mark.repeats  # rules and learning: its own tests look at them
+def test_every_part_of_it_keeps_its_promises(environment: StrangerEnvironment, tmp_path: Path) -> None:
+    for command in ("glem new-game other_game", "pip install -e ./other_game"):
+        environment.run(command, tmp_path)
+    assert "fitter" in environment.run("glem check other_game", tmp_path)

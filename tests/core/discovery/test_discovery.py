@@ -13,7 +13,6 @@ import attrs
 import numpy as np
 import pytest
 
-from glem.core.cli import main
 from glem.core.compiling.kernels import popcount
 from glem.core.discovery.candidates import MiningPlan, draw_sample, find_candidates
 from glem.core.discovery.discovery import Discovery, DiscoverySettings, discover
@@ -26,10 +25,11 @@ from glem.core.fitting.least_squares import FitSettings, Terms, train
 from glem.core.game.equal_positions import position_keys
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.files import write_positions
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.report.data import DiscoveryReport
 from glem.core.report.discovered import _cell_moments, write_discovery
-from tests.core.tasks.killed_commands import end_command_when
+from tests.core.labelling.labelling_examples import run
+from tests.killed_programs import end_command_when
 
 RESULTS = ("configurations.npz", "discovery.json", "mined.npz", "patterns.npz", "report.html")
 
@@ -39,10 +39,16 @@ SETTINGS = DiscoverySettings(
     held_out=0.2,
     shown=6,
 )
+# No configuration gains so much: what is left is a fit of patterns, and the report.
+QUICK = attrs.evolve(
+    SETTINGS,
+    mining=MiningPlan(sample=5_000, maximum_size=1, least_gain=1000),
+    fit=FitSettings(ConjugateGradient(iterations=2), smoothing=0.0),
+)
 
 
 def discovered(
-    positions: PositionSet, learning: Learning, folder: Path, settings: DiscoverySettings, **rest: Any
+    positions: Positions, learning: Learning, folder: Path, settings: DiscoverySettings, **rest: Any
 ) -> tuple[Discovery, DiscoveryReport]:
     """Discover with all files."""
     with discover(positions, learning, folder, settings, **rest) as found:
@@ -50,40 +56,44 @@ def discovered(
 
 
 @pytest.fixture(scope="module")
-def positions(othello_learning: Learning) -> PositionSet:
+def positions(othello_learning: Learning) -> Positions:
     """Positions of 600 games of the sample."""
     assert othello_learning.sample is not None
-    sample: PositionSet = othello_learning.sample()
+    sample: Positions = othello_learning.sample()
     return sample.select(sample.record < 600)
 
 
 @pytest.fixture(scope="module")
-def finished(positions: PositionSet, othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished(positions: Positions, othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of an uninterrupted discovery."""
     folder = tmp_path_factory.mktemp("uninterrupted")
     discovered(positions, othello_learning, folder, SETTINGS)
     return folder
 
 
+@pytest.fixture(scope="module")
+def report(finished: Path) -> Any:
+    """Data of its report."""
+    return json.loads((finished / "discovery.json").read_text())
+
+
 def test_all_results_are_there_and_no_work_is_left(finished: Path) -> None:
     assert sorted(path.name for path in finished.iterdir()) == sorted(RESULTS)
 
 
-def test_the_report_says_where_positions_come_from_and_what_phases_and_words_are(finished: Path) -> None:
-    report = json.loads((finished / "discovery.json").read_text())
+def test_the_report_says_where_positions_come_from_and_what_phases_and_words_are(finished: Path, report: Any) -> None:
     assert "positions of Othello from glem's own shallow self-play, searched for what tells" in report["summary"]
     page = (finished / "report.html").read_text()
     assert "phase: discs on the board" in page
-    words = report["how_to_read"]
-    for word in (
+    for word in [
         "(discs on the board)",
         "the result of its game",
         "correlation",
         "Matches",
         "gain",
         "a1 at the top left",
-    ):
-        assert word in words
+    ]:
+        assert word in report["how_to_read"]
 
 
 def _whole_game(position: Any) -> int:
@@ -102,7 +112,7 @@ def _after_the_middle(position: Any) -> int:
     ],
 )
 def test_games_with_few_phases_have_a_map_for_each(
-    names: tuple[str, ...], phase_of: Any, maps: list[str], positions: PositionSet, othello_learning: Learning
+    names: tuple[str, ...], phase_of: Any, maps: list[str], positions: Positions, othello_learning: Learning
 ) -> None:
     phases = Phases(othello_learning.game, names, phase_of)
     few = positions.select(np.arange(len(positions)) < 1000)
@@ -114,7 +124,7 @@ def test_games_with_few_phases_have_a_map_for_each(
 
 
 def test_maps_go_by_whose_a_value_is_called_and_not_by_its_number(
-    positions: PositionSet, othello_learning: Learning
+    positions: Positions, othello_learning: Learning
 ) -> None:
     few = positions.select(np.arange(len(positions)) < 1000)
 
@@ -135,18 +145,17 @@ def test_maps_go_by_whose_a_value_is_called_and_not_by_its_number(
     assert len(moments("empty", "my_man", "his_man")) == 0
 
 
-def test_of_images_the_one_nearest_the_top_left_is_shown(finished: Path, othello_learning: Learning) -> None:
-    shown = json.loads((finished / "discovery.json").read_text())["configurations"]
+def test_of_images_the_one_nearest_the_top_left_is_shown(report: Any, othello_learning: Learning) -> None:
     symmetries = othello_learning.features.symmetries
     assert symmetries is not None
-    for item in shown:
+    for item in report["configurations"]:
         cells = [int(cell) for cell in item["cells"]]
         assert cells
         assert sorted(cells) == min(sorted(int(image[cell]) for cell in cells) for image in symmetries)
 
 
 def test_a_phase_without_positions_has_no_learning_curve_and_no_errors(
-    positions: PositionSet, othello_learning: Learning, tmp_path: Path
+    positions: Positions, othello_learning: Learning, tmp_path: Path
 ) -> None:
     late = positions.select((positions.ply >= 20) & (positions.record < 200))
     found, report = discovered(late, othello_learning, tmp_path, SETTINGS)
@@ -159,8 +168,7 @@ def test_a_phase_without_positions_has_no_learning_curve_and_no_errors(
     assert not [curve.name for curve in report.curves if curve.name.split(", ")[1] in names]
 
 
-def test_models_beat_the_baselines_on_held_out_games(finished: Path) -> None:
-    report = json.loads((finished / "discovery.json").read_text())
+def test_models_beat_the_baselines_on_held_out_games(report: Any) -> None:
     counts = np.array(report["errors"]["counts"])
     overall = {
         name: float(np.sqrt(np.average(np.square(errors), weights=counts)))
@@ -172,9 +180,8 @@ def test_models_beat_the_baselines_on_held_out_games(finished: Path) -> None:
 
 
 def test_reported_errors_are_those_of_the_files(
-    finished: Path, positions: PositionSet, othello_learning: Learning
+    finished: Path, report: Any, positions: Positions, othello_learning: Learning
 ) -> None:
-    report = json.loads((finished / "discovery.json").read_text())
     _, held_out = positions.split_by_game(SETTINGS.held_out, SETTINGS.seed)
     phases = othello_learning.phases.of(held_out.positions)
     for model in ("configurations", "patterns"):
@@ -215,9 +222,10 @@ class _StopAfter:
         pass
 
 
-@pytest.mark.parametrize("steps", [3, 150, 260, 330])
+# Whichever part is interrupted, the run folder is the same.
+@pytest.mark.parametrize("steps", [150, *(pytest.param(steps, marks=pytest.mark.repeats) for steps in (3, 260, 330))])
 def test_an_interrupted_discovery_ends_with_the_same_files(
-    finished: Path, positions: PositionSet, othello_learning: Learning, tmp_path: Path, steps: int
+    finished: Path, positions: Positions, othello_learning: Learning, tmp_path: Path, steps: int
 ) -> None:
     with pytest.raises(_StoppedError):
         discovered(positions, othello_learning, tmp_path, SETTINGS, progress=_StopAfter(steps))
@@ -228,7 +236,7 @@ def test_an_interrupted_discovery_ends_with_the_same_files(
 
 
 def test_work_of_other_settings_is_refused_and_stays(
-    positions: PositionSet, othello_learning: Learning, tmp_path: Path
+    positions: Positions, othello_learning: Learning, tmp_path: Path
 ) -> None:
     other = DiscoverySettings(mining=MiningPlan(sample=5_000, maximum_size=1), fit=SETTINGS.fit, seed=1)
     with pytest.raises(_StoppedError):
@@ -243,7 +251,7 @@ def test_work_of_other_settings_is_refused_and_stays(
 
 
 def test_files_that_no_discovery_has_written_are_left_alone(
-    positions: PositionSet, othello_learning: Learning, tmp_path: Path
+    positions: Positions, othello_learning: Learning, tmp_path: Path
 ) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "thesis.txt").write_text("precious")
@@ -266,25 +274,19 @@ def _command(source: Path, folder: Path) -> list[str]:
     ]  # fmt: skip
 
 
-def _run(arguments: list[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 0
-
-
 @pytest.fixture(scope="module")
-def by_command(positions: PositionSet, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def by_command(positions: Positions, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A file of positions and the folder of an uninterrupted discovery by the command."""
     folder = tmp_path_factory.mktemp("command")
     source = folder / "positions.parquet"
     write_positions(source, positions)
-    _run(_command(source, folder / "whole"))
+    run(_command(source, folder / "whole"))
     files = LinearEvaluation.load(folder / "whole" / "patterns.npz").provenance[FITTED_FILES]
     assert files.endswith(" positions.parquet")
     return source, folder / "whole"
 
 
-@pytest.mark.slow
+@pytest.mark.repeats  # resuming: a discovery is interrupted within the process
 @pytest.mark.parametrize("moment", ["candidates.json", "training-configurations.npz"])
 def test_a_killed_command_continues(by_command: tuple[Path, Path], tmp_path: Path, moment: str) -> None:
     source, whole = by_command
@@ -294,12 +296,12 @@ def test_a_killed_command_continues(by_command: tuple[Path, Path], tmp_path: Pat
     assert status == -signal.SIGKILL, "the command ended before it could be killed"
     assert (killed / "work" / moment).exists()
     assert not (killed / "report.html").exists()
-    _run(command)
+    run(command)
     for name in RESULTS:
         assert (killed / name).read_bytes() == (whole / name).read_bytes(), name
 
 
-def test_candidates_do_not_depend_on_the_number_of_jobs(positions: PositionSet, othello_learning: Learning) -> None:
+def test_candidates_do_not_depend_on_the_number_of_jobs(positions: Positions, othello_learning: Learning) -> None:
     sample = draw_sample(positions, 5_000, 3)
     plan = MiningPlan(maximum_size=2, keep=50, least_gain=2.0)
     one = find_candidates(sample, othello_learning, plan, jobs=1)
@@ -308,7 +310,7 @@ def test_candidates_do_not_depend_on_the_number_of_jobs(positions: PositionSet, 
     np.testing.assert_array_equal(one.configurations.match_counts, two.configurations.match_counts)
 
 
-def test_mining_within_patterns_stays_within_them(positions: PositionSet, othello_learning: Learning) -> None:
+def test_mining_within_patterns_stays_within_them(positions: Positions, othello_learning: Learning) -> None:
     sample = draw_sample(positions, 5_000, 3)
     plan = MiningPlan(within="patterns", minimum_matches=100, keep=3_000, least_gain=0.5)
     found = find_candidates(sample, othello_learning, plan).configurations
@@ -325,7 +327,7 @@ def test_mining_within_patterns_stays_within_them(positions: PositionSet, othell
     assert found.sizes.max() > 2
 
 
-def test_a_sample_holds_images_of_drawn_positions(positions: PositionSet) -> None:
+def test_a_sample_holds_images_of_drawn_positions(positions: Positions) -> None:
     sample = draw_sample(positions, 2_000, 9)
     keys = position_keys(positions.game, positions.positions, symmetries=True)
     assert np.isin(position_keys(sample.game, sample.positions, symmetries=True), keys).all()
@@ -333,7 +335,7 @@ def test_a_sample_holds_images_of_drawn_positions(positions: PositionSet) -> Non
     assert not np.isin(drawn, given).all()
 
 
-def test_bad_input_is_explained(positions: PositionSet, othello_learning: Learning, tmp_path: Path) -> None:
+def test_bad_input_is_explained(positions: Positions, othello_learning: Learning, tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="at least 1,000"):
         discovered(positions.select(slice(0, 300)), othello_learning, tmp_path, SETTINGS)
     with pytest.raises(BadInputError, match="no pattern set 'nothing'"):
@@ -343,12 +345,12 @@ def test_bad_input_is_explained(positions: PositionSet, othello_learning: Learni
     sample = draw_sample(positions, 2_000, 0)
     with pytest.raises(BadInputError, match="1,000 configurations or more"):
         find_candidates(sample, othello_learning, MiningPlan(limit=1_000))
-    flat = PositionSet.from_positions(positions.game, sample.positions, np.zeros(len(sample)))
+    flat = Positions.from_positions(positions.game, sample.positions, np.zeros(len(sample)))
     with pytest.raises(BadInputError, match="all labels are equal"):
         find_candidates(flat, othello_learning, MiningPlan(maximum_size=1))
 
 
-def test_nothing_significant_is_told_with_what_helps(positions: PositionSet, othello_learning: Learning) -> None:
+def test_nothing_significant_is_told_with_what_helps(positions: Positions, othello_learning: Learning) -> None:
     sample = draw_sample(positions, 2_000, 0)
     strict = find_candidates(sample, othello_learning, MiningPlan(maximum_size=1, least_gain=1000))
     assert len(strict.configurations) == strict.significant == 0
@@ -364,16 +366,11 @@ def test_nothing_significant_is_told_with_what_helps(positions: PositionSet, oth
 
 @pytest.mark.parametrize("pattern_set", [None, ""])
 def test_a_discovery_without_configurations_ends_in_a_report(
-    positions: PositionSet, othello_learning: Learning, tmp_path: Path, pattern_set: str | None
+    positions: Positions, othello_learning: Learning, tmp_path: Path, pattern_set: str | None
 ) -> None:
     for name, text in {"mined.npz": "of an earlier discovery", "discovery.json": '{"facts": {"glem": "1"}}'}.items():
         (tmp_path / name).write_text(text)
-    settings = attrs.evolve(
-        SETTINGS,
-        mining=MiningPlan(sample=5_000, maximum_size=1, least_gain=1000),
-        fit=FitSettings(ConjugateGradient(iterations=2), smoothing=0.0),
-        pattern_set=pattern_set,
-    )
+    settings = attrs.evolve(QUICK, pattern_set=pattern_set)
     found, report = discovered(positions.select(positions.record < 200), othello_learning, tmp_path, settings)
     models = [] if pattern_set == "" else ["patterns"]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
@@ -388,18 +385,11 @@ def test_a_discovery_without_configurations_ends_in_a_report(
         assert "gains 1000 standard errors" in told
 
 
-def test_one_convention_for_merged_positions(
-    positions: PositionSet, othello_learning: Learning, tmp_path: Path
-) -> None:
+def test_one_convention_for_merged_positions(positions: Positions, othello_learning: Learning, tmp_path: Path) -> None:
     merged = positions.select(positions.record < 200).merge_duplicates()
     assert merged.weight.max() > 50
-    settings = attrs.evolve(
-        SETTINGS,
-        mining=MiningPlan(sample=5_000, maximum_size=1, least_gain=1000),
-        fit=FitSettings(ConjugateGradient(iterations=2), smoothing=0.0),
-    )
-    found, report = discovered(merged, othello_learning, tmp_path, settings)
-    _, held_out = merged.split_by_game(settings.held_out, settings.seed)
+    found, report = discovered(merged, othello_learning, tmp_path, QUICK)
+    _, held_out = merged.split_by_game(QUICK.held_out, QUICK.seed)
     assessment = found.assessment
     assert assessment.weights.sum() == held_out.weight.sum() > assessment.counts.sum() == len(held_out)
     for model, errors in assessment.errors.items():
@@ -412,15 +402,12 @@ def test_one_convention_for_merged_positions(
 
 
 def test_phases_that_learn_nothing_are_named_in_the_summary(
-    positions: PositionSet, othello_learning: Learning, tmp_path: Path
+    positions: Positions, othello_learning: Learning, tmp_path: Path
 ) -> None:
     few = positions.select(positions.record < 200)
     noise = attrs.evolve(few, label=np.random.default_rng(1).permutation(few.label))
-    settings = attrs.evolve(
-        SETTINGS,
-        mining=MiningPlan(sample=5_000, maximum_size=1, least_gain=1000),
-        fit=FitSettings(ConjugateGradient(iterations=4, patience=2), smoothing=0.0, l2=0.0),
-    )
+    fit = FitSettings(ConjugateGradient(iterations=4, patience=2), smoothing=0.0, l2=0.0)
+    settings = attrs.evolve(QUICK, fit=fit)
     found, report = discovered(noise, othello_learning, tmp_path, settings)
     results = found.trainings["patterns"].weights.results
     kept = [name for name, result in zip(report.phases, results, strict=True) if result and not result.improved]
@@ -431,7 +418,7 @@ def test_phases_that_learn_nothing_are_named_in_the_summary(
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
 def test_fitting_phase_by_phase_changes_nothing(
-    positions: PositionSet, othello_learning: Learning, tmp_path: Path, smoothing: float
+    positions: Positions, othello_learning: Learning, tmp_path: Path, smoothing: float
 ) -> None:
     late = positions.select((positions.ply >= 30) & (positions.record < 100))
     patterns = PatternSet.from_names(othello_learning.features, {"edge": ("a1", "b1", "c1", "d1")})

@@ -22,10 +22,9 @@ class Memory(NamedTuple):
 
 def random_line(game: Game, generator: np.random.Generator) -> tuple[list[Any], list[int]]:
     """Positions of a random game to its end, and the moves between them."""
-    buffer = np.zeros(game.max_moves, np.int32)
     positions, moves = [game.initial_position], []
-    while count := game.legal_moves(positions[-1], buffer, 0):
-        moves.append(int(buffer[generator.integers(count)]))
+    while legal := game.list_legal_moves(positions[-1]):
+        moves.append(legal[generator.integers(len(legal))])
         positions.append(game.play(positions[-1], moves[-1]))
     return positions, moves
 
@@ -87,8 +86,7 @@ def tree_scores(
         if first:
             note(before, ply)
         if ply < depth:
-            moves = np.zeros(game.max_moves, np.int32)
-            for move in generator.permutation(moves[: game.legal_moves(before, moves, 0)])[:3]:
+            for move in generator.permutation(game.list_legal_moves(before))[:3]:
                 after = game.play(before, int(move))
                 change(operations, before, np.int64(move), after, memory, np.int64(ply))
                 visit(after, ply + 1)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 import glem
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, PluginError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.game.records import GameRecords
-from glem.core.positions.writing import write_games
 
 TIMED = """
 import sys, time
@@ -43,16 +43,8 @@ def fitted(positions: glem.Positions) -> LinearEvaluation:
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Random games of Connect Four."""
-    game, random = glem.load_game("connect_four"), np.random.default_rng(1)
-    moves, offsets = [], [0]
-    for _ in range(60):
-        position = game.initial_position
-        while not game.is_over(position):
-            moves.append(int(random.choice(game.list_legal_moves(position))))
-            position = game.play(position, moves[-1])
-        offsets.append(len(moves))
-    path = tmp_path_factory.mktemp("games") / "random.games"
-    write_games(game, path, GameRecords.from_moves(np.array(moves, np.uint8), np.array(offsets)))
+    folder = tmp_path_factory.mktemp("games")
+    (path,) = glem.generate("connect_four", folder, games=60, players="random", openings="random:0", seed=1).files
     return path
 
 
@@ -236,3 +228,15 @@ def test_moves_that_are_no_cells_stand_below_the_board() -> None:
     picture = glem.board("chess", moves=["e4", "Nf3"])._repr_html_()
     assert picture.count("<rect") == 64
     assert "2</p>" in picture
+
+
+def test_registered_game_is_found_by_its_name(positions: glem.Positions) -> None:
+    game = evolve(glem.load_game("othello"), name="othello-of-mine")
+    glem.register(game)
+    assert glem.load_game("othello-of-mine") is game is pickle.loads(pickle.dumps(game))
+    again = evolve(game)
+    glem.register(again)
+    assert glem.load_game("othello-of-mine") is again
+    assert len(glem.search(game, evaluation="none", depth=2).lines) == 1
+    with pytest.raises(PluginError, match="is installed: choose another name"):
+        glem.register(positions.game)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from attrs import define
 from scipy.optimize import minimize
-from sklearn.base import clone
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
@@ -43,12 +42,6 @@ def labels(small: Small) -> Any:
 def results(labels: Any) -> Any:
     """Labels for the logistic link."""
     return (0.5 + 0.4 * np.tanh(labels / 10)).astype(np.float32)
-
-
-def unfitted(fitter: Fitter) -> Fitter:
-    """A copy of the settings; scikit-learn's annotations expect lists of estimators, too."""
-    copy: Any = clone(fitter)
-    return copy
 
 
 def penalties(small: Small, l2: float) -> Any:
@@ -145,28 +138,14 @@ def test_tolerance_and_start(small: Small, labels: Any) -> None:
         ConjugateGradient().fit(problem, start=np.zeros(3))
 
 
-# ------------------------------------------------------------------------------------------------ manners
-
-
-@pytest.mark.parametrize("fitter", FITTERS, ids=lambda fitter: type(fitter).__name__)
-def test_fitters_have_the_manners_of_estimators(fitter: Fitter, small: Small, labels: Any) -> None:
-    copy = unfitted(fitter)
-    assert copy is not fitter
-    assert copy.get_params() == fitter.get_params()
-    assert copy.set_params(iterations=7).get_params()["iterations"] == 7
-    assert copy.fit(LeastSquares(small.design, labels)) is copy
-    assert copy.result_.iterations == 7
-    assert repr(copy).startswith(f"{type(fitter).__name__}(") and "iterations=7" in repr(copy)
-    assert "7 iterations, the limit on iterations" in str(copy.result_)
-    with pytest.raises(BadInputError, match="has no parameter 'depth'"):
-        copy.set_params(depth=3)
+# ------------------------------------------------------------------------------------------------ held-out positions
 
 
 @pytest.mark.parametrize("fitter", FITTERS, ids=lambda fitter: type(fitter).__name__)
 def test_early_stopping_keeps_the_best_weights(fitter: Fitter, small: Small, labels: Any) -> None:
     held = np.random.default_rng(3).random(len(labels)) < 0.5
     problem = LeastSquares(small.design, labels, held_out=held)
-    fitted = unfitted(fitter).set_params(iterations=400, patience=3).fit(problem)
+    fitted = copy.copy(fitter).set_params(iterations=400, patience=3).fit(problem)
     held_errors = fitted.result_.held_out_errors
     assert fitted.result_.reason == "the held-out error no longer improves"
     assert fitted.result_.best_iteration == int(np.argmin(held_errors)) == fitted.result_.iterations - 3
@@ -184,7 +163,7 @@ def test_a_start_that_no_iteration_betters_is_told(
     # What is learned from one half is wrong for the other.
     opposed = np.where(held, -labels, labels)
     problem = LeastSquares(small.design, opposed, held_out=held)
-    fitted = unfitted(fitter).set_params(patience=patience).fit(problem)
+    fitted = copy.copy(fitter).set_params(patience=patience).fit(problem)
     assert fitted.result_.iterations > 0
     assert fitted.result_.best_iteration == 0
     assert not fitted.parameters_.any()
@@ -196,57 +175,15 @@ def test_a_start_that_no_iteration_betters_is_told(
 # ------------------------------------------------------------------------------------------------ checkpoints
 
 
-class KilledError(Exception):
-    """Stands for a kill in the middle of a fit."""
-
-
-@define
-class KillingCheckpoint:
-    """Dies right after a number of saves."""
-
-    inner: FileCheckpoint
-    saves: int
-
-    def save(self, state: Mapping[str, Any]) -> None:
-        self.inner.save(state)
-        self.saves -= 1
-        if self.saves == 0:
-            raise KilledError
-
-    def load(self) -> dict[str, Any] | None:
-        return self.inner.load()
-
-
-@pytest.mark.parametrize("fitter", FITTERS, ids=lambda fitter: type(fitter).__name__)
-@pytest.mark.parametrize("link", [IDENTITY, LOGISTIC], ids=lambda link: link.name)
-def test_a_killed_fit_resumes_to_the_same_result(
-    fitter: Fitter, link: Link, small: Small, labels: Any, tmp_path: Path
-) -> None:
-    held = np.random.default_rng(4).random(len(labels)) < 0.2
-    targets = labels if link == IDENTITY else results(labels)
-    problem = LeastSquares(small.design, targets, held_out=held, link=link, l2=0.5)
-    whole = unfitted(fitter).fit(problem)
-    checkpoint = FileCheckpoint(tmp_path / "fit.npz", problem.fingerprint)
-    for saves in (1, 2):
-        with pytest.raises(KilledError):
-            unfitted(fitter).fit(problem, checkpoint=KillingCheckpoint(checkpoint, saves))
-    resumed = unfitted(fitter).fit(problem, checkpoint=checkpoint)
-    np.testing.assert_array_equal(resumed.parameters_, whole.parameters_)
-    np.testing.assert_array_equal(resumed.result_.training_errors, whole.result_.training_errors)
-    np.testing.assert_array_equal(resumed.result_.held_out_errors, whole.result_.held_out_errors)
-
-
-def test_foreign_and_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
+def test_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "fit.npz"
     FileCheckpoint(path, "one").save({"parameters": np.arange(3)})
     assert FileCheckpoint(path, "one").load() is not None
     with pytest.raises(BadInputError, match="belongs to a fit of other positions"):
         FileCheckpoint(path, "two").load()
-    content = path.read_bytes()
-    for damaged in (content[: len(content) // 2], b"", b"\x89PNG\r\n", content[:60] + b"\xff" * 30 + content[90:]):
-        path.write_bytes(damaged)
-        with pytest.raises(BadInputError, match=r"no glem checkpoint file|damaged|belongs to"):
-            FileCheckpoint(path, "one").load()
+    path.write_bytes(b"")
+    with pytest.raises(BadInputError, match=r"no glem checkpoint file.*; remove it to start anew"):
+        FileCheckpoint(path, "one").load()
 
 
 def test_the_fingerprint_tells_problems_apart(small: Small, labels: Any) -> None:
@@ -305,10 +242,10 @@ def test_a_killed_fit_of_phases_resumes_to_the_same_result(
         saved(self, state)
         saves += 1
         if saves == (3 if rules is None else 2):
-            raise KilledError
+            raise KeyboardInterrupt
 
     monkeypatch.setattr(FileCheckpoint, "save", killing)
-    with pytest.raises(KilledError):
+    with pytest.raises(KeyboardInterrupt):
         fit_phases(small.design, labels, checkpoint=folder, **arguments)
     assert list(folder.iterdir())
     with pytest.raises(BadInputError, match="belongs to a fit of other"):

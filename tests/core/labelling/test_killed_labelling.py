@@ -10,16 +10,15 @@ import attrs
 import numpy as np
 import pytest
 
-from glem.core.cli import main
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.positions.files import write_positions
 from glem.core.positions.writing import write_games
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
-from tests.core.labelling.labelling_examples import some_positions
+from tests.core.labelling.labelling_examples import run, some_positions
 from tests.core.positions.test_game_tree import random_games
-from tests.core.tasks.killed_commands import end_command_when
+from tests.killed_programs import end_command_when
 
 # Python ends by the signal itself, after the message, where Ctrl-C came inside code that was made from text.
 ENDINGS = [
@@ -28,24 +27,11 @@ ENDINGS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("models") / "mobility.npz"
-    mobility_evaluation(othello_learning).save(path)
-    return str(path)
-
-
-def run(arguments: list[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 0
-
-
 def _is_there(folder: Path, pattern: str) -> bool:
     return any(folder.glob(pattern))
 
 
-@pytest.mark.slow
+@pytest.mark.repeats  # interruptions: test_corrected interrupts the same work within one process
 def test_an_ended_relabel_continues(othello: Game, model: str, tmp_path: Path) -> None:
     games = tmp_path / "some.games"
     records = random_games(othello, 60, 3, choices=60)
@@ -69,7 +55,7 @@ def test_an_ended_relabel_continues(othello: Game, model: str, tmp_path: Path) -
     assert not work.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.repeats  # interruptions: test_improving interrupts the same work within one process
 def test_an_ended_improve_continues(othello: Game, othello_learning: Learning, model: str, tmp_path: Path) -> None:
     positions = tmp_path / "some.parquet"
     write_positions(positions, some_positions(othello, 2000))

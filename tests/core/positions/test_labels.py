@@ -10,38 +10,29 @@ from attrs import evolve
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.game.records import GameRecords, ScoredPositions
+from glem.core.game.records import GameRecords
 from glem.core.positions.labels import (
     LABELS,
     LabelCounts,
     Selection,
     frequent_players,
     label_records,
-    label_scored_positions,
     positions_of_records,
     serious_error,
 )
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.positions.reading import read_records
 from tests.core.game.countdown_game import COUNTDOWN
+from tests.core.positions.test_positions import assert_same
+from tests.core.positions.test_replay import records_of
 from tests.oracles import positions as oracle
+from tests.oracles.replay import random_game
 
 
 def random_records(game: Game, games: int, seed: int, source: str = "random") -> GameRecords:
     """Random finished games without passes; two games of three have a score at an exact move."""
     rng = np.random.default_rng(seed)
-    moves: list[int] = []
-    offsets = [0]
-    buffer = np.zeros(game.max_moves, np.int32)
-    for _ in range(games):
-        position = game.initial_position
-        while count := game.legal_moves(position, buffer, 0):
-            move = int(buffer[rng.integers(count)])
-            position = game.play(position, move)
-            if move != game.pass_move:
-                moves.append(move)
-        offsets.append(len(moves))
-    records = GameRecords.from_moves(np.array(moves, np.uint8), np.array(offsets, np.int64), source=source)
+    records = evolve(records_of([random_game(game, rng) for _ in range(games)]), source=source)
     exact = rng.integers(-10, 11, games).astype(np.float32) * 2
     has_exact = np.arange(games) % 3 > 0
     return evolve(
@@ -56,8 +47,8 @@ def random_records(game: Game, games: int, seed: int, source: str = "random") ->
 def cut(records: GameRecords, game: int, length: int) -> GameRecords:
     """Records with one game shortened to ``length`` moves."""
     parts = [records.moves_of(place)[: length if place == game else None] for place in range(len(records))]
-    offsets = np.cumsum([0, *(len(part) for part in parts)])
-    return evolve(records, moves=np.concatenate(parts), offsets=offsets)
+    short = records_of(parts)
+    return evolve(records, moves=short.moves, offsets=short.offsets)
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +94,7 @@ def test_a_result_that_confirms_the_exact_score_labels_the_rest(othello: Game, r
 def test_unfinished_games_have_exact_labels_only(othello: Game, records: GameRecords) -> None:
     unfinished = cut(records, 4, 40)
     counts = LabelCounts()
-    found = PositionSet.concatenate(list(label_records(othello, [unfinished], counts=counts)), renumber=False)
+    found = Positions.concatenate(list(label_records(othello, [unfinished], counts=counts)), renumber=False)
     assert (counts.records, counts.unfinished) == (40, 1)
     assert 4 not in found.record
     assert counts.positions == len(found)
@@ -130,9 +121,7 @@ def test_the_number_of_jobs_and_the_chunks_do_not_matter(
     monkeypatch.setattr("glem.core.positions.labels._GAMES_AT_ONCE", 7)
     chunks = [records.select(slice(0, 11)), records.select(slice(11, 40))]
     for jobs in (1, 3):
-        found = positions_of_records(othello, chunks, selection=selection, seed=3, jobs=jobs)
-        for name, column in whole.columns().items():
-            assert np.array_equal(column, found.columns()[name]), name
+        assert_same(positions_of_records(othello, chunks, selection=selection, seed=3, jobs=jobs), whole)
 
 
 def test_drawn_positions_are_uniform_and_as_many_as_asked(othello: Game) -> None:
@@ -205,16 +194,6 @@ def test_the_same_game_has_the_same_key_in_every_file_and_orientation(othello: G
     assert len(set(everything.game_key.tolist())) == 40
 
 
-def test_scored_positions_keep_their_scores(othello: Game) -> None:
-    columns = type(othello.initial_position)(*(np.array([value] * 2) for value in othello.initial_position))
-    chunk = ScoredPositions(columns, np.array([3, -5], np.float32), ())
-    (found,) = label_scored_positions(othello, [chunk], "scores.txt")
-    assert found.label.tolist() == [3, -5]
-    assert found.label_kind == "score"
-    assert found.sources == ("scores.txt",)
-    assert found.game_key[0] == found.game_key[1]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -234,7 +213,7 @@ def test_unknown_phases_labels_and_jobs_are_refused(othello: Game, othello_learn
         Selection(phases=(13,), stages=othello_learning.phases)
     with pytest.raises(BadInputError, match="unknown label 'exact'; there are: result, theoretical, auto"):
         list(label_records(othello, [], label="exact"))
-    with pytest.raises(BadInputError, match="jobs must be positive"):
+    with pytest.raises(BadInputError, match="0 jobs: at least one is needed"):
         list(label_records(othello, [], jobs=0))
     assert len(positions_of_records(othello, [])) == 0
 
@@ -244,7 +223,7 @@ def test_a_year_of_tournament_games(othello: Game, shared: Path) -> None:
     counts = LabelCounts()
     path = shared / "othello" / "wthor" / "WTH_1985.wtb"
     parts = list(label_records(othello, read_records(othello, path), label="auto", counts=counts))
-    found = PositionSet.concatenate(parts, renumber=False)
+    found = Positions.concatenate(parts, renumber=False)
     assert counts.records == 954
     assert found.sources == ("WTH_1985.wtb",)
     assert len(found) == counts.positions
@@ -260,7 +239,7 @@ def test_what_a_serious_error_costs_depends_on_the_scores(othello: Game) -> None
 def test_scores_of_unfinished_games_are_labels(othello: Game, records: GameRecords) -> None:
     stopped = evolve(cut(records.select(slice(0, 2)), 0, 20), score=np.array([6, 5], np.float32))
     counts = LabelCounts()
-    labelled = PositionSet.concatenate(list(label_records(othello, [stopped], label="result", counts=counts)))
+    labelled = Positions.concatenate(list(label_records(othello, [stopped], label="result", counts=counts)))
     assert (counts.unfinished, counts.without_label) == (0, 0)
     assert labelled.label[labelled.record == 0].tolist() == [6, -6] * 10 + [6]
     # Where the moves end the game, they have the last word.

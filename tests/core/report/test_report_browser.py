@@ -112,7 +112,9 @@ def measure(browser: str, folder: Path, dark: bool) -> tuple[list[dict[str, obje
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    "dark", [pytest.param(False, id="light"), pytest.param(True, id="dark", marks=pytest.mark.repeats)]
+)
 def test_opens_quietly_at_both_widths(browser: str, tmp_path: Path, dark: bool) -> None:
     write_page(render(example_report()), tmp_path / "report.html")
     measured, messages = measure(browser, tmp_path, dark)

@@ -18,6 +18,7 @@ from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.core.features.learning import Learning, Phases, learning_names, load_learning
 from glem.core.patterns.patterns import MAX_TABLE_SIZE, Pattern, PatternSet
 from tests.core.evaluation.evaluator_scores import integer_sums, line_scores, random_line, tree_scores
+from tests.core.evaluation.linear_evaluations import random_weights
 from tests.core.game.countdown_game import COUNTDOWN
 
 
@@ -25,16 +26,10 @@ from tests.core.game.countdown_game import COUNTDOWN
 def evaluation(othello_learning: Learning) -> LinearEvaluation:
     """Random weights over everything: patterns, configurations (not closed under taking subsets), linear features."""
     generator = np.random.default_rng(5)
-    learning = othello_learning
-    phases = len(learning.phases)
-    patterns = PatternSet.from_names(
-        learning.features,
-        {
-            **{name: learning.pattern_sets["logistello"][name] for name in ("diagonal_4", "edge_2x")},
-            "of several kinds": ("disc_difference", "parity", "a1"),
-        },
-    )
-    table = RelationTable(np.repeat(np.arange(64, dtype=np.int32), 3), np.tile(np.arange(3, dtype=np.int16), 64))
+    features = othello_learning.features
+    sets = othello_learning.pattern_sets["logistello"]
+    names = {name: sets[name] for name in ("diagonal_4", "edge_2x")}
+    table = RelationTable(np.repeat(np.arange(64), 3), np.tile(np.arange(3), 64))
     # Specializations by one, two and three relations of each other, on squares that are often occupied.
     squares = [27, 28, 35, 36, 18, 19, 20, 26, 29]
     chosen = {
@@ -42,21 +37,12 @@ def evaluation(othello_learning: Learning) -> LinearEvaluation:
         for size in (1, 2, 4, 5)
         for _ in range(250)
     }
-    configurations = ConfigurationSet.from_relations(table, sorted(chosen))
-    linear = tuple(learning.features.index(name) for name in ("mobility", "regions"))
-
-    def weights(*shape: int) -> Any:
-        return generator.normal(size=shape).astype(np.float32)
-
-    return LinearEvaluation(
-        learning=learning,
-        bias=weights(phases),
-        patterns=patterns,
-        pattern_weights=weights(phases, patterns.weight_count),
-        configurations=configurations,
-        configuration_weights=weights(phases, len(configurations)),
-        linear=linear,
-        linear_weights=weights(phases, len(linear)),
+    return random_weights(
+        othello_learning,
+        generator,
+        patterns=PatternSet.from_names(features, names | {"of several kinds": ("disc_difference", "parity", "a1")}),
+        configurations=ConfigurationSet.from_relations(table, sorted(chosen)),
+        linear=tuple(features.index(name) for name in ("mobility", "regions")),
     )
 
 
@@ -82,13 +68,9 @@ def test_scores_equal_the_oracle(
     np.testing.assert_array_equal(line_scores(evaluator, *line, plain=plain), expected)
 
 
-def test_the_fast_form_and_the_general_one_agree(
-    othello_learning: Learning, evaluation: LinearEvaluation, line: tuple[list[Any], list[int]]
-) -> None:
-    learning = othello_learning
-    patterns = PatternSet.from_names(learning.features, learning.pattern_sets["logistello"])
-    weights = np.random.default_rng(1).normal(size=(len(learning.phases), patterns.weight_count)).astype(np.float32)
-    covered = LinearEvaluation(learning, evaluation.bias, patterns=patterns, pattern_weights=weights)
+def test_the_fast_form_and_the_general_one_agree(othello_learning: Learning, line: tuple[list[Any], list[int]]) -> None:
+    patterns = PatternSet.from_names(othello_learning.features, othello_learning.pattern_sets["logistello"])
+    covered = random_weights(othello_learning, np.random.default_rng(1), patterns=patterns)
     fast, general = evaluator_of(covered), recomputing_evaluator(covered)
     assert fast.operations is not general.operations
     assert (fast.limit, fast.steps_per_unit, fast.unit) == (general.limit, general.steps_per_unit, general.unit)
@@ -109,13 +91,10 @@ def test_links(evaluation: LinearEvaluation, line: tuple[list[Any], list[int]], 
 
 def random_evaluation(learning: Learning, generator: np.random.Generator, **options: Any) -> LinearEvaluation:
     """Random patterns, configurations and linear features of any kind, with random weights."""
-    features, phases = learning.features, len(learning.phases)
+    features = learning.features
 
     def some(count: int) -> list[int]:
         return [int(feature) for feature in generator.permutation(len(features))[:count]]
-
-    def weights(*shape: int) -> Any:
-        return generator.normal(size=shape).astype(np.float32)
 
     patterns = []
     for number in range(int(generator.integers(1, 9))):
@@ -126,14 +105,11 @@ def random_evaluation(learning: Learning, generator: np.random.Generator, **opti
                 members.append(feature)
         if members:
             patterns.append(Pattern(f"pattern {number}", tuple(members)))
-    pattern_set = PatternSet(features, tuple(patterns))
     # Relations that hold in some position, so that configurations are active.
     positions, _ = random_line(learning.game, generator)
     holding = [features.values_of(position) for position in positions]
     relations = sorted({(feature, int(values[feature])) for values in holding for feature in some(5)})
-    table = RelationTable(
-        np.array([feature for feature, _ in relations], np.int32), np.array([value for _, value in relations], np.int16)
-    )
+    table = RelationTable(*np.array(relations).T)
     known = {relation: place for place, relation in enumerate(relations)}
     chosen = set()
     for values in holding:
@@ -142,17 +118,12 @@ def random_evaluation(learning: Learning, generator: np.random.Generator, **opti
         ]
         for size in (1, 2, 3):
             chosen.add(tuple(sorted(int(place) for place in generator.permutation(active)[:size])))
-    configurations = ConfigurationSet.from_relations(table, sorted(chosen - {()}))
-    linear = tuple(some(3))
-    return LinearEvaluation(
-        learning=learning,
-        bias=weights(phases),
-        patterns=pattern_set,
-        pattern_weights=weights(phases, pattern_set.weight_count),
-        configurations=configurations,
-        configuration_weights=weights(phases, len(configurations)),
-        linear=linear,
-        linear_weights=weights(phases, len(linear)),
+    return random_weights(
+        learning,
+        generator,
+        patterns=PatternSet(features, tuple(patterns)),
+        configurations=ConfigurationSet.from_relations(table, sorted(chosen - {()})),
+        linear=tuple(some(3)),
         **options,
     )
 
@@ -166,7 +137,11 @@ def can_be_pattern(features: AtomicFeatures, members: tuple[int, ...]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", learning_names())
+@pytest.mark.parametrize(
+    "name",
+    # Chess takes ten seconds to compile and tells nothing more.
+    [pytest.param(name, marks=[pytest.mark.repeats] * (name == "chess")) for name in learning_names()],
+)
 @pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])
 def test_any_evaluation_of_any_game_in_the_order_of_a_search(name: str, plain: bool) -> None:
     learning = load_learning(name)

@@ -15,6 +15,7 @@ from glem.core.game.game import Game, game_names, load_game
 from glem.core.search.probcut import ProbCut
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
+from tests.core.evaluation.linear_evaluations import random_weights
 
 
 def _evaluation(learning: Learning) -> LinearEvaluation:
@@ -22,9 +23,7 @@ def _evaluation(learning: Learning) -> LinearEvaluation:
     if learning.default_evaluation is not None:
         return value_part(learning.default_evaluation())
     linear = tuple(learning.features.index(name) for name in learning.linear)
-    weights = np.random.default_rng(0).normal(size=(len(learning.phases), len(linear)))
-    bias = np.zeros(len(learning.phases), np.float32)
-    return LinearEvaluation(learning, bias, linear=linear, linear_weights=weights.astype(np.float32))
+    return random_weights(learning, np.random.default_rng(0), linear=linear)
 
 
 def _positions(game: Game, count: int) -> list[Any]:
@@ -34,11 +33,9 @@ def _positions(game: Game, count: int) -> list[Any]:
     for number in range(count):
         line = [game.initial_position]
         for _ in range(4 + 9 * number):
-            moves = np.zeros(game.max_moves, np.int32)
-            legal = game.legal_moves(line[-1], moves, 0)
-            if legal == 0:
+            if not (moves := game.list_legal_moves(line[-1])):
                 break
-            line.append(game.play(line[-1], moves[generator.integers(legal)]))
+            line.append(game.play(line[-1], moves[generator.integers(len(moves))]))
         found.append(line[-4] if game.is_over(line[-1]) else line[-1])
     return found
 

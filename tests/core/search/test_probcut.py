@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +13,10 @@ from glem.core.cli import main
 from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
-from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.positions.files import write_positions
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.search.probcut import _FORMAT, CHECKS, ProbCut, chosen_probcut
 from glem.core.search.probcut_fitting import (
     ProbCutSample,
@@ -33,6 +29,7 @@ from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.tasks.chunked_work import Workers
 from tests.core.evaluation.evaluator_scores import random_line
+from tests.core.evaluation.linear_evaluations import change_header, mobility_evaluation
 from tests.core.game.countdown_game import COUNTDOWN
 
 SEARCHED = 8
@@ -129,7 +126,7 @@ def test_too_little_is_refused() -> None:
 
 
 def test_arrays_are_in_steps_of_the_evaluator(othello_learning: Learning, probcut: ProbCut) -> None:
-    evaluator = evaluator_of(mobility(othello_learning))
+    evaluator = evaluator_of(mobility_evaluation(othello_learning))
     with pytest.raises(BadInputError, match="3 phases and discs"):
         probcut.arrays(evaluator)
     names = tuple(othello_learning.phases.names)
@@ -160,47 +157,16 @@ def test_a_file_gives_back_what_was_saved(probcut: ProbCut, tmp_path: Path) -> N
         np.testing.assert_array_equal(getattr(loaded, name), getattr(kept, name))
 
 
-def rewritten(change: Callable[[dict[str, Any], dict[str, Any]], None]) -> Callable[[Path], None]:
-    def rewrite(file: Path) -> None:
-        with np.load(file) as stored:
-            arrays = dict(stored)
-        header = json.loads(arrays.pop("header").tobytes())
-        change(header, arrays)
-        np.savez(file, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
-
-    return rewrite
-
-
-def cut_short(file: Path) -> None:
-    file.write_bytes(file.read_bytes()[:-200])
-
-
-def another_archive(file: Path) -> None:
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("weights.npy", b"")
-
-
 @pytest.mark.parametrize(
-    ("damage", "explanation"),
-    [
-        (cut_short, "no glem probcut file"),
-        (another_archive, "no glem probcut file"),
-        (lambda file: file.write_bytes(b"no archive"), "no glem probcut file"),
-        (lambda file: file.unlink(), "No such file"),
-        (rewritten(lambda header, arrays: arrays["slopes"].fill(2.0)), "checksum"),
-        (rewritten(lambda header, arrays: header.update(version=9)), "version 9"),
-        (rewritten(lambda header, arrays: header.update(format="other")), "header"),
-        (rewritten(lambda header, arrays: header.pop("phases")), "no glem probcut file .KeyError: 'phases'"),
-        (rewritten(lambda header, arrays: header.update(phases=["one"])), "shape"),
-        (rewritten(lambda header, arrays: header.update(threshold=-1)), "threshold"),
-    ],
+    ("change", "explanation"),
+    [({"phases": None}, "no glem probcut file"), ({"phases": ["one"]}, "shape"), ({"threshold": -1}, "threshold")],
 )
-def test_damaged_files_are_refused(
-    probcut: ProbCut, tmp_path: Path, damage: Callable[[Path], None], explanation: str
+def test_damaged_headers_are_refused(
+    probcut: ProbCut, tmp_path: Path, change: dict[str, Any], explanation: str
 ) -> None:
     file = tmp_path / "probcut.npz"
     probcut.save(file)
-    damage(file)
+    change_header(file, change)
     with pytest.raises(BadInputError, match=explanation):
         ProbCut.load(file)
 
@@ -247,33 +213,26 @@ def test_what_players_get(othello: Game, probcut: ProbCut, tmp_path: Path) -> No
 def test_the_shipped_parameters_fit_the_game(othello: Game, othello_learning: Learning) -> None:
     shipped = chosen_probcut(othello, probcut="default", evaluation="model.npz")
     assert shipped is not None
-    assert shipped.arrays(evaluator_of(mobility(othello_learning))).depth_count == shipped.deepest + 1
+    assert shipped.arrays(evaluator_of(mobility_evaluation(othello_learning))).depth_count == shipped.deepest + 1
     assert chosen_probcut(othello, probcut="", evaluation="default") is not None
 
 
 # -------------------------------------------------------------------------------------------- end to end
 
 
-def mobility(learning: Learning) -> LinearEvaluation:
-    """A linear evaluation that takes no training."""
-    linear = tuple(learning.features.index(name) for name in ("mobility", "opponent_mobility", "disc_difference"))
-    weights = np.tile(np.array([1.0, -1.0, 0.1], np.float32), (len(learning.phases), 1))
-    return LinearEvaluation(learning, np.zeros(len(learning.phases), np.float32), linear=linear, linear_weights=weights)
-
-
 @pytest.fixture(scope="module")
-def positions(othello_learning: Learning) -> PositionSet:
+def positions(othello_learning: Learning) -> Positions:
     """Positions of random games."""
     game = othello_learning.game
     found = [position for seed in range(12) for position in random_line(game, np.random.default_rng(seed))[0][8:52]]
-    return PositionSet.from_positions(game, found, np.zeros(len(found)))
+    return Positions.from_positions(game, found, np.zeros(len(found)))
 
 
 SAMPLE = ProbCutSample(depth=5, per_phase=12, deepest=8, seed=3)
 
 
-def test_the_choice_does_not_depend_on_order_or_cutting(othello_learning: Learning, positions: PositionSet) -> None:
-    evaluation = mobility(othello_learning)
+def test_the_choice_does_not_depend_on_order_or_cutting(othello_learning: Learning, positions: Positions) -> None:
+    evaluation = mobility_evaluation(othello_learning)
     whole = choose_positions(evaluation, [positions], 5, seed=1)
     order = np.random.default_rng(0).permutation(len(positions))
     shuffled = positions.select(order)
@@ -285,8 +244,8 @@ def test_the_choice_does_not_depend_on_order_or_cutting(othello_learning: Learni
     assert not all(np.array_equal(a, b) for a, b in zip(whole, other, strict=True))
 
 
-def test_fitted_parameters_save_nodes(othello_learning: Learning, positions: PositionSet, tmp_path: Path) -> None:
-    evaluation = mobility(othello_learning)
+def test_fitted_parameters_save_nodes(othello_learning: Learning, positions: Positions, tmp_path: Path) -> None:
+    evaluation = mobility_evaluation(othello_learning)
     fitted = fit_probcut(evaluation, [positions], SAMPLE, folder=tmp_path / "work")
     assert fitted.deepest == 8
     again = fit_probcut(evaluation, [positions], SAMPLE, workers=Workers(2))
@@ -300,8 +259,8 @@ def test_fitted_parameters_save_nodes(othello_learning: Learning, positions: Pos
     assert nodes[2] < 0.5 * nodes[0]
 
 
-def test_a_folder_of_other_work_is_refused(othello_learning: Learning, positions: PositionSet, tmp_path: Path) -> None:
-    evaluation = mobility(othello_learning)
+def test_a_folder_of_other_work_is_refused(othello_learning: Learning, positions: Positions, tmp_path: Path) -> None:
+    evaluation = mobility_evaluation(othello_learning)
     small = evolve(SAMPLE, depth=5, per_phase=2)
     fit_probcut(evaluation, [positions], small, folder=tmp_path / "work")
     with pytest.raises(BadInputError, match="other settings"):
@@ -309,10 +268,10 @@ def test_a_folder_of_other_work_is_refused(othello_learning: Learning, positions
 
 
 def test_the_command(
-    othello_learning: Learning, positions: PositionSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    othello_learning: Learning, positions: Positions, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model, scored, output = (tmp_path / name for name in ("model.npz", "positions.parquet", "probcut.npz"))
-    mobility(othello_learning).save(model)
+    mobility_evaluation(othello_learning).save(model)
     write_positions(scored, positions)
     options = ["--depth", "5", "--per-phase", "6", "--deepest", "6", "--workers", "1", "--threshold", "1.7"]
     with pytest.raises(SystemExit) as ended:

@@ -17,7 +17,7 @@ from glem.core.errors import BadInputError
 from glem.core.search.clock import monotonic_nanoseconds
 from glem.core.search.results import Bound, Clock, Limits, SearchResult, longest_seconds, usual_seconds
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.search.state import POLL_NODES
+from glem.core.search.state import AT
 from tests.core.search import duel_game
 from tests.core.search.duel_game import MEN, duel
 from tests.core.search.othello_mobility import mobility_evaluator
@@ -135,7 +135,7 @@ def test_a_slow_evaluation_is_stopped_as_soon(othello):
     # By count of nodes, so that a busy machine does not matter: 1000 of them would take a tenth of a second.
     for seconds in (0.05, 0.1, 0.15):
         slow.search(othello.initial_position, Limits(seconds=seconds))
-        assert slow.state.counters[POLL_NODES] <= 50
+        assert slow.state.counters[AT.POLL_NODES] <= 50
 
 
 def test_a_stop_given_beforehand_still_gives_a_move(othello, searcher):

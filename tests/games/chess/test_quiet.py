@@ -67,24 +67,24 @@ def test_quiet_is_what_has_no_tactical_move() -> None:
 
 def test_the_ends_are_those_of_quiescence(evaluation: ResultEvaluation) -> None:
     positions = [CHESS.parse_position(text) for text in (*_POSITIONS, _MATED)]
-    found = settled_positions(evaluation.value, columns(CHESS, positions))
+    settled, found = settled_positions(evaluation.value, columns(CHESS, positions))
     evaluator = evaluator_of(evaluation.value)
     plies = []
     for row, position in enumerate(positions):
         end = settled_end(CHESS, evaluator, position)
         plies.append(-1 if end.position is None else end.plies)
         wanted = position if end.position is None else end.position
-        assert tuple(column[row] for column in found.positions) == tuple(wanted)
-    assert found.plies.tolist() == plies
+        assert tuple(column[row] for column in settled) == tuple(wanted)
+    assert found.tolist() == plies
     assert {-1, 0, 1, 3} <= set(plies)
 
 
 def test_a_game_without_tactical_moves_is_quiet_and_stands_still(othello: Game) -> None:
     positions = columns(othello, [othello.initial_position] * 3)
     assert quiet_positions(othello, positions).tolist() == [True] * 3
-    found = settled_positions(mobility_evaluation(load_learning("othello")), positions)
-    assert found.plies.tolist() == [0] * 3
-    assert (found.positions.own == positions.own).all()
+    settled, plies = settled_positions(mobility_evaluation(load_learning("othello")), positions)
+    assert plies.tolist() == [0] * 3
+    assert (settled.own == positions.own).all()
 
 
 def test_fits_read_quiet_positions_alone(path: Path) -> None:

@@ -59,7 +59,12 @@ def test_perft(fen: str | None, counts: list[int] | None):
 @pytest.mark.shared
 @pytest.mark.parametrize(
     ("name", "size"),
-    [("perft.epd", 127), ("perft-chess960.epd", 960), ("random.perft.xz", 6838), ("tricky.perft", 19)],
+    [
+        ("perft.epd", 127),
+        ("perft-chess960.epd", 960),
+        pytest.param("random.perft.xz", 6838, marks=pytest.mark.repeats),
+        ("tricky.perft", 19),
+    ],
 )
 def test_perft_of_suites(shared: Path, name: str, size: int):
     suite = read_counts(shared / "chess" / "epd" / name)

@@ -18,17 +18,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glem.core.compiling.columns import column_of_one
 from glem.core.errors import BadInputError, GlemError
 from glem.core.evaluation.result_distribution import result_distribution
 from glem.core.game.game import load_game
 from glem.core.game.protocols import PlayerFailureError
-from glem.core.grading.scorers.external_scorer import ExternalScorer, value_and_drawishness
 from glem.core.grading.scorers.scorers import scorer_of
+from glem.core.grading.scorers.searching import ExternalScorer, value_and_drawishness
 from glem.core.players.making import make_player
 from glem.core.players.player import MoveChoice
 from glem.core.players.spec import PlayerSpec, parse_player
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.positions import Positions
 from glem.core.tournament.games import End
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.tournament import Tournament, read_games, run_tournament
@@ -326,14 +325,14 @@ def test_a_kill_leaves_nothing_behind() -> None:
 # -------------------------------------------------------------------------------------------------- scoring
 
 
-def columns(count: int) -> SelectedPositions:
+def columns(count: int) -> Positions:
     board = chess.Board()
     positions = []
     while len(positions) < count:
         positions.append(from_board(board))
         board.push(list(board.legal_moves)[len(positions) % 7 % board.legal_moves.count()])
         assert not board.is_game_over()
-    return SelectedPositions.from_positions(CHESS.position_type(*map(np.array, zip(*positions, strict=True))))
+    return Positions.from_positions(CHESS, positions, np.zeros(count))
 
 
 def test_results_of_an_engine_are_graded_as_they_are() -> None:
@@ -382,8 +381,7 @@ def test_engines_need_not_know_chess960(player: Callable[[str], UciPlayer]) -> N
     position = from_board(chess.Board.from_chess960_pos(0))
     scorer = scorer_of(CHESS, text("score"))
     assert isinstance(scorer, ExternalScorer)
-    columns_of_one = column_of_one(position)
-    assert np.isnan(scorer.predict(SelectedPositions.from_positions(columns_of_one)).value).all()
+    assert np.isnan(scorer.predict(Positions.from_positions(CHESS, [position], [0.0])).value).all()
     assert scorer.remarks() == ["score gave no score for 1 position (the last time: the engine does not play Chess960)"]
     with pytest.raises(PlayerFailureError, match="does not play Chess960"):
         player(text("good")).choose(position, [], None)

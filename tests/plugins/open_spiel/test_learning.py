@@ -91,7 +91,7 @@ def test_games_without_observations_have_no_learning(monkeypatch: pytest.MonkeyP
         open_spiel_learning(game)
 
 
-@pytest.mark.slow
+@pytest.mark.repeats  # the commands in a row: test_every_command_runs_on_plain_rules has them for a small game
 def test_from_random_games_to_a_match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """What is learned from random games beats a random player."""
     monkeypatch.chdir(tmp_path)
