@@ -19,7 +19,7 @@ from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
 from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, add_plugin
 from glem.core.positions.files import read_positions, write_positions
-from glem.core.positions.positions import PositionSet as Positions
+from glem.core.positions.positions import Positions
 
 if TYPE_CHECKING:
     from glem.core.game.solver import Solution
@@ -458,9 +458,8 @@ def grade(
         No such files or evaluations, or nothing to grade.
     """
     from glem.core.grading.collection import grade_collection
-    from glem.core.grading.grading import GradingSettings
-    from glem.core.grading.scorers.scorers import StaticScorer
-    from glem.core.grading.scorers.sources import source_of
+    from glem.core.grading.correctness import GradingSettings
+    from glem.core.grading.scorers.scorers import StaticScorer, scorer_of
     from glem.core.positions.selection.selection import SelectionRule
 
     owner = _game(game)
@@ -468,7 +467,7 @@ def grade(
         owner,
         [files] if isinstance(files, str | os.PathLike) else files,
         [
-            source_of(owner, one, jobs=jobs)
+            scorer_of(owner, one, jobs=jobs)
             if isinstance(one, str)
             else StaticScorer(f"evaluation {number}", one, jobs=jobs)
             for number, one in enumerate(evaluations, 1)

@@ -99,10 +99,10 @@ def power(
     each step to the next greater limit is tested on the same positions.
     """
     from glem.core.game.game import load_game
-    from glem.core.grading.experiments.power import check_limits, measure_power
-    from glem.core.grading.experiments.sampled_positions import sample_positions
-    from glem.core.grading.grading import GradingSettings
-    from glem.core.grading.scorers.scorers import Scorer, scorer_of
+    from glem.core.grading.correctness import GradingSettings
+    from glem.core.grading.experiments.power import check_limits, measure_power, sample_positions
+    from glem.core.grading.scorers.scorer import Scorer
+    from glem.core.grading.scorers.scorers import scorer_of
     from glem.core.positions.selection.selection import RANDOM, SelectionRule
     from glem.core.tasks.chunked_work import Workers
 
@@ -119,12 +119,13 @@ def power(
             return scorer_of(game, limited, jobs=jobs, workers=Workers(**where))
 
         makers = {text: (lambda limit, text=text: scorer(text, limit)) for text in evaluations}
-        sampled = sample_positions(game, files, rule=rule, most=positions, skip_bad=skip_bad, progress=progress)
+        sampled, counts = sample_positions(game, files, rule=rule, most=positions, skip_bad=skip_bad, progress=progress)
         found = measure_power(
             sampled,
             makers,
             kind=kind,
             limits=sizes,
+            games=counts.games,
             static=static,
             settings=GradingSettings(confidence=confidence, seed=seed),
             journal=journal,
@@ -215,8 +216,8 @@ def strength(
     """Grade evaluations of GAME on the same positions, beside their ratings from a tournament (Ban 2012, figure 2)."""
     from glem.core.game.game import load_game
     from glem.core.grading.collection import grade_collection
+    from glem.core.grading.correctness import GradingSettings
     from glem.core.grading.experiments.strength import read_ratings, strength_of_evaluations
-    from glem.core.grading.grading import GradingSettings
     from glem.core.grading.scorers.scorers import scorer_of
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tasks.chunked_work import Workers

@@ -121,13 +121,13 @@ def command(
     from glem.core.fitting.least_squares import FitSettings, Terms, train
     from glem.core.patterns.patterns import PatternSet
     from glem.core.positions.files import read_positions
-    from glem.core.positions.positions import PositionSet
+    from glem.core.positions.positions import Positions
     from glem.core.tasks.run_folder import run_folder
 
     work = Path(f"{output}.work")
     check_outputs(output, folders=[work])
     progress = display_progress()
-    scored = PositionSet.concatenate([read_positions(file) for file in files])
+    scored = Positions.concatenate([read_positions(file) for file in files])
     learning = load_learning(scored.game.name)
     if baseline is not None:
         if patterns is not None or configurations is not None:

@@ -140,9 +140,8 @@ def command(
     from glem.core.cli.compiling_ahead import FEATURES, compile_ahead
     from glem.core.game.game import load_game
     from glem.core.grading.collection import grade_collection
-    from glem.core.grading.grading import GradingSettings
-    from glem.core.grading.scorers.scorers import StaticScorer
-    from glem.core.grading.scorers.sources import source_of
+    from glem.core.grading.correctness import GradingSettings
+    from glem.core.grading.scorers.scorers import StaticScorer, scorer_of
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.positions.selection.written_positions import PositionTable
     from glem.core.tasks.chunked_work import Workers
@@ -157,7 +156,7 @@ def command(
     written = PositionTable(game) if write_positions is not None else None
     kept = Path(keep) if keep is not None else None
     with opened_executor(workers, dask) as where:
-        scorers = [source_of(game, text, jobs=jobs, workers=Workers(**where), kept=kept) for text in evaluations]
+        scorers = [scorer_of(game, text, jobs=jobs, workers=Workers(**where), kept=kept) for text in evaluations]
         if any(isinstance(scorer, StaticScorer) for scorer in scorers):
             compile_ahead(FEATURES, game)
         found = grade_collection(

@@ -81,7 +81,7 @@ def command(
     from glem.core.fitting.least_squares import FitSettings
     from glem.core.labelling.improving import ImproveSettings, improve
     from glem.core.positions.files import read_positions
-    from glem.core.positions.positions import PositionSet
+    from glem.core.positions.positions import Positions
     from glem.core.tasks.chunked_work import Workers
     from glem.core.tasks.run_folder import run_folder
 
@@ -91,7 +91,7 @@ def command(
         raise BadInputError(f"--by {labeller!r} must not name an evaluation: the newest one labels")
     first = named_evaluation(evaluation, positions[0])
     sets = [read_positions(file, first.learning.game) for file in positions]
-    given = PositionSet.concatenate([attrs.evolve(part, label_kind="given") for part in sets]).merge_duplicates()
+    given = Positions.concatenate([attrs.evolve(part, label_kind="given") for part in sets]).merge_duplicates()
     settings = ImproveSettings(
         search_labelling(labeller, seed=seed, **added),
         FitSettings(

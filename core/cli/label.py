@@ -15,7 +15,7 @@ from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
-    from glem.core.positions.positions import PositionSet
+    from glem.core.positions.positions import Positions
 
 __all__ = ["command"]
 
@@ -113,7 +113,7 @@ def _given_positions(
     per_game: int | None,
     skip_bad: bool,
     seed: int,
-) -> tuple[Game, PositionSet]:
+) -> tuple[Game, Positions]:
     """Distinct positions of Parquet files and game records."""
     import attrs
 
@@ -122,7 +122,7 @@ def _given_positions(
     from glem.core.errors import BadInputError
     from glem.core.positions.files import read_positions
     from glem.core.positions.labels import Selection, positions_of_records
-    from glem.core.positions.positions import PositionSet
+    from glem.core.positions.positions import Positions
     from glem.core.positions.reading import read_all_records
 
     scored = [file for file in files if Path(file).suffix == ".parquet"]
@@ -130,7 +130,7 @@ def _given_positions(
         raise BadInputError(f"{scored[0]} holds positions, other files hold games; label them one after the other")
     if scored:
         sets = [read_positions(file) for file in scored]
-        given = PositionSet.concatenate([attrs.evolve(part, label_kind="given") for part in sets])
+        given = Positions.concatenate([attrs.evolve(part, label_kind="given") for part in sets])
         return given.game, given.merge_duplicates()
     game = choose_game(game_name, files=files, format=file_format)
     selection = Selection(plies=None if plies is None else ply_range(plies, "--plies"), per_game=per_game)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from glem.core.game.game import Game
     from glem.core.grading.changes import CandidateChange, Refit
     from glem.core.grading.trials import Candidate, Evaluation, LearningRun, Verdict
+    from glem.core.positions.positions import Positions
     from glem.core.positions.selection.reading import FileSummary
-    from glem.core.positions.selection.selected import GamePositions
 
 __all__ = ["command"]
 
@@ -126,7 +126,7 @@ def command(
     from glem.core.files.names import distinct_names
     from glem.core.game.game import load_game
     from glem.core.grading.trials import LearningRule, deciding_games, learn
-    from glem.core.positions.selection.game_keys import keys_digest
+    from glem.core.positions.positions import keys_digest
     from glem.core.positions.selection.reading import reading_remarks
     from glem.core.positions.selection.selection import SelectionRule
 
@@ -160,12 +160,12 @@ def command(
             observe=summaries.append if tuning else None,
             progress=progress,
         )
-        tuning_parts = list(read) if split is None else [part.select(~part.in_share(split, seed)) for part in read]
+        tuning_parts = list(read) if split is None else [part.split_by_game(split, seed)[0] for part in read]
         tuned = np.unique(np.concatenate([np.zeros(0, np.uint64), *(part.game_key for part in tuning_parts)]))
         refit = _refit(tuning_parts, l2, jobs)
     tried += [_candidate(change, refit, tuning or files) for change in found]
     if split is not None:
-        parts = (part.select(part.in_share(split, seed)) for part in parts)
+        parts = (part.split_by_game(split, seed)[1] for part in parts)
     deciding, left_out = deciding_games(parts, tuned=tuned, leave_out=leave_out_tuned)
     facts: dict[str, Any] = {
         "selection": str(rule) + (", quiet ones" if quiet else ""),
@@ -251,7 +251,7 @@ def _candidate(change: CandidateChange, refit: Refit | None, tuning: Sequence[st
     return Candidate(change.name, change.text, make)
 
 
-def _refit(parts: list[GamePositions], l2: float, jobs: int) -> Refit:
+def _refit(parts: list[Positions], l2: float, jobs: int) -> Refit:
     from glem.core.fitting.likelihood import BIAS, LikelihoodSettings, fit_likelihood
 
     def refit(

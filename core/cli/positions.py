@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,8 @@ from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
-    from glem.core.game.records import GameRecords
     from glem.core.positions.labels import LabelCounts, Selection
-    from glem.core.positions.positions import PositionSet
+    from glem.core.positions.positions import Positions
 
 __all__ = ["command", "ply_range"]
 
@@ -86,6 +86,7 @@ def command(
     from glem.core.cli.game_choice import choose_game
     from glem.core.errors import BadInputError
     from glem.core.positions.labels import LabelCounts, label_records
+    from glem.core.positions.reading import read_all_records
 
     if unseen and split is None:
         raise BadInputError("--unseen needs --split")
@@ -99,17 +100,19 @@ def command(
             raise BadInputError("positions with scores of their own cannot be selected by game, ply or phase")
         parts = _scored_positions(game, files, file_format, skip_bad, counts, quiet=as_json)
     else:
+        progress = display_progress(quiet=as_json)
+        read = partial(read_all_records, game, files, format=file_format, skip_bad=skip_bad, progress=progress)
         selection = _selection(game, plies, phases, errors, sample)
         names = frozenset(players)
         if minimum_games is not None:
             from glem.core.positions.labels import frequent_players
 
-            names |= frequent_players(_records(game, files, file_format, skip_bad, quiet=as_json), minimum_games)
+            names |= frequent_players(read(), minimum_games)
         if players or minimum_games is not None:
             from attrs import evolve
 
             selection = evolve(selection, players=names)
-        records = _records(game, files, file_format, skip_bad, quiet=as_json)
+        records = read(keep_replay=True)
         parts = label_records(game, records, label=label, selection=selection, seed=seed, jobs=jobs, counts=counts)
     written = _write(game, parts, targets, label, split, seed, unseen=unseen, merge=merge, spread=spread, counts=counts)
     _report(counts, written, as_json=as_json)
@@ -144,39 +147,23 @@ def _selection(game: Game, plies: str | None, phases: str | None, errors: str | 
     )
 
 
-def _records(
-    game: Game, files: Sequence[str], file_format: str | None, skip_bad: bool, *, quiet: bool
-) -> Iterator[GameRecords]:
-    from glem.core.files.names import distinct_names
-    from glem.core.positions.reading import read_records
-
-    with display_progress(quiet=quiet)("Reading games", len(files)) as task:
-        for file, name in zip(files, distinct_names(files), strict=True):
-            task.note(name)
-            yield from read_records(game, file, format=file_format, skip_bad=skip_bad, name=name)
-            task.advance()
-
-
 def _scored_positions(
     game: Game, files: Sequence[str], file_format: str | None, skip_bad: bool, counts: LabelCounts, *, quiet: bool
-) -> Iterator[PositionSet]:
+) -> Iterator[Positions]:
     from glem.core.files.names import distinct_names
-    from glem.core.game.records import ScoredPositions
-    from glem.core.positions.labels import label_scored_positions
+    from glem.core.game.records import MAX_PROBLEMS
+    from glem.core.positions.positions import Positions
     from glem.core.positions.reading import read_scored_positions
-
-    def counted(chunks: Iterator[ScoredPositions]) -> Iterator[ScoredPositions]:
-        for chunk in chunks:
-            counts.skipped += len(chunk.problems)
-            counts.problems = (*counts.problems, *chunk.problems)[:100]
-            counts.positions += len(chunk.label)
-            yield chunk
 
     with display_progress(quiet=quiet)("Reading positions", len(files)) as task:
         for file, name in zip(files, distinct_names(files), strict=True):
             task.note(name)
-            chunks = read_scored_positions(game, file, format=file_format, skip_bad=skip_bad)
-            yield from label_scored_positions(game, counted(chunks), name)
+            for chunk in read_scored_positions(game, file, format=file_format, skip_bad=skip_bad):
+                counts.skipped += len(chunk.problems)
+                counts.problems = (*counts.problems, *chunk.problems)[:MAX_PROBLEMS]
+                counts.positions += len(chunk.label)
+                # Each counts as a game of its own, so that equal ones fall on the same side of a split.
+                yield Positions.from_positions(game, chunk.positions, chunk.label, source=name)
             task.advance()
 
 
@@ -190,7 +177,7 @@ def _targets(output: str, split: float | None) -> list[Path]:
 
 def _write(
     game: Game,
-    parts: Iterator[PositionSet],
+    parts: Iterator[Positions],
     targets: list[Path],
     label: str,
     split: float | None,
@@ -225,7 +212,7 @@ def _write(
     return {target: read_header(target, game).count for target in targets}
 
 
-def _sides(part: PositionSet, split: float | None, seed: int) -> tuple[PositionSet, ...]:
+def _sides(part: Positions, split: float | None, seed: int) -> tuple[Positions, ...]:
     return (part,) if split is None else part.split_by_game(split, seed)
 
 

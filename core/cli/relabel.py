@@ -148,12 +148,11 @@ def _changes(tree: GameTree, against: str, value: NDArray[np.float32]) -> list[L
 
     from glem.core.features.learning import load_learning
     from glem.core.positions.game_tree import label_changes
-    from glem.core.positions.replay import FINISHED
 
     phases = load_learning(tree.game.name).phases
     played = tree.played
     before = tree.labels_of_games(against)
-    before[played.offsets[1:][played.status == FINISHED] - 1] = np.nan
+    before[played.finished] = np.nan
     return label_changes(before, value[tree.node], phases.of(played.positions), phases.names)
 
 

@@ -19,7 +19,7 @@ from glem.core.features.features import AtomicFeatures, write_values
 from glem.core.features.learning import Learning, Phases
 from glem.core.game.game import Game
 from glem.core.patterns.patterns import PatternSet, images_of
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["check_features", "check_learning", "check_phases"]
@@ -180,8 +180,8 @@ def _examine_shipped(learning: Learning, sample: Sample, examination: Examinatio
                 check.expect(evaluation.learning is learning, "default_evaluation is for another learning or game")
         if learning.sample is not None:
             positions = learning.sample()
-            kind = isinstance(positions, PositionSet)
-            check.expect(kind, f"sample gives a {type(positions).__name__}, expected a PositionSet")
+            kind = isinstance(positions, Positions)
+            check.expect(kind, f"sample gives a {type(positions).__name__}, expected a Positions")
             if kind:
                 check.expect(positions.game is learning.game, "sample has positions of another game")
                 check.expect(len(positions) > 0, "sample has no positions")

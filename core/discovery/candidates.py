@@ -18,7 +18,7 @@ from glem.core.configurations.mining.union import union
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.game.game import transform
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["Candidates", "MiningPlan", "draw_sample", "find_candidates"]
@@ -116,7 +116,7 @@ def _transform_rows(rules: Any, columns: Any, symmetry: Any, images: Any) -> Non
         store_position(images, row, transform(rules, position_at(columns, row), symmetry[row]))
 
 
-def draw_sample(positions: PositionSet, count: int, seed: int) -> PositionSet:
+def draw_sample(positions: Positions, count: int, seed: int) -> Positions:
     """Draw positions without repetition, each under a random symmetry of the board, and balanced over the records.
 
     Parameters
@@ -139,7 +139,7 @@ def draw_sample(positions: PositionSet, count: int, seed: int) -> PositionSet:
     compiled(_transform_rows)(game.rules, drawn.positions, symmetry, images)
     columns = drawn.columns()
     columns.update({f"position_{name}": column for name, column in zip(images._fields, images, strict=True)})
-    return PositionSet.from_columns(game, columns, drawn.sources, drawn.label_kind)
+    return Positions.from_columns(game, columns, drawn.sources, drawn.label_kind)
 
 
 def _mining_features(learning: Learning, plan: MiningPlan) -> NDArray[np.intp]:
@@ -175,7 +175,7 @@ def _lacking(plan: MiningPlan, mined: int, significant: int, gaining: int, great
 
 
 def find_candidates(
-    sample: PositionSet,
+    sample: Positions,
     learning: Learning,
     plan: MiningPlan,
     *,
@@ -246,8 +246,7 @@ def find_candidates(
     label = sample.label - means[phase]
     statistics = label_statistics(mined, values, label, jobs=jobs, progress=progress)
     # The positions of a game share their result.
-    records = len(np.unique(sample.record[sample.record >= 0]))
-    per_label = max(1.0, len(sample) / records) if records else 1.0
+    per_label = max(1.0, len(sample) / sample.game_count) if sample.game_count else 1.0
     significance = label_significance(statistics, level=plan.level, positions_per_label=per_label)
     overall = float(statistics.label_totals[0] / len(sample))
     deviation = float(np.sqrt(max(statistics.label_squares[0] / len(sample) - overall**2, 0)))

@@ -32,7 +32,7 @@ from glem.core.fitting.assessment import BaselineFit, CalibrationBins, calibrati
 from glem.core.fitting.least_squares import FitSettings, Terms, Training, train, value_chunks
 from glem.core.fitting.phases import PhaseWeights
 from glem.core.patterns.patterns import PatternSet
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import remove_work, run_folder
 
@@ -128,10 +128,10 @@ class Discovery:
 
     learning: Learning
     settings: DiscoverySettings
-    positions: PositionSet
-    training_set: PositionSet
-    held_out: PositionSet
-    sample: PositionSet
+    positions: Positions
+    training_set: Positions
+    held_out: Positions
+    sample: Positions
     candidates: Candidates
     classes: NDArray[np.int32]
     correlations: NDArray[np.floating]
@@ -147,7 +147,7 @@ RESULTS = ("report.html", "discovery.json", "mined.npz", f"{CONFIGURATIONS}.npz"
 """Files of a discovery: the page and its data, which the caller writes, and those that :func:`discover` writes."""
 
 
-def _described(positions: PositionSet, settings: DiscoverySettings) -> dict[str, Any]:
+def _described(positions: Positions, settings: DiscoverySettings) -> dict[str, Any]:
     """All that the results depend on, as JSON values."""
     chosen = json.loads(json.dumps(asdict(settings), default=repr))
     digest = arrays_digest(positions.columns().values())
@@ -168,7 +168,7 @@ def _check_results(folder: Path) -> None:
 
 
 def _candidates(
-    work: Path, sample: PositionSet, learning: Learning, settings: DiscoverySettings, jobs: int, progress: Progress
+    work: Path, sample: Positions, learning: Learning, settings: DiscoverySettings, jobs: int, progress: Progress
 ) -> Candidates:
     arrays, counts = work / "candidates.npz", work / "candidates.json"
     if counts.exists():
@@ -189,7 +189,7 @@ def _candidates(
     return candidates
 
 
-def _is_large(terms: Terms, learning: Learning, positions: PositionSet) -> bool:
+def _is_large(terms: Terms, learning: Learning, positions: Positions) -> bool:
     """Whether the active configurations of all positions would not fit into memory, judged by a few thousand."""
     if terms.configurations is None or len(positions) == 0:
         return False
@@ -203,7 +203,7 @@ def _fitted(
     name: str,
     terms: Terms,
     work: Path,
-    training_set: PositionSet,
+    training_set: Positions,
     learning: Learning,
     settings: DiscoverySettings,
     provenance: Mapping[str, str],
@@ -244,8 +244,8 @@ def _fitted(
 
 def _assessed(
     learning: Learning,
-    training_set: PositionSet,
-    held_out: PositionSet,
+    training_set: Positions,
+    held_out: Positions,
     trainings: Mapping[str, Training],
     jobs: int,
     progress: Progress,
@@ -282,7 +282,7 @@ def _assessed(
 
 @contextlib.contextmanager
 def discover(
-    positions: PositionSet,
+    positions: Positions,
     learning: Learning,
     folder: Path,
     settings: DiscoverySettings | None = None,

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from attrs import evolve
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.game.game import Game
-from glem.core.positions.selection.game_keys import game_keys_of
+from glem.core.positions.positions import Positions
 from glem.core.positions.selection.reading import FileSummary, read_selected, why_nothing_is_left
-from glem.core.positions.selection.selected import GamePositions
 from glem.core.positions.selection.selection import SelectionRule
 from glem.core.search.quiet import quiet_positions, settled_positions
 from glem.core.tasks.progress import SILENT, Progress
@@ -31,8 +31,10 @@ def read_game_positions(
     skip_bad: bool = False,
     observe: Callable[[FileSummary], None] | None = None,
     progress: Progress = SILENT,
-) -> Iterator[GamePositions]:
+) -> Iterator[Positions]:
     """Read selected positions of games, part by part; memory holds one part.
+
+    Records are numbered through the files, and labels are the results, 1, 0 or -1 for the side to move.
 
     Parameters
     ----------
@@ -70,13 +72,9 @@ def read_game_positions(
                     summaries.append(part)
                     if observe is not None:
                         observe(part)
-                elif len(part.selected):
-                    found = GamePositions(
-                        part.selected.positions,
-                        np.sign(part.label).astype(np.int8),
-                        part.selected.game_number + first,
-                        game_keys_of(game, part),
-                    )
+                elif len(part):
+                    label, record = part.result.astype(np.float32), part.record + np.int32(first)
+                    found = evolve(part, label=label, record=record, game_key=part.game_key, records=None, extra={})
                     if quiet:
                         found = found.select(quiet_positions(game, found.positions))
                     if settle is not None:
@@ -91,7 +89,7 @@ def read_game_positions(
         raise BadInputError(f"no position is left: {why}")
 
 
-def _settled(found: GamePositions, evaluation: LinearEvaluation) -> GamePositions:
-    settled = settled_positions(evaluation, found.positions)
-    result = np.where(settled.plies % 2 == 1, -found.result, found.result).astype(np.int8)
-    return GamePositions(settled.positions, result, found.game, found.game_key).select(settled.plies >= 0)
+def _settled(found: Positions, evaluation: LinearEvaluation) -> Positions:
+    settled, plies = settled_positions(evaluation, found.positions)
+    label = np.where(plies % 2 == 1, -found.label, found.label)
+    return evolve(found, positions=settled, label=label).select(plies >= 0)

@@ -28,7 +28,7 @@ from glem.core.features.learning import Learning, load_learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.game.families import check_named_by_file
 from glem.core.patterns.patterns import PatternSet
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import html_table
 
@@ -335,7 +335,7 @@ class LinearEvaluation:
 
     def sums(self, positions: Any, *, jobs: int = 1, progress: Progress = SILENT) -> NDArray[np.float32]:
         """Sum the active weights of positions, before the link: float32 [N]; arguments as of :meth:`predict`."""
-        if isinstance(positions, PositionSet):
+        if isinstance(positions, Positions):
             positions = positions.positions
         if np.ndim(positions[0]) == 0:
             columns = self.learning.game.empty_columns(1)

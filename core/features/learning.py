@@ -131,7 +131,7 @@ class Learning:
         (:class:`~glem.core.search.probcut.ProbCut`), fitted to it.
     sample
         Optional function that returns a small set of scored positions that the plugin ships
-        (:class:`~glem.core.positions.positions.PositionSet`): a few megabytes, or made in a few seconds, always the
+        (:class:`~glem.core.positions.positions.Positions`): a few megabytes, or made in a few seconds, always the
         same.
     drawishness
         Names of features that a drawishness is linear in, before its logistic link (Ban 2012, section 3.1.2): each gets

@@ -23,7 +23,7 @@ from glem.core.fitting.packed.blocks import LinearTerms, active_configurations
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import PhaseWeights, fit_phases, neighbours
 from glem.core.patterns.patterns import PatternSet
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["FitSettings", "Terms", "Training", "train", "value_chunks"]
@@ -123,7 +123,7 @@ def value_chunks(
 
 
 def train(
-    positions: PositionSet,
+    positions: Positions,
     learning: Learning,
     terms: Terms,
     settings: FitSettings | None = None,
@@ -191,7 +191,7 @@ class _Fit:
     learning: Learning
     terms: Terms
     settings: FitSettings
-    positions: PositionSet
+    positions: Positions
     phase: NDArray[np.uint8]
     held_out: NDArray[np.bool_] | None
     work: Path | None

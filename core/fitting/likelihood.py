@@ -22,7 +22,7 @@ from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows
 from glem.core.fitting.quasi_newton import Minimum, minimize
 from glem.core.fitting.standard_errors import LikelihoodErrors, likelihood_errors
 from glem.core.patterns.patterns import PatternSet
-from glem.core.positions.selection.selected import GamePositions
+from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = [
@@ -144,7 +144,7 @@ def prior_of(evaluation: LinearEvaluation | ResultEvaluation) -> ResultEvaluatio
 
 
 def fit_likelihood(
-    parts: Iterable[GamePositions],
+    parts: Iterable[Positions],
     prior: ResultEvaluation,
     settings: LikelihoodSettings | None = None,
     *,
@@ -251,16 +251,16 @@ def fit_likelihood(
 
 
 def _chunks(
-    parts: Iterable[GamePositions], prior: ResultEvaluation, window: float | None, held_out: float, seed: int
+    parts: Iterable[Positions], prior: ResultEvaluation, window: float | None, held_out: float, seed: int
 ) -> Iterator[LikelihoodChunk]:
     learning = prior.learning
     for part in parts:
-        outside = part.in_share(held_out, seed)
+        outside, game = part.held_out_mask(held_out, seed), part.record.astype(np.int64)
         for start in range(0, len(part), _BLOCK):
             rows = slice(start, start + _BLOCK)
             some = part.select(rows)
             values, phase = learning.features.values(some.positions), learning.phases.of(some.positions)
-            chunk = LikelihoodChunk(values, phase, some.result, some.game, outside[rows])
+            chunk = LikelihoodChunk(values, phase, some.result, game[rows], outside[rows])
             if window is not None:
                 near = np.abs(prior.value.sums_of_values(values, phase)) <= window * prior.scale
                 chunk = LikelihoodChunk(

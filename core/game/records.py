@@ -16,7 +16,7 @@ from glem.core.errors import BadInputError
 
 __all__ = ["CHUNK_SIZE", "MAX_PROBLEMS", "GameRecords", "ScoredPositions", "added_remarks"]
 
-CHUNK_SIZE = 200_000
+CHUNK_SIZE = 20_000
 """Default for the most games, or positions, that a reader hands out at once."""
 
 MAX_PROBLEMS = 100
@@ -62,6 +62,9 @@ class GameRecords:
     remarks
         What else a reader has to tell, for people: how many games it holds for, by its text, such as ``read by a
         slower reader``.
+    played
+        The replay of every position of these games (:mod:`glem.core.positions.replay`), where the reader has one;
+        :meth:`concatenate` leaves it out.
 
     Raises
     ------
@@ -83,6 +86,7 @@ class GameRecords:
     problems: tuple[str, ...] = ()
     skipped: int = 0
     remarks: Mapping[str, int] = field(factory=dict)
+    played: Any = None
 
     def __attrs_post_init__(self) -> None:
         count = len(self.offsets) - 1
@@ -168,6 +172,7 @@ class GameRecords:
             starts=None if self.starts is None else rows_of(self.starts, indices),
             start_side=None if self.start_side is None else self.start_side[indices],
             move_columns={name: column[places] for name, column in self.move_columns.items()},
+            played=None if self.played is None else self.played.select(indices, places),
         )
 
     def start_of(self, game: int) -> Any:

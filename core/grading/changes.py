@@ -19,7 +19,10 @@ and follow each other are fitted together.
 
 from __future__ import annotations
 
+import difflib
 import fnmatch
+import itertools
+import math
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -75,7 +78,7 @@ class Change:
 
     verb: str
     features: tuple[str, ...]
-    number: float = float("nan")
+    number: float = math.nan
     phases: tuple[str, str] | None = None
     of_drawishness: bool = False
 
@@ -143,13 +146,14 @@ def parse_candidate(text: str, place: str) -> CandidateChange:
     name, colon, rest = text.partition(":")
     if not colon:
         name, rest = text, text
-    changes = tuple(_parse_change(part.split(), part.strip(), place) for part in rest.split(";") if part.strip())
-    if not changes or not name.strip():
-        raise BadInputError(f"{place}: no change in {text!r}, expected for instance: scale mobility 1.2")
+    with reading(place):
+        changes = tuple(_parse_change(part.split(), part.strip()) for part in rest.split(";") if part.strip())
+        if not changes or not name.strip():
+            raise BadInputError(f"no change in {text!r}, expected for instance: scale mobility 1.2")
     return CandidateChange(name.strip(), text.strip(), changes, place)
 
 
-def _parse_change(words: list[str], text: str, place: str) -> Change:
+def _parse_change(words: list[str], text: str) -> Change:
     of_drawishness = words[0] == _DRAWISHNESS
     words = words[of_drawishness:]
     phases = None
@@ -159,23 +163,23 @@ def _parse_change(words: list[str], text: str, place: str) -> Change:
         words = words[:-3]
     verb = words[0] if words else ""
     if verb not in _VERBS:
-        raise BadInputError(f"{place}: {text!r} begins with none of {', '.join(_VERBS)}")
+        raise BadInputError(f"{text!r} begins with none of {', '.join(_VERBS)}")
     if verb == "fit":
         if len(words) < 2 or phases is not None:
-            raise BadInputError(f"{place}: {text!r} should be: fit FEATURE..., in all phases")
+            raise BadInputError(f"{text!r} should be: fit FEATURE..., in all phases")
         return Change(verb, tuple(words[1:]), of_drawishness=of_drawishness)
-    wanted = 3 if verb in _NUMBERED else 2
-    if len(words) != wanted:
-        shape = f"{verb} FEATURE" + (" NUMBER" if wanted == 3 else "")
-        raise BadInputError(f"{place}: {text!r} should be: {shape} [in phase N | in phases N-M]")
-    number = float("nan")
-    if wanted == 3:
+    is_numbered = verb in _NUMBERED
+    if len(words) != 2 + is_numbered:
+        shape = f"{verb} FEATURE" + " NUMBER" * is_numbered
+        raise BadInputError(f"{text!r} should be: {shape} [in phase N | in phases N-M]")
+    number = math.nan
+    if is_numbered:
         try:
             number = float(words[2])
         except ValueError:
-            raise BadInputError(f"{place}: {words[2]!r} in {text!r} is no number") from None
-        if not np.isfinite(number):
-            raise BadInputError(f"{place}: {words[2]!r} in {text!r} is not finite")
+            raise BadInputError(f"{words[2]!r} in {text!r} is no number") from None
+        if not math.isfinite(number):
+            raise BadInputError(f"{words[2]!r} in {text!r} is not finite")
     return Change(verb, (words[1],), number, phases, of_drawishness)
 
 
@@ -240,51 +244,48 @@ def apply_changes(candidate: CandidateChange, evaluation: ResultEvaluation, refi
     BadInputError
         A feature or phase is unknown, is not there to be changed or is there already, or there are no tuning games.
     """
-    waiting: list[Change] = []
-    for place, change in enumerate(candidate.changes):
-        part = evaluation.drawishness if change.of_drawishness else evaluation.value
-        if change.verb == "fit":
-            waiting.append(change)
-            following = candidate.changes[place + 1 : place + 2]
-            if not following or following[0].verb != "fit":
-                evaluation = _fitted(evaluation, waiting, refit, candidate)
-                waiting = []
+    for verb, group in itertools.groupby(candidate.changes, lambda change: change.verb):
+        if verb == "fit":
+            with reading(candidate.place):
+                names = _fitted_names(evaluation, list(group))
+                if refit is None:
+                    raise BadInputError("there are no games to fit to; name --tuning files or --split")
+            evaluation = refit(evaluation, *names)
             continue
-        changed = _changed(part, change, candidate)
-        evaluation = (
-            evolve(evaluation, drawishness=changed) if change.of_drawishness else evolve(evaluation, value=changed)
-        )
+        for change in group:
+            with reading(candidate.place):
+                changed = _changed(evaluation.drawishness if change.of_drawishness else evaluation.value, change)
+            part = "drawishness" if change.of_drawishness else "value"
+            evaluation = evolve(evaluation, **{part: changed})
     return evaluation
 
 
-def _fitted(
-    evaluation: ResultEvaluation, changes: Sequence[Change], refit: Refit | None, candidate: CandidateChange
-) -> ResultEvaluation:
-    if refit is None:
-        raise BadInputError(f"{candidate.place}: there are no games to fit to; name --tuning files or --split")
-    names: dict[bool, tuple[str, ...]] = {False: (), True: ()}
+def _fitted_names(evaluation: ResultEvaluation, changes: Sequence[Change]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of what is to be fitted together of the value and of the drawishness."""
+    names: dict[bool, dict[str, None]] = {False: {}, True: {}}
     for change in changes:
         part = evaluation.drawishness if change.of_drawishness else evaluation.value
+        known = [feature.name for feature in part.learning.features.features]
         for pattern in change.features:
-            found = (BIAS,) if pattern == BIAS else _matching(pattern, part, candidate, all=True)
-            names[change.of_drawishness] = tuple(dict.fromkeys((*names[change.of_drawishness], *found)))
-    return refit(evaluation, names[False], names[True])
+            # A feature may be one that the evaluation does not have yet.
+            found = (pattern,) if pattern == BIAS or pattern in known else _matching(pattern, part)
+            names[change.of_drawishness].update(dict.fromkeys(found))
+    return tuple(names[False]), tuple(names[True])
 
 
-def _changed(part: LinearEvaluation, change: Change, candidate: CandidateChange) -> LinearEvaluation:
-    phases = _phases(part.learning, change, candidate)
+def _changed(part: LinearEvaluation, change: Change) -> LinearEvaluation:
+    phases = _phases(part.learning, change)
     pattern = change.features[0]
     if pattern == BIAS:
         if change.verb in ("add", "drop"):
-            raise BadInputError(f"{candidate.place}: {change.verb} {BIAS}: the bias is always there; use set or shift")
+            raise BadInputError(f"{change.verb} {BIAS}: the bias is always there; use set or shift")
         bias = part.bias.copy()
         _alter(bias, phases, change)
         return evolve(part, bias=bias)
     if change.verb == "add":
-        return _with_feature(part, pattern, change, phases, candidate)
+        return _with_feature(part, pattern, change, phases)
     features = part.learning.features
-    names = _matching(pattern, part, candidate)
-    places = [part.linear.index(features.index(name)) for name in names]
+    places = [part.linear.index(features.index(name)) for name in _matching(pattern, part)]
     if change.verb == "drop" and change.phases is None:
         kept = [place for place in range(len(part.linear)) if place not in places]
         return evolve(
@@ -309,49 +310,35 @@ def _alter(weights: NDArray[np.float32], phases: slice, change: Change) -> None:
         weights[phases] = number if change.verb == "set" else 0.0
 
 
-def _with_feature(
-    part: LinearEvaluation, name: str, change: Change, phases: slice, candidate: CandidateChange
-) -> LinearEvaluation:
+def _with_feature(part: LinearEvaluation, name: str, change: Change, phases: slice) -> LinearEvaluation:
     features = part.learning.features
     known = [feature.name for feature in features.features]
     if name not in known:
-        raise BadInputError(
-            f"{candidate.place}: {part.learning.game.name} has no feature {name!r}{_likely(name, known)}"
-        )
+        raise BadInputError(f"{part.learning.game.name} has no feature {name!r}{_likely(name, known)}")
     if features.index(name) in part.linear:
-        raise BadInputError(f"{candidate.place}: {name} is in the evaluation already; use set, scale or shift")
+        raise BadInputError(f"{name} is in the evaluation already; use set, scale or shift")
     added = widened(part, (name,))
     added.linear_weights[phases, -1] = change.number
     return added
 
 
-def _matching(
-    pattern: str,
-    part: LinearEvaluation,
-    candidate: CandidateChange,
-    *,
-    all: bool = False,  # noqa: A002 # all features of the game, not only those of the evaluation
-) -> tuple[str, ...]:
+def _matching(pattern: str, part: LinearEvaluation) -> tuple[str, ...]:
+    """Names of the evaluation's features that a pattern means."""
     features = part.learning.features
-    known = [feature.name for feature in features.features]
-    if all and pattern in known:
-        return (pattern,)
-    own = [features[place].name for place in part.linear]
-    names = tuple(name for name in own if fnmatch.fnmatchcase(name, pattern))
+    names = tuple(name for name in (features[at].name for at in part.linear) if fnmatch.fnmatchcase(name, pattern))
     if not names:
+        known = [feature.name for feature in features.features]
         where = "the evaluation has it not" if pattern in known else f"no such feature{_likely(pattern, known)}"
-        raise BadInputError(f"{candidate.place}: {pattern!r}: {where}")
+        raise BadInputError(f"{pattern!r}: {where}")
     return names
 
 
 def _likely(name: str, known: Sequence[str]) -> str:
-    import difflib
-
     likely = difflib.get_close_matches(name, known, 3)
     return f"; did you mean {', '.join(likely)}?" if likely else ""
 
 
-def _phases(learning: Learning, change: Change, candidate: CandidateChange) -> slice:
+def _phases(learning: Learning, change: Change) -> slice:
     names = learning.phases.names
     if change.phases is None:
         return slice(0, len(names))
@@ -363,7 +350,7 @@ def _phases(learning: Learning, change: Change, candidate: CandidateChange) -> s
             numbers.append(number)
         else:
             listed = ", ".join(f"{number} ({name})" for number, name in enumerate(names))
-            raise BadInputError(f"{candidate.place}: no phase {text!r}; there are {listed}")
+            raise BadInputError(f"no phase {text!r}; there are {listed}")
     if numbers[0] > numbers[1]:
-        raise BadInputError(f"{candidate.place}: phases {'-'.join(change.phases)} run backwards")
+        raise BadInputError(f"phases {'-'.join(change.phases)} run backwards")
     return slice(numbers[0], numbers[1] + 1)

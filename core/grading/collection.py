@@ -8,13 +8,14 @@ well, until the search of all of them; and the features of drawishness where one
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import attrs
 import numpy as np
-from attrs import define
+from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, PluginError
@@ -22,88 +23,28 @@ from glem.core.evaluation.provenance import fitted_among
 from glem.core.features.learning import Learning, load_learning
 from glem.core.files.names import distinct_names
 from glem.core.game.game import Game
-from glem.core.grading.drawishness import (
-    DrawishnessRows,
-    DrawishnessSettings,
-    FeaturedDrawishness,
-    drawishness_values,
-    featured_drawishness,
-)
-from glem.core.grading.grading import (
-    GradedPositions,
-    Grading,
-    GradingSettings,
-    Grouping,
-    Prediction,
-    grade_predictions,
-)
-from glem.core.grading.groupings import game_groupings, margin_grouping, rating_groupings, result_grouping
-from glem.core.grading.scorers.scorer_tables import ScorerTable
-from glem.core.grading.scorers.scorers import Scorer
-from glem.core.positions.selection.game_keys import game_keys_of
-from glem.core.positions.selection.reading import (
-    FileSummary,
-    SelectedPart,
-    read_selected,
-    reading_remarks,
-    why_nothing_is_left,
-)
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.grading.calibration import Prediction
+from glem.core.grading.correctness import DEFAULT_SETTINGS, GradingSettings
+from glem.core.grading.drawishness import DrawishnessRows, drawishness_values, featured_drawishness
+from glem.core.grading.grading import Grading, grade_predictions
+from glem.core.grading.groupings import Grouping, groupings_of
+from glem.core.grading.scorers.scorer import Scorer, ScorerTable
+from glem.core.positions.positions import Positions
+from glem.core.positions.selection.reading import FileSummary, read_selected, reading_remarks, why_nothing_is_left
 from glem.core.positions.selection.selection import PAPER_RULE, SelectionCounts, SelectionRule
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.read_ahead import read_ahead
 
-__all__ = [
-    "FEATURES",
-    "FIT",
-    "OWN",
-    "CollectingScorer",
-    "CollectionGrading",
-    "FittedScorer",
-    "ReportingScorer",
-    "grade_collection",
-]
+__all__ = ["FEATURES", "FIT", "OWN", "CollectedPositions", "CollectionGrading", "grade_collection"]
+
+Files = Sequence[str | os.PathLike[str]]
 
 OWN, FIT = "own", "fit"
 """Scale or drawishness of the evaluation itself, fitted where it has none; or fitted whatever it has."""
 
 FEATURES = "features"
 """Drawishness fitted from features of the positions (:mod:`glem.core.grading.drawishness`)."""
-
-
-@runtime_checkable
-class CollectingScorer(Protocol):
-    """A scorer that needs to see all parts of a collection before its values mean anything."""
-
-    def begin(self) -> None:
-        """Forget earlier collections."""
-        ...
-
-    def complete(self, prediction: Prediction) -> Prediction:
-        """Give the final values from those that ``predict`` gave for the parts, joined in their order."""
-        ...
-
-
-@runtime_checkable
-class ReportingScorer(Protocol):
-    """A scorer that has something to say about its work."""
-
-    def remarks(self) -> Sequence[str]:
-        """Sentences for people."""
-        ...
-
-    def tables(self) -> Sequence[ScorerTable]:
-        """Tables for people."""
-        ...
-
-
-@runtime_checkable
-class FittedScorer(Protocol):
-    """A scorer whose evaluation tells where it comes from."""
-
-    provenance: Mapping[str, str]
-    """Of the evaluation, with the files that it was fitted to (:mod:`glem.core.evaluation.provenance`)."""
 
 
 @define(frozen=True, eq=False, repr=False)
@@ -146,104 +87,147 @@ class CollectionGrading:
         return self.grading._repr_html_()
 
 
-class _Columns:
-    """What is kept of the selected positions."""
+@define(eq=False)
+class CollectedPositions:
+    """What is kept of the selected positions of files, in the order of the files, and the values that they get.
 
-    def __init__(
-        self, game: Game, learning: Learning | None, scorers: Sequence[Scorer], *, is_featured: bool = False
+    Parameters
+    ----------
+    game
+        The game.
+    learning
+        What it gives to learning; its phases and groupings are kept.
+    scorers
+        What gives values: part by part where it takes no search, and that is kept.
+    is_featured
+        Whether the features of drawishness and the keys of the games are kept.
+    keeps_positions
+        Whether the positions are kept; they are in any case where a scorer searches.
+    """
+
+    game: Game
+    learning: Learning | None = None
+    scorers: Sequence[Scorer] = ()
+    is_featured: bool = False
+    keeps_positions: bool = False
+    summaries: list[FileSummary] = field(factory=list, init=False)
+    counts: SelectionCounts = field(factory=SelectionCounts, init=False)
+    _columns: defaultdict[str, list[Any]] = field(factory=lambda: defaultdict(list), init=False)
+    _parts: defaultdict[str, list[Prediction]] = field(factory=lambda: defaultdict(list), init=False)
+    _group_names: dict[str, tuple[str, ...]] = field(factory=dict, init=False)
+
+    def read(
+        self,
+        files: Files,
+        rule: SelectionRule,
+        *,
+        names: Mapping[str | os.PathLike[str], str] | None = None,
+        skip_bad: bool = False,
+        threads: int = 1,
+        observe: Callable[[Positions], None] | None = None,
+        progress: Progress = SILENT,
     ) -> None:
-        self._game, self._learning, self._scorers = game, learning, scorers
-        self._is_featured = is_featured
-        self._keeps_positions = any(scorer.is_search for scorer in scorers)
-        self._columns: dict[str, list[NDArray[Any]]] = {}
-        self._positions: list[Any] = []
-        self._parts: dict[str, list[Prediction]] = {scorer.name: [] for scorer in scorers}
-        self._group_names: dict[str, tuple[str, ...]] = {}
+        """Read files; the arguments are those of :func:`grade_collection`, and names that distinguish the files.
 
-    def add(self, part: SelectedPart, first_game: int) -> None:
-        if len(part.selected) == 0:
-            return
-        selected = part.selected
-        kept: dict[str, NDArray[Any]] = {
+        Raises
+        ------
+        BadInputError
+            A file is bad, or no position is left; the text says why.
+        """
+        self.keeps_positions |= any(scorer.is_search for scorer in self.scorers)
+        for scorer in self.scorers:
+            scorer.begin()
+        games = 0
+
+        def opened(file: str | os.PathLike[str]) -> Callable[[], Iterator[Positions | FileSummary]]:
+            name = None if names is None else names[file]
+            return lambda: read_selected(self.game, file, rule, skip_bad=skip_bad, name=name)
+
+        with progress("Reading", len(files)) as bar:
+            bar.note(Path(files[0]).name if files else "")
+            for part in read_ahead([opened(file) for file in files], threads=threads):
+                if isinstance(part, Positions):
+                    if observe is not None:
+                        observe(part)
+                    if len(part):
+                        self._add(part, games)
+                    continue
+                self.summaries.append(part)
+                self.counts.add(part.counts)
+                games += part.games
+                bar.advance()
+                bar.note(Path(files[min(len(self.summaries), len(files) - 1)]).name)
+        if not self._columns:
+            raise BadInputError(f"no position is left to grade: {why_nothing_is_left(self.summaries)}")
+
+    def _add(self, part: Positions, first_game: int) -> None:
+        kept: dict[str, Any] = {
             "label": part.label,
-            "length": part.length,
-            "rating": part.rating_difference,
-            "ply": selected.ply,
-            "game": first_game + selected.game_number,
-            "side": selected.side,
-            **self._groups(selected.positions),
+            "length": part.extra["length"],
+            "rating": part.extra["rating_difference"],
+            "ply": part.ply,
+            "game": first_game + part.record,
+            "side": part.side,
         }
-        if self._is_featured:
-            assert self._learning is not None
-            kept["features"] = drawishness_values(self._learning, selected.positions)
-            kept["game key"] = game_keys_of(self._game, part)
+        if self.learning is not None:
+            groups = {"phase": (self.learning.phases.names, self.learning.phases.of(part.positions))}
+            groups |= {name: group(part.positions) for name, group in self.learning.groupings.items()}
+            for name, (group_names, group) in groups.items():
+                self._group_names[name] = tuple(group_names)
+                kept[f"by {name}"] = np.asarray(group, np.int16)
+            if self.is_featured:
+                kept["features"] = drawishness_values(self.learning, part.positions)
+                kept["game key"] = part.game_key
+        if self.keeps_positions:
+            kept |= {f"field {number}": column for number, column in enumerate(part.positions)}
         for name, column in kept.items():
-            self._columns.setdefault(name, []).append(column)
-        if self._keeps_positions:
-            self._positions.append(selected.positions)
-        for scorer in self._scorers:
+            self._columns[name].append(column)
+        for scorer in self.scorers:
             if not scorer.is_search:
-                self._parts[scorer.name].append(scorer.predict(selected))
+                self._parts[scorer.name].append(scorer.predict(part))
 
-    def _groups(self, positions: Any) -> dict[str, NDArray[Any]]:
-        """Group positions by what the game gives to learning."""
-        if self._learning is None:
-            return {}
-        found = {"phase": (self._learning.phases.names, self._learning.phases.of(positions))}
-        found |= {name: group(positions) for name, group in self._learning.groupings.items()}
-        self._group_names |= {name: tuple(names) for name, (names, _) in found.items()}
-        return {f"by {name}": np.asarray(group, np.int16) for name, (_, group) in found.items()}
-
-    def _column(self, name: str) -> NDArray[Any]:
+    def column(self, name: str) -> NDArray[Any]:
+        """Column of all N positions."""
         return np.concatenate(self._columns[name])
 
-    def check(self, summaries: Sequence[FileSummary]) -> None:
-        """Raise an error that says why where there is nothing."""
-        if not self._columns:
-            raise BadInputError(f"no position is left to grade: {why_nothing_is_left(summaries)}")
+    @property
+    def result(self) -> NDArray[np.int8]:
+        """What the games were for the side to move: int8 [N], 1, 0 or -1."""
+        found: NDArray[np.int8] = np.sign(self.column("label")).astype(np.int8)
+        return found
 
-    def drawishness_rows(self, prediction: Prediction) -> DrawishnessRows:
-        """Return what a drawishness of a scorer's values is fitted to."""
-        assert self._learning is not None
-        return DrawishnessRows(
-            self._column("features"),
-            self._column("by phase"),
-            len(self._learning.phases),
-            prediction.value,
-            np.sign(self._column("label")).astype(np.int8),
-            self._column("game key"),
-        )
+    @property
+    def selected(self) -> Positions:
+        """All N positions without their records, where they are kept."""
+        fields = (self.column(name) for name in self._columns if name.startswith("field "))
+        label, record, ply, side = (self.column(name) for name in ("label", "game", "ply", "side"))
+        columns = self.game.position_type(*fields)
+        return Positions(self.game, columns, label, record=record, ply=ply, extra={"side": side})
 
-    def graded_positions(self) -> GradedPositions:
-        label, side = self._column("label"), self._column("side")
-        result = np.sign(label).astype(np.int8)
-        groupings = {
-            name: Grouping(names, self._column(f"by {name}"), True) for name, names in self._group_names.items()
-        }
-        groupings |= game_groupings(self._column("ply"), self._column("length"))
-        groupings |= rating_groupings(self._column("rating"))
-        groupings["result"] = result_grouping(result)
-        margins = margin_grouping(self._game, label)
-        if margins is not None:
-            groupings["margin"] = margins
-        return GradedPositions(result, self._column("game"), side if side.all() else None, groupings)
+    @property
+    def groupings(self) -> dict[str, Grouping]:
+        """Divisions of the positions by what the game gives to learning, and those that every game has."""
+        known = (self.column(name) for name in ("label", "ply", "length", "rating"))
+        found = {name: Grouping(names, self.column(f"by {name}"), True) for name, names in self._group_names.items()}
+        return {**found, **groupings_of(self.game, *known)}
 
     def predictions(self, progress: Progress) -> dict[str, Prediction]:
+        """Give what each scorer says of the positions; what the scorers gave to the parts is dropped."""
         found = {}
-        searched = self._searched() if self._keeps_positions else None
-        for scorer in self._scorers:
+        searched = self.selected if self.keeps_positions else None
+        for scorer in self.scorers:
             if scorer.is_search:
                 assert searched is not None
                 prediction = scorer.predict(searched, progress=progress)
             else:
                 prediction = _joined(self._parts.pop(scorer.name))
-            found[scorer.name] = scorer.complete(prediction) if isinstance(scorer, CollectingScorer) else prediction
+            found[scorer.name] = scorer.complete(prediction)
         return found
 
-    def _searched(self) -> SelectedPositions:
-        columns = (np.concatenate(parts) for parts in zip(*self._positions, strict=True))
-        positions = self._game.position_type(*columns)
-        return SelectedPositions(positions, self._column("ply"), self._column("game"), self._column("side"))
+    def drawishness_rows(self, prediction: Prediction) -> DrawishnessRows:
+        """Return what a drawishness of a scorer's values is fitted to."""
+        features, phase, key = (self.column(name) for name in ("features", "by phase", "game key"))
+        return DrawishnessRows(features, phase, prediction.value, self.result, key)
 
 
 def _joined(parts: Sequence[Prediction]) -> Prediction:
@@ -255,18 +239,18 @@ def _joined(parts: Sequence[Prediction]) -> Prediction:
 
 def grade_collection(
     game: Game,
-    files: Sequence[str | os.PathLike[str]],
+    files: Files,
     scorers: Sequence[Scorer],
     *,
     rule: SelectionRule = PAPER_RULE,
-    settings: GradingSettings | None = None,
+    settings: GradingSettings = DEFAULT_SETTINGS,
     scales: Sequence[float | str | None] = (None,),
     drawishness: Sequence[float | str | None] = (None,),
-    tuning: Sequence[str | os.PathLike[str]] = (),
+    tuning: Files = (),
     tuning_rule: SelectionRule | None = None,
     skip_bad: bool = False,
     jobs: int = 1,
-    observe: Callable[[SelectedPart], None] | None = None,
+    observe: Callable[[Positions], None] | None = None,
     progress: Progress = SILENT,
 ) -> CollectionGrading:
     """Grade evaluations on the games of some files.
@@ -278,8 +262,7 @@ def grade_collection(
     files
         Scored positions (``.parquet``), of which the signs of the labels count, or game records.
     scorers
-        What is graded, of distinct names; one that is a :class:`CollectingScorer` or a :class:`ReportingScorer` is
-        treated as such.
+        What is graded, of distinct names.
     rule
         Which positions of each game.
     settings
@@ -323,99 +306,70 @@ def grade_collection(
     if tuning and not featured:
         raise BadInputError(f"tuning games serve to fit a drawishness: give {FEATURES!r} for that of an evaluation")
     every = [*tuning, *files]
-    names_of_files = dict(zip(every, distinct_names(every), strict=True))
-    reader = _Reader(game, learning, names_of_files, skip_bad, max(1, jobs), progress)
+    reading: dict[str, Any] = {
+        "names": dict(zip(every, distinct_names(every), strict=True)),
+        "skip_bad": skip_bad,
+        "threads": max(1, jobs),
+        "progress": progress,
+    }
     tuned: dict[str, DrawishnessRows] = {}
     if tuning:
-        wanted = [scorer for scorer in scorers if scorer.name in featured]
-        columns, _, _ = reader.read(tuning, wanted, rule if tuning_rule is None else tuning_rule, is_featured=True)
+        columns = CollectedPositions(
+            game, learning, [scorer for scorer in scorers if scorer.name in featured], is_featured=True
+        )
+        columns.read(tuning, rule if tuning_rule is None else tuning_rule, **reading)
         tuned = {name: columns.drawishness_rows(found) for name, found in columns.predictions(progress).items()}
-    columns, summaries, counts = reader.read(files, scorers, rule, is_featured=bool(featured), observe=observe)
-    positions = columns.graded_positions()
+    columns = CollectedPositions(game, learning, scorers, is_featured=bool(featured))
+    columns.read(files, rule, observe=observe, **reading)
     predictions = {
         name: _with_parameters(prediction, scale, alpha)
         for (name, prediction), scale, alpha in zip(
             columns.predictions(progress).items(), given_scales, given_drawishness, strict=True
         )
     }
-    reporting = [scorer for scorer in scorers if isinstance(scorer, ReportingScorer)]
-    told = [text for one in reporting for text in one.remarks()]
+    told = [text for scorer in scorers for text in scorer.remarks()]
+    tables = [table for scorer in scorers for table in scorer.tables()]
+    result, side = columns.result, columns.column("side")
     ungraded = [name for name, prediction in predictions.items() if not prediction.is_known.any()]
+    have = "has" if len(ungraded) == 1 else "have"
+    without = f"{' and '.join(ungraded)} {have} no value for any of the {len(result):,} positions"
     if len(ungraded) == len(names):
-        raise BadInputError(_without_values(ungraded, positions) + "".join(f"; {text}" for text in told))
+        raise BadInputError("; ".join([without, *told]))
     for name in ungraded:
         del predictions[name]
-    chosen = GradingSettings() if settings is None else settings
-    fitted: list[FeaturedDrawishness] = []
+    fitted_remarks = []
     for name in [name for name in predictions if name in featured]:
         assert learning is not None
         rows = columns.drawishness_rows(predictions[name])
-        how = DrawishnessSettings(seed=chosen.seed, floor=chosen.floor)
-        fitted.append(featured_drawishness(name, learning.drawishness, rows, tuned.get(name), how))
-        predictions[name] = attrs.evolve(predictions[name], drawishness=fitted[-1].alpha)
-    grading = grade_predictions(positions, predictions, chosen)
-    remarks = [*_fitted_here(scorers, files), *_remarks(summaries, counts, rule), *_missing(grading)]
-    if ungraded:
-        remarks.insert(0, f"{_without_values(ungraded, positions)}: not graded")
+        own, remark, table = featured_drawishness(learning, name, rows, tuned.get(name), settings)
+        predictions[name] = attrs.evolve(predictions[name], drawishness=own)
+        fitted_remarks.append(remark)
+        tables.append(table)
+    grading = grade_predictions(
+        result,
+        predictions,
+        game=columns.column("game"),
+        side=side if side.all() else None,
+        groupings=columns.groupings,
+        settings=settings,
+    )
     return CollectionGrading(
         grading,
         rule,
-        counts,
-        tuple(sorted({summary.label_kind for summary in summaries})),
-        (*remarks, *(one.remark for one in fitted), *told),
-        (*(table for one in reporting for table in one.tables()), *(one.table for one in fitted)),
+        columns.counts,
+        tuple(sorted({summary.label_kind for summary in columns.summaries})),
+        (
+            *([f"{without}: not graded"] if ungraded else []),
+            *_fitted_here(scorers, files),
+            *_remarks(columns.summaries, columns.counts, rule),
+            *_missing(grading),
+            *fitted_remarks,
+            *told,
+        ),
+        tuple(tables),
         featured,
         "" if learning is None else learning.phases.description,
     )
-
-
-@define(frozen=True, eq=False)
-class _Reader:
-    """Reads the selected positions of files, and lets scorers give them values."""
-
-    game: Game
-    learning: Learning | None
-    names: Mapping[str | os.PathLike[str], str]
-    skip_bad: bool
-    threads: int
-    progress: Progress
-
-    def read(
-        self,
-        files: Sequence[str | os.PathLike[str]],
-        scorers: Sequence[Scorer],
-        rule: SelectionRule,
-        *,
-        is_featured: bool,
-        observe: Callable[[SelectedPart], None] | None = None,
-    ) -> tuple[_Columns, list[FileSummary], SelectionCounts]:
-        for scorer in scorers:
-            if isinstance(scorer, CollectingScorer):
-                scorer.begin()
-        columns = _Columns(self.game, self.learning, scorers, is_featured=is_featured)
-        summaries: list[FileSummary] = []
-        games = 0
-
-        def opened(file: str | os.PathLike[str]) -> Callable[[], Iterator[SelectedPart | FileSummary]]:
-            return lambda: read_selected(self.game, file, rule, skip_bad=self.skip_bad, name=self.names[file])
-
-        with self.progress("Reading", len(files)) as bar:
-            bar.note(Path(files[0]).name if files else "")
-            for part in read_ahead([opened(file) for file in files], threads=self.threads):
-                if isinstance(part, SelectedPart):
-                    if observe is not None:
-                        observe(part)
-                    columns.add(part, games)
-                    continue
-                summaries.append(part)
-                games += part.games
-                bar.advance()
-                bar.note(Path(files[min(len(summaries), len(files) - 1)]).name)
-        counts = SelectionCounts()
-        for summary in summaries:
-            counts.add(summary.counts)
-        columns.check(summaries)
-        return columns, summaries, counts
 
 
 def _one_each(what: str, given: Sequence[float | str | None], names: Sequence[str]) -> Sequence[float | str | None]:
@@ -475,17 +429,12 @@ def _remarks(summaries: Sequence[FileSummary], counts: SelectionCounts, rule: Se
     return found + reading_remarks(summaries)
 
 
-def _fitted_here(scorers: Sequence[Scorer], files: Sequence[str | os.PathLike[str]]) -> list[str]:
-    provenances = {scorer.name: scorer.provenance for scorer in scorers if isinstance(scorer, FittedScorer)}
+def _fitted_here(scorers: Sequence[Scorer], files: Files) -> list[str]:
+    provenances = {scorer.name: scorer.provenance for scorer in scorers}
     return [
         f"{name} was fitted to {' and '.join(found)}: its grade there says little about other games"
         for name, found in fitted_among(provenances, files).items()
     ]
-
-
-def _without_values(names: Sequence[str], positions: GradedPositions) -> str:
-    have = "has" if len(names) == 1 else "have"
-    return f"{' and '.join(names)} {have} no value for any of the {len(positions.result):,} positions"
 
 
 def _missing(grading: Grading) -> list[str]:

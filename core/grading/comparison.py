@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from attrs import define
+from attrs import define, evolve
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel, mix
 from glem.core.errors import BadInputError
-from glem.core.grading.correctness import LEAST_CORRECTNESS, checked_games, floored, mean_by_game, student_quantile
+from glem.core.grading.correctness import DEFAULT_SETTINGS, GradingSettings, checked_games, mean_by_game
 from glem.core.tasks.counts import counted
 
 __all__ = ["Comparison", "bootstrap_means", "compare", "holm_adjusted", "sign_flip_sums"]
@@ -198,18 +198,18 @@ class Comparison:
         return math.ceil(self.games * (2 * self.error / abs(self.difference)) ** 2)
 
 
-def holm_adjusted(p_values: Sequence[float]) -> list[float]:
-    """Adjust the p-values of several tests, so that the chance of any false discovery keeps its level (Holm 1979).
+def holm_adjusted(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """Adjust the p-values of comparisons, so that the chance of any false discovery keeps its level (Holm 1979).
 
     The smallest of n is multiplied by n, the next by n - 1 and so on; none becomes smaller than one before it, or
     greater than 1.
     """
-    adjusted = [1.0] * len(p_values)
-    least = 0.0
-    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        least = max(least, min(1.0, (len(p_values) - rank) * p_values[place]))
-        adjusted[place] = least
-    return adjusted
+    adjusted = list(comparisons)
+    least, pairs = 0.0, len(adjusted)
+    for rank, place in enumerate(sorted(range(pairs), key=lambda place: comparisons[place].p_value)):
+        least = max(least, min(1.0, (pairs - rank) * comparisons[place].p_value))
+        adjusted[place] = evolve(comparisons[place], adjusted_p_value=least, pairs=pairs)
+    return tuple(adjusted)
 
 
 def compare(
@@ -218,10 +218,8 @@ def compare(
     game: NDArray[Any] | None = None,
     *,
     names: tuple[str, str] = ("first", "second"),
-    floor: float = LEAST_CORRECTNESS,
-    confidence: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
+    as_given: tuple[NDArray[Any], NDArray[Any]] | None = None,
+    settings: GradingSettings = DEFAULT_SETTINGS,
 ) -> Comparison:
     """Compare two evaluations by the logarithms of their correctness on the same positions.
 
@@ -233,41 +231,39 @@ def compare(
         Number of each position's game [N]; None where each position is from a game of its own.
     names
         For the verdict.
-    floor
-        A correctness below it counts as it.
-    confidence
-        Of the interval, and of the verdict.
-    resamples
-        Samples of the bootstrap and of the sign-flip test.
-    seed
-        Equal seeds give equal results.
+    as_given
+        The same logarithms as given, where ``first`` and ``second`` are recalibrated.
+    settings
+        Floor, confidence, and samples of the tests.
 
     Raises
     ------
     BadInputError
-        No positions, different positions, or an argument out of range.
+        No positions, or different ones.
     """
     if len(first) != len(second):
         raise BadInputError(f"{names[0]} graded {len(first)} positions, {names[1]} {len(second)}: not the same ones")
     if len(first) == 0:
         raise BadInputError("no positions to compare on")
-    if not 100 <= resamples <= 10_000_000:
-        raise BadInputError(f"resampling needs 100 to 10,000,000 samples, got {resamples}")
-    logs = floored(first, floor)[0], floored(second, floor)[0]
+    logs = settings.floored(first), settings.floored(second)
     differences = logs[0] - logs[1]
     numbers = checked_games(game, len(differences))
     mean, error, games = mean_by_game(differences, numbers)
-    student_quantile(confidence, games)
     counts = np.bincount(numbers)
     sums: Floats = np.bincount(numbers, differences)[counts > 0].astype(np.float64)
     counts = counts[counts > 0]
-    tail = 50 * (1 - confidence)
-    low, high = np.percentile(bootstrap_means(sums, counts, resamples, seed), [tail, 100 - tail])
+    tail = 50 * (1 - settings.confidence)
+    low, high = np.percentile(bootstrap_means(sums, counts, settings.resamples, settings.seed), [tail, 100 - tail])
     observed = abs(float(sums.sum()))
     # Sums in another order differ in the last digits; those that are equal but for that count as equal.
     slack = 1e-12 * float(np.abs(sums).sum())
-    as_large = int((np.abs(sign_flip_sums(sums, resamples, seed)) >= observed - slack).sum())
-    p_value = (as_large + 1) / (resamples + 1)
+    as_large = int((np.abs(sign_flip_sums(sums, settings.resamples, settings.seed)) >= observed - slack).sum())
+    p_value = (as_large + 1) / (settings.resamples + 1)
+    given: dict[str, Any] = {}
+    if as_given is not None:
+        one, other = (settings.floored(each) for each in as_given)
+        given["as_given"] = math.exp(one.mean()), math.exp(other.mean())
+        given["as_given_difference"], given["as_given_error"], _ = mean_by_game(one - other, numbers)
     return Comparison(
         first=names[0],
         second=names[1],
@@ -278,9 +274,10 @@ def compare(
         p_value=p_value,
         adjusted_p_value=p_value,
         ratio=math.exp(mean),
-        confidence=confidence,
+        confidence=settings.confidence,
         positions=len(differences),
         games=games,
-        resamples=resamples,
+        resamples=settings.resamples,
         grades=(math.exp(logs[0].mean()), math.exp(logs[1].mean())),
+        **given,
     )

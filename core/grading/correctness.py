@@ -11,7 +11,6 @@ which with one position a game is the usual error of a mean.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,16 +19,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 
-__all__ = [
-    "LEAST_CORRECTNESS",
-    "Grade",
-    "checked_games",
-    "floored",
-    "grade_by_group",
-    "grade_of",
-    "mean_by_game",
-    "student_quantile",
-]
+__all__ = ["DEFAULT_SETTINGS", "LEAST_CORRECTNESS", "Grade", "GradingSettings", "checked_games", "grade_of"]
 
 LEAST_CORRECTNESS = 1e-12
 """A correctness below this counts as this, and is counted: one impossible result would make any geometric mean 0."""
@@ -38,6 +28,57 @@ _SPARSEST = 4
 """Numbers of games up to so many times the positions index a table; greater ones are counted anew."""
 
 Floats = NDArray[np.float64]
+
+
+@define(frozen=True)
+class GradingSettings:
+    """How grades are taken and compared.
+
+    Parameters
+    ----------
+    floor
+        A correctness below it counts as it; above 0 and below 1/3, the correctness of knowing nothing.
+    confidence
+        Of all intervals, between 0 and 1.
+    resamples
+        Samples of the bootstrap and of the sign-flip test.
+    seed
+        Of these.
+    bins
+        Bins of the reliability curves.
+    recalibrate
+        Whether evaluations are calibrated to the games before they are graded and compared, each part of the games by
+        the others; else their calibration is graded as well.
+
+    Raises
+    ------
+    BadInputError
+        A setting is out of range.
+    """
+
+    floor: float = LEAST_CORRECTNESS
+    confidence: float = 0.95
+    resamples: int = 10_000
+    seed: int = 0
+    bins: int = 20
+    recalibrate: bool = True
+
+    def __attrs_post_init__(self) -> None:
+        if not 0 < self.floor < 1 / 3:
+            raise BadInputError(f"the least correctness must be above 0 and below 1/3, got {self.floor}")
+        if not 0 < self.confidence < 1:
+            raise BadInputError(f"the confidence must be between 0 and 1, got {self.confidence}")
+        if not 100 <= self.resamples <= 10_000_000:
+            raise BadInputError(f"resampling needs 100 to 10,000,000 samples, got {self.resamples}")
+        if self.bins < 1:
+            raise BadInputError(f"a reliability curve needs at least one bin, got {self.bins}")
+
+    def floored(self, log_correctness: NDArray[Any]) -> Floats:
+        """Bound logarithms of correctness from below."""
+        return np.maximum(np.asarray(log_correctness, np.float64), math.log(self.floor))
+
+
+DEFAULT_SETTINGS = GradingSettings()
 
 
 @define(frozen=True)
@@ -71,21 +112,6 @@ class Grade:
     floored: int
 
 
-def floored(log_correctness: NDArray[Any], floor: float = LEAST_CORRECTNESS) -> tuple[Floats, NDArray[np.bool_]]:
-    """Bound logarithms of correctness from below; the second array tells where that changed one.
-
-    Raises
-    ------
-    BadInputError
-        The floor is not above 0 and below 1/3, the correctness of knowing nothing.
-    """
-    if not 0 < floor < 1 / 3:
-        raise BadInputError(f"the least correctness must be above 0 and below 1/3, got {floor}")
-    logs = np.asarray(log_correctness, np.float64)
-    below = logs < math.log(floor)
-    return np.maximum(logs, math.log(floor)), below
-
-
 def checked_games(game: NDArray[Any] | None, count: int) -> NDArray[np.int64]:
     """Small numbers of the games [N], from 0 on; every position is a game of its own where they are None."""
     if game is None:
@@ -96,23 +122,6 @@ def checked_games(game: NDArray[Any] | None, count: int) -> NDArray[np.int64]:
     if count and int(numbers.min()) >= 0 and int(numbers.max()) <= _SPARSEST * count:
         return numbers.astype(np.int64, copy=False)
     return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
-
-
-def student_quantile(confidence: float, games: int) -> float:
-    """Half width of a confidence interval in standard errors: Student's t with one degree of freedom less than games.
-
-    Raises
-    ------
-    BadInputError
-        The confidence is not between 0 and 1.
-    """
-    if not 0 < confidence < 1:
-        raise BadInputError(f"the confidence must be between 0 and 1, got {confidence}")
-    if games < 2:
-        return math.nan
-    from scipy.special import stdtrit
-
-    return float(stdtrit(games - 1, 0.5 + confidence / 2))
 
 
 def mean_by_game(values: Floats, game: NDArray[np.int64]) -> tuple[float, float, int]:
@@ -132,11 +141,7 @@ def mean_by_game(values: Floats, game: NDArray[np.int64]) -> tuple[float, float,
 
 
 def grade_of(
-    log_correctness: NDArray[Any],
-    game: NDArray[Any] | None = None,
-    *,
-    floor: float = LEAST_CORRECTNESS,
-    confidence: float = 0.95,
+    log_correctness: NDArray[Any], game: NDArray[Any] | None = None, settings: GradingSettings = DEFAULT_SETTINGS
 ) -> Grade:
     """Grade of an evaluation from the logarithms of its correctness.
 
@@ -146,21 +151,22 @@ def grade_of(
         One per position [N]; minus infinity where what happened had probability 0.
     game
         Number of each position's game [N]; None where each position is from a game of its own.
-    floor
-        A correctness below it counts as it.
-    confidence
-        Of the interval.
+    settings
+        Floor, and confidence of the interval.
 
     Raises
     ------
     BadInputError
-        No positions, or a floor or confidence out of range.
+        There are no positions.
     """
-    logs, below = floored(log_correctness, floor)
-    if len(logs) == 0:
+    from scipy.special import stdtrit
+
+    count = len(log_correctness)
+    if count == 0:
         raise BadInputError("no positions to grade")
-    mean, error, games = mean_by_game(logs, checked_games(game, len(logs)))
-    reach = student_quantile(confidence, games) * error
+    mean, error, games = mean_by_game(settings.floored(log_correctness), checked_games(game, count))
+    # Student's t with one degree of freedom less than games.
+    reach = float(stdtrit(games - 1, 0.5 + settings.confidence / 2)) * error if games > 1 else math.nan
     grade = math.exp(mean)
     return Grade(
         grade=grade,
@@ -169,35 +175,7 @@ def grade_of(
         high=min(math.exp(mean + reach), 1.0) if math.isfinite(reach) else math.nan,
         mean_log=mean,
         mean_log_error=error,
-        positions=len(logs),
+        positions=count,
         games=games,
-        floored=int(below.sum()),
+        floored=int((np.asarray(log_correctness) < math.log(settings.floor)).sum()),
     )
-
-
-def grade_by_group(
-    log_correctness: NDArray[Any],
-    game: NDArray[Any] | None,
-    group: NDArray[Any],
-    names: Sequence[str],
-    *,
-    floor: float = LEAST_CORRECTNESS,
-    confidence: float = 0.95,
-) -> tuple[Grade | None, ...]:
-    """Grade in each group of positions; None for an empty group.
-
-    Parameters
-    ----------
-    log_correctness, game, floor, confidence
-        As for :func:`grade_of`.
-    group
-        Group of each position [N], in ``range(len(names))``; -1 for none.
-    names
-        Names of the groups.
-    """
-    grades: list[Grade | None] = []
-    for place in range(len(names)):
-        rows = np.flatnonzero(group == place)
-        games = None if game is None else game[rows]
-        grades.append(grade_of(log_correctness[rows], games, floor=floor, confidence=confidence) if len(rows) else None)
-    return tuple(grades)

@@ -17,8 +17,7 @@ fitted to the graded games, as the scale and the constant drawishness are to whi
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from attrs import define, evolve
@@ -32,17 +31,13 @@ from glem.core.fitting.packed.blocks import LinearTerms, Packing
 from glem.core.fitting.packed.result_rows import LikelihoodRows, RowBlock
 from glem.core.fitting.quasi_newton import minimize
 from glem.core.game.equal_positions import scatter
-from glem.core.grading.correctness import LEAST_CORRECTNESS
-from glem.core.grading.recalibration import PARTS, Calibration, fit_calibration
-from glem.core.grading.scale import fit_scale
-from glem.core.grading.scorers.scorer_tables import ScorerTable
+from glem.core.grading.calibration import PARTS, Calibration, fit_calibration, fit_scale
+from glem.core.grading.correctness import DEFAULT_SETTINGS, GradingSettings
+from glem.core.grading.scorers.scorer import ScorerTable
 from glem.core.tasks.counts import counted
 
 __all__ = [
-    "DrawishnessFit",
     "DrawishnessRows",
-    "DrawishnessSettings",
-    "FeaturedDrawishness",
     "drawishness_problem",
     "drawishness_values",
     "featured_drawishness",
@@ -51,34 +46,10 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
+_L2 = 4.0
+"""Penalty: 1 / sqrt(l2) is the expected size, in log odds, of what a feature contributes."""
 _ITERATIONS, _TOLERANCE = 500, 1e-12
 _FEATURE_BLOCK = 1 << 15
-
-
-@define(frozen=True)
-class DrawishnessSettings:
-    """How a drawishness is fitted.
-
-    Parameters
-    ----------
-    l2
-        Penalty: 1 / sqrt(l2) is the expected size, in log odds, of what a feature contributes.
-    parts
-        Into how many parts games are divided that are fitted crossed.
-    seed
-        Divides them.
-    floor
-        A correctness below it counts as it.
-    """
-
-    l2: float = 4.0
-    parts: int = PARTS
-    seed: int = 0
-    floor: float = LEAST_CORRECTNESS
-
-    def __attrs_post_init__(self) -> None:
-        if self.parts < 2:
-            raise BadInputError(f"games are divided into two parts or more, got {self.parts}")
 
 
 def drawishness_values(learning: Learning, positions: Any) -> NDArray[np.int16]:
@@ -103,9 +74,8 @@ def drawishness_values(learning: Learning, positions: Any) -> NDArray[np.int16]:
     return found
 
 
-@define(frozen=True, eq=False)
-class DrawishnessRows:
-    """N positions with the features of their drawishness, the values that go with it, and results.
+class DrawishnessRows(NamedTuple):
+    """Columns of N positions: the features of their drawishness, the values that go with it, and results.
 
     Parameters
     ----------
@@ -113,8 +83,6 @@ class DrawishnessRows:
         int16 [N, D], see :func:`drawishness_values`.
     phase
         Phase of each position [N].
-    phase_count
-        Number of phases K.
     value
         Values from the side to move [N]; nan where there is none.
     result
@@ -125,33 +93,9 @@ class DrawishnessRows:
 
     features: NDArray[np.int16]
     phase: NDArray[Any]
-    phase_count: int
     value: NDArray[Any]
     result: NDArray[np.int8]
     game_key: NDArray[np.uint64]
-
-    def __len__(self) -> int:
-        return len(self.result)
-
-    def select(self, rows: NDArray[Any]) -> DrawishnessRows:
-        """Pick some of the rows by a mask or by numbers."""
-        columns = (self.value[rows], self.result[rows], self.game_key[rows])
-        return DrawishnessRows(self.features[rows], self.phase[rows], self.phase_count, *columns)
-
-    @property
-    def is_fitted(self) -> NDArray[np.bool_]:
-        """Which have a finite value: others predict the same at every scale, or nothing."""
-        finite: NDArray[np.bool_] = np.isfinite(self.value)
-        return finite
-
-    def log_odds(self, weights: Floats) -> Floats:
-        """Log odds of a drawishness [N] for weights [K, D + 1]."""
-        found = np.empty(len(self))
-        for phase, own in enumerate(weights):
-            rows = np.flatnonzero(self.phase == phase)
-            # Without a linear algebra library: its threads would have other bits.
-            found[rows] = np.einsum("nd,d->n", self.features[rows], own[:-1]) + own[-1]
-        return found
 
 
 @define(frozen=True, eq=False)
@@ -175,19 +119,36 @@ class DrawishnessFit:
     games: int
     converged: bool
 
+    def log_odds(self, rows: DrawishnessRows) -> Floats:
+        """Log odds of the drawishness of N positions."""
+        found = np.empty(len(rows.result))
+        for phase, own in enumerate(self.weights):
+            places = np.flatnonzero(rows.phase == phase)
+            # Without a linear algebra library: its threads would have other bits.
+            found[places] = np.einsum("nd,d->n", rows.features[places], own[:-1]) + own[-1]
+        return found
 
-def drawishness_problem(rows: DrawishnessRows, settings: DrawishnessSettings) -> LikelihoodProblem:
+
+def drawishness_problem(
+    rows: DrawishnessRows, phase_count: int, *, l2: float = _L2, floor: float = DEFAULT_SETTINGS.floor
+) -> LikelihoodProblem:
     """Make the likelihood of a drawishness, whose values are given but for their scale.
 
     Parameters
     ----------
     rows
         N positions with finite values. A game counts once, however many of its positions there are.
-    settings
-        How to fit.
+    phase_count
+        Number of phases K.
+    l2
+        Penalty: 1 / sqrt(l2) is the expected size, in log odds, of what a feature contributes.
+    floor
+        A correctness below it counts as it.
     """
-    count, phases, features = len(rows), rows.phase_count, rows.features.shape[1]
-    value, draw = (Packing(phases, linear=LinearTerms(tuple(range(terms))), by_phase=False) for terms in (1, features))
+    count, features = rows.features.shape
+    value, draw = (
+        Packing(phase_count, linear=LinearTerms(tuple(range(terms))), by_phase=False) for terms in (1, features)
+    )
     block = draw.pack(rows.features, rows.phase)
     # The value of a position is a term of its own, whose weight stays 1.
     given = block.rows._replace(
@@ -195,43 +156,45 @@ def drawishness_problem(rows: DrawishnessRows, settings: DrawishnessSettings) ->
     )
     game = np.unique(rows.game_key, return_inverse=True)[1].astype(np.int64)
     packed = RowBlock(evolve(block, rows=given), block, rows.result, game, np.zeros(count, bool))
-    constant = fit_scale(rows.value, rows.result, floor=settings.floor)
+    constant = fit_scale(rows.value, rows.result, floor=floor)
     assert constant.drawishness is not None
-    begin = np.zeros((phases, features + 1))
+    begin = np.zeros((phase_count, features + 1))
     begin[:, -1] = math.log(constant.drawishness) - math.log1p(-constant.drawishness)
     return LikelihoodProblem(
         LikelihoodRows((packed,), value, draw),
-        PartWeights(np.tile([1.0, 0.0], (phases, 1)), phase_basis("one", phases), np.zeros(2, bool)),
-        PartWeights(begin, phase_basis("linear", phases), np.ones(features + 1, bool)),
+        PartWeights(np.tile([1.0, 0.0], (phase_count, 1)), phase_basis("one", phase_count), np.zeros(2, bool)),
+        PartWeights(begin, phase_basis("linear", phase_count), np.ones(features + 1, bool)),
         scale=constant.scale,
-        l2=settings.l2,
-        floor=settings.floor,
+        l2=l2,
+        floor=floor,
     )
 
 
-def fit_drawishness(rows: DrawishnessRows, settings: DrawishnessSettings | None = None) -> DrawishnessFit:
+def fit_drawishness(
+    rows: DrawishnessRows, phase_count: int, *, floor: float = DEFAULT_SETTINGS.floor
+) -> DrawishnessFit:
     """Fit b and the weights of a drawishness to results.
 
     Parameters
     ----------
     rows
-        N positions. A game counts once, however many of its positions there are.
-    settings
-        How to fit.
+        N positions; those without a finite value are left out: they predict the same at every scale, or nothing.
+    phase_count, floor
+        As for :func:`drawishness_problem`.
 
     Raises
     ------
     BadInputError
         No position has a finite value, or all games are drawn, or none.
     """
-    rows = rows.select(rows.is_fitted)
-    if not len(rows):
+    rows = rows_of(rows, np.isfinite(rows.value))
+    if not len(rows.result):
         raise BadInputError("no position to fit a drawishness to has a finite value")
     drawn = int((rows.result == 0).sum())
-    if drawn in (0, len(rows)):
+    if drawn in (0, len(rows.result)):
         what = "all" if drawn else "none"
         raise BadInputError(f"a drawishness is fitted to drawn and to decided games; of these {what} are drawn")
-    problem = drawishness_problem(rows, DrawishnessSettings() if settings is None else settings)
+    problem = drawishness_problem(rows, phase_count, floor=floor)
     found = minimize(
         problem.at_steps,
         np.zeros(problem.parameter_count),
@@ -246,103 +209,83 @@ def fit_drawishness(rows: DrawishnessRows, settings: DrawishnessSettings | None 
 # ------------------------------------------------------------------------------- drawishness of graded positions
 
 
-@define(frozen=True, eq=False)
-class FeaturedDrawishness:
-    """A drawishness from features, of positions that it was not fitted to.
-
-    Parameters
-    ----------
-    alpha
-        float64 [N].
-    remark
-        What it was fitted to, for people.
-    table
-        Its weights, for people.
-    """
-
-    alpha: Floats
-    remark: str
-    table: ScorerTable
-
-
-def _levelled(rows: DrawishnessRows, log_odds: Floats, settings: DrawishnessSettings) -> Floats:
-    """Drawishness [N] at the level, added to all log odds, that suits the graded games; b is fitted along with it."""
-    fitted = np.flatnonzero(rows.is_fitted)
-    value, result = rows.value[fitted].astype(np.float64), rows.result[fitted]
-    if not (result == 0).any() or not result.any():
-        return np.asarray(Calibration(1.0, 0.0, 1.0).alpha(log_odds), np.float64)
-    begin = Calibration(fit_scale(value, result, floor=settings.floor).scale, 0.0, 1.0)
-    found = fit_calibration(value, result, log_odds[fitted], begin, floor=settings.floor, is_slope_fitted=False)
-    return np.asarray(found.alpha(log_odds), np.float64)
-
-
 def featured_drawishness(
+    learning: Learning,
     name: str,
-    features: Sequence[str],
     rows: DrawishnessRows,
     tuning: DrawishnessRows | None = None,
-    settings: DrawishnessSettings | None = None,
-) -> FeaturedDrawishness:
+    settings: GradingSettings = DEFAULT_SETTINGS,
+) -> tuple[Floats, str, ScorerTable]:
     """Find the drawishness of the graded positions from a fit to other games.
 
     Parameters
     ----------
+    learning
+        Phases of the game, and names of the D features.
     name
         Of the evaluation, for people.
-    features
-        Names of the D features.
     rows
         The N graded positions.
     tuning
         Positions to fit to; games that are graded as well are left out. Without them, the graded games are divided into
         parts, and the positions of each take what is fitted to the others.
     settings
-        How to fit and to divide the games.
+        The floor, and the seed that divides the games.
+
+    Returns
+    -------
+    alpha
+        float64 [N].
+    remark
+        What it was fitted to, for people.
+    table
+        Its weights, for people.
 
     Raises
     ------
     BadInputError
         Nothing is left to fit to.
     """
-    chosen = DrawishnessSettings() if settings is None else settings
-    remark = f"{name}: drawishness from {counted(len(features), 'feature')}, "
+    phases, floor, names = len(learning.phases), settings.floor, learning.drawishness
+    remark = f"{name}: drawishness from {counted(len(names), 'feature')}, "
     if tuning is not None:
         is_graded = np.isin(tuning.game_key, rows.game_key)
-        fits = [fit_drawishness(tuning.select(~is_graded), chosen)]
-        log_odds = rows.log_odds(fits[0].weights)
+        fits = [fit_drawishness(rows_of(tuning, ~is_graded), phases, floor=floor)]
+        log_odds = fits[0].log_odds(rows)
         remark += f"fitted to {counted(fits[0].games, 'tuning game')}"
         if is_graded.any():
             remark += f"; {len(np.unique(tuning.game_key[is_graded])):,} that are graded too were left out"
     else:
-        hashed = scatter(rows.game_key, chosen.seed) >> np.uint64(32)
-        part = (hashed * np.uint64(chosen.parts) >> np.uint64(32)).astype(np.int64)
-        log_odds, fits = np.zeros(len(rows)), []
+        hashed = scatter(rows.game_key, settings.seed) >> np.uint64(32)
+        part = (hashed * np.uint64(PARTS) >> np.uint64(32)).astype(np.int64)
+        log_odds, fits = np.zeros(len(part)), []
         for number in np.unique(part):
             mine = part == number
-            fits.append(fit_drawishness(rows.select(~mine), chosen))
-            log_odds[mine] = rows.select(mine).log_odds(fits[-1].weights)
-        remark += f"of each of {chosen.parts} parts of the games from a fit to the others"
+            fits.append(fit_drawishness(rows_of(rows, ~mine), phases, floor=floor))
+            log_odds[mine] = fits[-1].log_odds(rows_of(rows, mine))
+        remark += f"of each of {PARTS} parts of the games from a fit to the others"
     if not all(fit.converged for fit in fits):
         remark += " (the optimizer stopped early)"
-    table = _table(name, features, rows, np.mean([fit.weights for fit in fits], axis=0))
-    return FeaturedDrawishness(_levelled(rows, log_odds, chosen), remark, table)
-
-
-def _table(name: str, features: Sequence[str], rows: DrawishnessRows, weights: Floats) -> ScorerTable:
-    """Tell of each feature what it adds to the log odds, those that matter most first."""
-    count = len(features)
-    spread = [float(np.std(rows.features[:, place] * weights[rows.phase, place])) for place in range(count)]
-    order: list[int] = np.argsort(-np.array(spread), kind="stable").tolist()
-    return ScorerTable(
+    weights = np.mean([fit.weights for fit in fits], axis=0)
+    # What a feature adds, and how much that differs between positions; what matters most stands first.
+    spreads = np.array([np.std(rows.features[:, place] * weights[rows.phase, place]) for place in range(len(names))])
+    table = tuple(
+        (names[place], f"{weights[0, place]:+.4f}", f"{weights[-1, place]:+.4f}", f"{spreads[place]:.3f}")
+        for place in np.argsort(-spreads, kind="stable").tolist()
+    )
+    title, header = (
         f"Drawishness of {name}: log odds that a feature adds",
         ("feature", "first phase", "last phase", "spread"),
-        tuple(
-            (
-                features[place],
-                f"{weights[0, place]:+.4f}",
-                f"{weights[-1, place]:+.4f}",
-                f"{spread[place]:.3f}",
-            )
-            for place in order
-        ),
     )
+    return _levelled(rows, log_odds, floor), remark, ScorerTable(title, header, table)
+
+
+def _levelled(rows: DrawishnessRows, log_odds: Floats, floor: float) -> Floats:
+    """Drawishness [N] at the level, added to all log odds, that suits the graded games; b is fitted along with it."""
+    fitted = np.flatnonzero(np.isfinite(rows.value))
+    value, result = rows.value[fitted].astype(np.float64), rows.result[fitted]
+    level = Calibration(1.0, 0.0, 1.0)
+    if (result == 0).any() and result.any():
+        begin = evolve(level, scale=fit_scale(value, result, floor=floor).scale)
+        level = fit_calibration(value, result, log_odds[fitted], begin, floor=floor, is_slope_fitted=False)
+    return np.asarray(level.alpha(log_odds), np.float64)

@@ -8,37 +8,33 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from attrs import define, evolve, field
+from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation.result_distribution import blocks_of, expectation, log_correctness, result_distribution
+from glem.core.evaluation.result_distribution import blocks_of, expectation, result_distribution
 from glem.core.fitting.assessment import CalibrationBins, calibration_bins
+from glem.core.grading.calibration import (
+    FEWEST_GAMES,
+    Calibration,
+    Prediction,
+    ScaleFit,
+    log_correctness_of,
+    recalibrated,
+)
 from glem.core.grading.comparison import Comparison, compare, holm_adjusted
 from glem.core.grading.correctness import (
-    LEAST_CORRECTNESS,
+    DEFAULT_SETTINGS,
     Grade,
+    GradingSettings,
     checked_games,
-    floored,
-    grade_by_group,
     grade_of,
     mean_by_game,
 )
-from glem.core.grading.recalibration import FEWEST_GAMES, Calibration, recalibrated
-from glem.core.grading.scale import ScaleFit, fit_scale
+from glem.core.grading.groupings import Grouping
 from glem.core.tasks.tables import html_table
 
-__all__ = [
-    "EQUAL",
-    "FREQUENCIES",
-    "EvaluationGrade",
-    "GradedPositions",
-    "Grading",
-    "GradingSettings",
-    "Grouping",
-    "Prediction",
-    "grade_predictions",
-]
+__all__ = ["EQUAL", "FREQUENCIES", "EvaluationGrade", "Grading", "grade_predictions"]
 
 EQUAL = "equal probabilities"
 """The baseline that gives each result 1/3."""
@@ -50,133 +46,6 @@ _MOST_COMPARED = 12
 
 
 @define(frozen=True, eq=False)
-class Grouping:
-    """A division of positions into groups that are graded apart, such as game phases.
-
-    Parameters
-    ----------
-    names
-        Names of the groups.
-    group
-        Group of each position [N], -1 for none.
-    is_ordered
-        Whether the groups follow each other, so that grades can be drawn as a curve over them.
-    """
-
-    names: tuple[str, ...]
-    group: NDArray[Any]
-    is_ordered: bool = False
-
-
-@define(frozen=True, eq=False)
-class GradedPositions:
-    """What is known of the N positions that evaluations are graded on.
-
-    Parameters
-    ----------
-    result
-        int8 [N]: 1, 0 or -1 for a game that the side to move won, drew or lost.
-    game
-        Number of each position's game [N]; None where each position is from a game of its own.
-    side
-        int8 [N]: 1 where the first player is to move, -1 where the second is; None if unknown. Result frequencies are
-        then those of the side to move.
-    groupings
-        Divisions whose groups are graded apart, by name.
-
-    Raises
-    ------
-    BadInputError
-        The columns differ in length or are empty.
-    """
-
-    result: NDArray[np.int8]
-    game: Any = None
-    side: NDArray[np.int8] | None = None
-    groupings: Mapping[str, Grouping] = field(factory=dict)
-
-    def __attrs_post_init__(self) -> None:
-        count = len(self.result)
-        if count == 0:
-            raise BadInputError("no positions to grade")
-        others = {"game numbers": self.game, "sides": self.side}
-        others |= {f"groups by {name}": grouping.group for name, grouping in self.groupings.items()}
-        for name, column in others.items():
-            if column is not None and len(column) != count:
-                raise BadInputError(f"{count} results have {len(column)} {name}")
-        object.__setattr__(self, "game", checked_games(self.game, count))
-
-
-@define(frozen=True, eq=False)
-class Prediction:
-    """What an evaluation says of N positions.
-
-    Parameters
-    ----------
-    value
-        Evaluations [N] from the side to move, in any unit that is proportional to log odds; nan where the evaluation
-        has none. Such positions are left out of its grade and of its comparisons, and counted.
-    drawishness
-        alpha: [N] if the evaluation has its own (nan where it has none), one that is given for all, or None to fit one
-        for all.
-    scale
-        b, or None to fit it.
-    unit
-        Unit of the values, for people.
-    seconds
-        Time that a position took on average, in seconds of one process; nan where nobody measured it.
-    """
-
-    value: NDArray[Any]
-    drawishness: Any = None
-    scale: float | None = None
-    unit: str = ""
-    seconds: float = math.nan
-
-    @property
-    def is_known(self) -> NDArray[np.bool_]:
-        """For which positions there is a value, and a drawishness if the evaluation has its own: [N]."""
-        missing = np.isnan(self.value)
-        if np.ndim(self.drawishness):
-            missing = missing | np.isnan(self.drawishness)
-        known: NDArray[np.bool_] = ~missing
-        return known
-
-
-@define(frozen=True)
-class GradingSettings:
-    """How grades are taken and compared.
-
-    Parameters
-    ----------
-    floor
-        A correctness below it counts as it.
-    confidence
-        Of all intervals.
-    resamples
-        Samples of the bootstrap and of the sign-flip test.
-    seed
-        Of these.
-    bins
-        Bins of the reliability curves.
-    recalibrate
-        Whether evaluations are calibrated to the games before they are graded and compared, each part of the games by
-        the others; else their calibration is graded as well.
-    """
-
-    floor: float = LEAST_CORRECTNESS
-    confidence: float = 0.95
-    resamples: int = 10_000
-    seed: int = 0
-    bins: int = 20
-    recalibrate: bool = True
-
-    def __attrs_post_init__(self) -> None:
-        if self.bins < 1:
-            raise BadInputError(f"a reliability curve needs at least one bin, got {self.bins}")
-
-
-@define(frozen=True, eq=False)
 class EvaluationGrade:
     """An evaluation's grades.
 
@@ -185,7 +54,7 @@ class EvaluationGrade:
     name
         Its name.
     grade
-        Over all positions: recalibrated (:mod:`glem.core.grading.recalibration`), where there are games enough.
+        Over all positions: recalibrated (:mod:`glem.core.grading.calibration`), where there are games enough.
     by_group
         Name of a grouping to the grades of its groups; None for an empty group.
     as_given
@@ -281,53 +150,51 @@ class _Logs(NamedTuple):
     as_given: NDArray[np.float64]
     recalibrated: NDArray[np.float64] | None
 
+    @property
+    def graded(self) -> NDArray[np.float64]:
+        return self.as_given if self.recalibrated is None else self.recalibrated
 
+
+@define(frozen=True, eq=False)
 class _Grader:
-    def __init__(self, positions: GradedPositions, settings: GradingSettings) -> None:
-        self._positions, self._settings = positions, settings
-        self._bounds: dict[str, float] = {"floor": settings.floor, "confidence": settings.confidence}
-        result, side = positions.result, positions.side
-        # Of the first player, as the paper counts: who moves first has the better chances in most games.
-        outcome = (result if side is None else result * side).astype(np.int64) + 1
-        with np.errstate(divide="ignore"):
-            self._frequencies = np.log(np.bincount(outcome, minlength=3) / len(outcome))[outcome]
+    """What evaluations are graded on, as the parameters of :func:`grade_predictions` say."""
+
+    result: NDArray[np.int8]
+    game: NDArray[np.int64]
+    groupings: Mapping[str, Grouping]
+    settings: GradingSettings
+    frequencies: NDArray[np.float64]
+    """Logarithm of the frequency of what happened [N]."""
 
     def grade(self, name: str, logs: NDArray[np.float64], rows: Any = slice(None), **more: Any) -> EvaluationGrade:
         """Grade on some rows; ``logs`` are those of all."""
-        game = self._positions.game
-        by_group = {
-            grouping: grade_by_group(logs[rows], game[rows], parts.group[rows], parts.names, **self._bounds)
-            for grouping, parts in self._positions.groupings.items()
-        }
-        return EvaluationGrade(name, grade_of(logs[rows], game[rows], **self._bounds), by_group, **more)
+        logs, game = logs[rows], self.game[rows]
 
-    def baselines(self) -> tuple[EvaluationGrade, ...]:
-        equal = np.full(len(self._frequencies), -np.log(3.0))
-        return (self.grade(EQUAL, equal), self.grade(FREQUENCIES, self._frequencies))
+        def grade(chosen: NDArray[Any]) -> Grade | None:
+            return grade_of(logs[chosen], game[chosen], self.settings) if len(chosen) else None
+
+        by_group = {
+            grouping: tuple(grade(np.flatnonzero(parts.group[rows] == place)) for place in range(len(parts.names)))
+            for grouping, parts in self.groupings.items()
+        }
+        return EvaluationGrade(name, grade_of(logs, game, self.settings), by_group, **more)
 
     def evaluation(self, name: str, prediction: Prediction) -> tuple[EvaluationGrade, _Logs]:
-        count = len(self._positions.result)
+        count, settings = len(self.result), self.settings
         if len(prediction.value) != count:
             raise BadInputError(f"{name} has {len(prediction.value)} values for {count} positions")
         known = prediction.is_known
         if not known.any():
             raise BadInputError(f"{name} has no value for any of the {count:,} positions")
         rows: Any = slice(None) if known.all() else np.flatnonzero(known)
-        game = self._positions.game
-        value, result, game = np.asarray(prediction.value)[rows], self._positions.result[rows], game[rows]
-        own: Any = prediction.drawishness
-        if np.ndim(own):
-            own = np.asarray(own)[rows]
-        floor = self._settings.floor
-        fit = fit_scale(value, result, scale=prediction.scale, drawishness=own, game=game, floor=floor)
-        drawishness: Any = own if fit.drawishness is None else fit.drawishness
-        as_given = log_correctness(value, result, fit.scale, drawishness)
+        result, game, said = self.result[rows], self.game[rows], prediction.select(rows)
+        value, own = said.value, said.drawishness
+        fit, as_given = log_correctness_of(said, result, game, settings.floor)
         anew = None
-        if self._settings.recalibrate:
-            anew = recalibrated(value, result, game, own, seed=self._settings.seed, floor=floor)
+        if settings.recalibrate:
+            anew = recalibrated(value, result, game, own, seed=settings.seed, floor=settings.floor)
         logs = as_given if anew is None else anew.logs
-        gained = floored(logs, floor)[0] - floored(as_given, floor)[0]
-        cost, cost_error, _ = mean_by_game(gained, game)
+        cost, cost_error, _ = mean_by_game(settings.floored(logs) - settings.floored(as_given), game)
 
         def everywhere(known: NDArray[np.float64]) -> NDArray[np.float64]:
             found = np.full(count, np.nan)
@@ -335,113 +202,103 @@ class _Grader:
             return found
 
         spread = _Logs(everywhere(as_given), None if anew is None else everywhere(logs))
-        draws = np.empty(len(result))
+        draws, drawishness = np.empty(len(result)), fit.alpha(own)
         for part in blocks_of(len(result)):
             alpha = drawishness[part] if np.ndim(drawishness) else drawishness
             draws[part] = result_distribution(value[part], fit.scale, alpha).draw
-        bins = self._settings.bins
         grade = self.grade(
             name,
-            spread.as_given if spread.recalibrated is None else spread.recalibrated,
+            spread.graded,
             rows,
-            as_given=grade_of(as_given, game, **self._bounds),
+            as_given=grade_of(as_given, game, settings),
             fit=fit,
             calibration=None if anew is None else anew.calibration,
             cost=cost,
             cost_error=cost_error,
-            frequencies=math.exp(floored(self._frequencies[rows], floor)[0].mean()),
+            frequencies=math.exp(settings.floored(self.frequencies[rows]).mean()),
             unit=prediction.unit,
-            scores=calibration_bins(expectation(value, fit.scale), (result + 1) / 2, bins=bins),
-            draws=calibration_bins(draws, result == 0, bins=bins),
+            scores=calibration_bins(expectation(value, fit.scale), (result + 1) / 2, bins=settings.bins),
+            draws=calibration_bins(draws, result == 0, bins=settings.bins),
             missing=count - len(result),
         )
         return grade, spread
 
+    def comparison(self, names: tuple[str, str], pair: tuple[_Logs, _Logs]) -> Comparison | None:
+        """Compare two evaluations where both have a value; None where they have no such position."""
+        both = ~(np.isnan(pair[0].as_given) | np.isnan(pair[1].as_given))
+        if not both.any():
+            return None
+        rows: Any = slice(None) if both.all() else np.flatnonzero(both)
+        given = pair[0].as_given[rows], pair[1].as_given[rows]
+        if pair[0].recalibrated is None or pair[1].recalibrated is None:
+            return compare(*given, self.game[rows], names=names, settings=self.settings)
+        anew = pair[0].recalibrated[rows], pair[1].recalibrated[rows]
+        return compare(*anew, self.game[rows], names=names, as_given=given, settings=self.settings)
+
 
 def grade_predictions(
-    positions: GradedPositions, predictions: Mapping[str, Prediction], settings: GradingSettings | None = None
+    result: NDArray[np.int8],
+    predictions: Mapping[str, Prediction],
+    *,
+    game: NDArray[Any] | None = None,
+    side: NDArray[np.int8] | None = None,
+    groupings: Mapping[str, Grouping] | None = None,
+    settings: GradingSettings = DEFAULT_SETTINGS,
 ) -> Grading:
     """Grade evaluations by what they say of positions, and compare each pair of them.
 
     Parameters
     ----------
-    positions
-        Results and games.
+    result
+        int8 [N]: 1, 0 or -1 for a game that the side to move won, drew or lost.
     predictions
         Name of an evaluation to what it says of the same positions, in the same order.
+    game
+        Number of each position's game [N]; None where each position is from a game of its own.
+    side
+        int8 [N]: 1 where the first player is to move, -1 where the second is; None if unknown. Result frequencies are
+        then those of the side to move.
+    groupings
+        Divisions whose groups are graded apart, by name.
     settings
-        How grades are taken; the default if None.
+        How grades are taken.
 
     Raises
     ------
     BadInputError
-        Columns of different lengths, an evaluation without any value, or settings out of range.
+        Columns that are empty or differ in length, or an evaluation without any value.
     """
-    chosen = GradingSettings() if settings is None else settings
     if len(predictions) > _MOST_COMPARED:
         raise BadInputError(f"at most {_MOST_COMPARED} evaluations are compared at a time, got {len(predictions)}")
-    grader = _Grader(positions, chosen)
+    count = len(result)
+    if count == 0:
+        raise BadInputError("no positions to grade")
+    groups = {} if groupings is None else groupings
+    for what, column in [("sides", side), *((f"groups by {name}", one.group) for name, one in groups.items())]:
+        if column is not None and len(column) != count:
+            raise BadInputError(f"{count} results have {len(column)} {what}")
+    # Of the first player, as the paper counts: who moves first has the better chances in most games.
+    outcome = (result if side is None else result * side).astype(np.int64) + 1
+    with np.errstate(divide="ignore"):
+        frequencies = np.log(np.bincount(outcome, minlength=3) / count)[outcome]
+    grader = _Grader(result, checked_games(game, count), groups, settings, frequencies)
     graded = {name: grader.evaluation(name, prediction) for name, prediction in predictions.items()}
-    comparisons, uncompared = _comparisons({name: logs for name, (_, logs) in graded.items()}, positions, chosen)
     evaluations = tuple(grade for grade, _ in graded.values())
-    won, drawn, lost = (int((positions.result == result).sum()) for result in (1, 0, -1))
+    compared = {
+        pair: grader.comparison(pair, (graded[pair[0]][1], graded[pair[1]][1])) for pair in combinations(graded, 2)
+    }
+    comparisons = holm_adjusted([one for one in compared.values() if one is not None])
+    won, drawn, lost = (int((result == each).sum()) for each in (1, 0, -1))
     return Grading(
         evaluations=evaluations,
-        baselines=grader.baselines(),
+        baselines=(grader.grade(EQUAL, np.full(count, -np.log(3.0))), grader.grade(FREQUENCIES, frequencies)),
         comparisons=comparisons,
-        groups={name: grouping.names for name, grouping in positions.groupings.items()},
-        ordered=tuple(name for name, grouping in positions.groupings.items() if grouping.is_ordered),
+        groups={name: grouping.names for name, grouping in groups.items()},
+        ordered=tuple(name for name, grouping in groups.items() if grouping.is_ordered),
         results=(won, drawn, lost),
-        settings=chosen,
-        uncompared=uncompared,
-        notes=_notes_on(evaluations, comparisons, is_recalibrated=chosen.recalibrate),
-    )
-
-
-def _comparisons(
-    logs: Mapping[str, _Logs], positions: GradedPositions, settings: GradingSettings
-) -> tuple[tuple[Comparison, ...], tuple[tuple[str, str], ...]]:
-    """Compare each pair where both have a value; the second part names the pairs that have no such position."""
-    game = positions.game
-    comparisons: list[Comparison] = []
-    uncompared = []
-    for first, second in combinations(logs, 2):
-        pair = logs[first], logs[second]
-        both = ~(np.isnan(pair[0].as_given) | np.isnan(pair[1].as_given))
-        if not both.any():
-            uncompared.append((first, second))
-            continue
-        rows: Any = slice(None) if both.all() else np.flatnonzero(both)
-        given, anew = ([one[place] for one in pair] for place in range(2))
-        is_recalibrated = all(one is not None for one in anew)
-        compared = [one[rows] for one in (anew if is_recalibrated else given) if one is not None]
-        comparison = compare(
-            compared[0],
-            compared[1],
-            game[rows],
-            names=(first, second),
-            floor=settings.floor,
-            confidence=settings.confidence,
-            resamples=settings.resamples,
-            seed=settings.seed,
-        )
-        if is_recalibrated:
-            as_given = [floored(one[rows], settings.floor)[0] for one in given if one is not None]
-            difference, error, _ = mean_by_game(as_given[0] - as_given[1], game[rows])
-            comparison = evolve(
-                comparison,
-                as_given=(math.exp(as_given[0].mean()), math.exp(as_given[1].mean())),
-                as_given_difference=difference,
-                as_given_error=error,
-            )
-        comparisons.append(comparison)
-    adjusted = holm_adjusted([one.p_value for one in comparisons])
-    return (
-        tuple(
-            evolve(one, adjusted_p_value=p_value, pairs=len(comparisons))
-            for one, p_value in zip(comparisons, adjusted, strict=True)
-        ),
-        tuple(uncompared),
+        settings=settings,
+        uncompared=tuple(pair for pair, comparison in compared.items() if comparison is None),
+        notes=_notes_on(evaluations, comparisons, is_recalibrated=settings.recalibrate),
     )
 
 

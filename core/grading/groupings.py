@@ -8,12 +8,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.game.game import Game
-from glem.core.grading.grading import Grouping
 
-__all__ = ["game_groupings", "margin_grouping", "numbers_grouping", "rating_groupings", "result_grouping"]
+__all__ = ["Grouping", "groupings_of"]
 
 _RESULTS = ("won", "drawn", "lost")
 _MARGIN_SHARES = (16, 8, 4, 2, 1)
@@ -24,7 +24,48 @@ _SIGNED_RATINGS = (-400, -200, -100, -50, 0, 50, 100, 200, 400)
 _RATINGS = (26, 51, 101, 201, 401)
 
 
-def numbers_grouping(numbers: NDArray[Any], borders: Sequence[int]) -> Grouping:
+@define(frozen=True, eq=False)
+class Grouping:
+    """A division of positions into groups that are graded apart, such as game phases.
+
+    Parameters
+    ----------
+    names
+        Names of the groups.
+    group
+        Group of each position [N], -1 for none.
+    is_ordered
+        Whether the groups follow each other, so that grades can be drawn as a curve over them.
+    """
+
+    names: tuple[str, ...]
+    group: NDArray[Any]
+    is_ordered: bool = False
+
+
+def groupings_of(
+    game: Game, label: NDArray[np.float32], ply: NDArray[Any], length: NDArray[Any], rating: NDArray[np.float32]
+) -> dict[str, Grouping]:
+    """Group by place in the game, ratings, result and margin, each where it is known of some positions.
+
+    Parameters
+    ----------
+    game
+        The game.
+    label
+        Score of each position's game from the side to move [N].
+    ply
+        Plies before each position [N], -1 where unknown.
+    length
+        Plies of its game [N], -1 where unknown.
+    rating
+        Rating of the side to move less the opponent's [N]; nan where unknown.
+    """
+    result = Grouping(_RESULTS, (1 - np.sign(label)).astype(np.int8))
+    return {**_by_place(ply, length), **_by_rating(rating), "result": result, **_by_margin(game, label)}
+
+
+def _by_number(numbers: NDArray[Any], borders: Sequence[int]) -> Grouping:
     """Group whole numbers [N] by the borders at which a group begins; negative numbers belong to none."""
     group = np.searchsorted(np.asarray(borders), numbers, side="right")
     lows = (0, *borders)
@@ -32,53 +73,35 @@ def numbers_grouping(numbers: NDArray[Any], borders: Sequence[int]) -> Grouping:
     return Grouping((*names, f"{borders[-1]} and more"), np.where(numbers < 0, -1, group).astype(np.int8), True)
 
 
-def result_grouping(result: NDArray[np.int8]) -> Grouping:
-    """Group by what the game was for the side to move."""
-    return Grouping(_RESULTS, (1 - result).astype(np.int8))
-
-
-def margin_grouping(game: Game, label: NDArray[np.float32]) -> Grouping | None:
-    """Group positions by how much their game was won by; None where scores only tell who won."""
+def _by_margin(game: Game, label: NDArray[np.float32]) -> dict[str, Grouping]:
+    """Group by how much the game was won by; by nothing where scores only tell who won."""
     greatest = max(abs(bound) for bound in game.score_bounds)
     if greatest < _MARGIN_SHARES[0]:
-        return None
+        return {}
     borders = [math.ceil(greatest / share) for share in _MARGIN_SHARES]
     lows = [1, *(border + 1 for border in borders[:-1])]
     names = ("drawn", *(f"won by {low}-{high}" for low, high in zip(lows, borders, strict=True)))
     margin = np.abs(label)
     group = np.where(margin == 0, 0, 1 + np.searchsorted(borders[:-1], margin))
-    return Grouping(names, group.astype(np.int8))
+    return {"margin": Grouping(names, group.astype(np.int8))}
 
 
-def game_groupings(ply: NDArray[Any], length: NDArray[Any]) -> dict[str, Grouping]:
-    """Group by the place in the game.
-
-    Parameters
-    ----------
-    ply
-        Plies before each position [N], -1 where unknown.
-    length
-        Plies of its game [N], -1 where unknown.
-
-    Returns
-    -------
-    dict
-        By ply, by tenth of the game, and by plies before the end; each only where it is known of some positions.
-    """
+def _by_place(ply: NDArray[Any], length: NDArray[Any]) -> dict[str, Grouping]:
+    """Group by ply, by tenth of the game, and by plies before the end."""
     groupings = {}
     if (ply >= 0).any():
-        groupings["ply"] = numbers_grouping(ply, _PLY_BORDERS)
+        groupings["ply"] = _by_number(ply, _PLY_BORDERS)
     known = (ply >= 0) & (length > 0)
     if known.any():
         tenth = np.where(known, ply * np.int64(_DECILES) // np.maximum(length, 1), -1)
         names = tuple(f"{10 * place}-{10 * place + 10} %" for place in range(_DECILES))
         groupings["tenth of the game"] = Grouping(names, tenth.astype(np.int8), True)
-        groupings["plies before the end"] = numbers_grouping(np.where(known, length - ply, -1), _END_BORDERS)
+        groupings["plies before the end"] = _by_number(np.where(known, length - ply, -1), _END_BORDERS)
     return groupings
 
 
-def rating_groupings(difference: NDArray[np.float32]) -> dict[str, Grouping]:
-    """Group by the rating of the side to move less the opponent's [N] (nan where unknown), and by its size."""
+def _by_rating(difference: NDArray[np.float32]) -> dict[str, Grouping]:
+    """Group by the difference of the ratings, and by its size."""
     known = np.isfinite(difference)
     if not known.any():
         return {}
@@ -92,5 +115,5 @@ def rating_groupings(difference: NDArray[np.float32]) -> dict[str, Grouping]:
     size = np.where(known, np.abs(np.nan_to_num(difference)), -1).astype(np.int64)
     return {
         "rating difference": Grouping(names, np.where(known, group, -1).astype(np.int8), True),
-        "size of the rating difference": numbers_grouping(size, _RATINGS),
+        "size of the rating difference": _by_number(size, _RATINGS),
     }

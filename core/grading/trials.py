@@ -25,34 +25,24 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.named import load_evaluation
-from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.grading.calibration import ScaleFit, log_correctness_of
 from glem.core.grading.comparison import compare
-from glem.core.grading.correctness import LEAST_CORRECTNESS, grade_of
-from glem.core.grading.grading import Prediction
-from glem.core.grading.scale import fit_scale
+from glem.core.grading.correctness import LEAST_CORRECTNESS, GradingSettings, grade_of
 from glem.core.grading.scorers.scorers import StaticScorer
-from glem.core.positions.selection.game_keys import keys_digest
-from glem.core.positions.selection.selected import GamePositions, SelectedPositions
+from glem.core.positions.positions import Positions, keys_digest
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = [
-    "Candidate",
-    "LearningRule",
-    "LearningRun",
-    "Verdict",
-    "deciding_games",
-    "learn",
-]
+__all__ = ["Candidate", "LearningRule", "LearningRun", "Verdict", "deciding_games", "learn"]
 
 Evaluation = LinearEvaluation | ResultEvaluation
 Floats = NDArray[np.float64]
 
 
 def deciding_games(
-    parts: Iterable[GamePositions], *, tuned: NDArray[np.uint64] | None = None, leave_out: bool = False
-) -> tuple[GamePositions, int]:
+    parts: Iterable[Positions], *, tuned: NDArray[np.uint64] | None = None, leave_out: bool = False
+) -> tuple[Positions, int]:
     """Put the positions of the games that decide together; the second part is the number of games left out.
 
     Parameters
@@ -72,11 +62,11 @@ def deciding_games(
     found = [part for part in parts if len(part)]
     if not found:
         raise BadInputError("no position is left to decide by: no finished games, or too short for the selection")
-    games = GamePositions.joined(found)
+    games = Positions.concatenate(found, renumber=False)
     if tuned is None:
         return games, 0
     known = np.isin(games.game_key, tuned)
-    number = len(np.unique(games.game[known]))
+    number = len(np.unique(games.record[known]))
     if number and not leave_out:
         raise BadInputError(
             f"{number:,} of the {games.game_count:,} games that decide are tuning games as well; take other "
@@ -99,7 +89,7 @@ class LearningRule:
     any_increase
         The rule of the paper: any higher grade is accepted.
     floor, resamples, seed
-        As of :class:`~glem.core.grading.grading.GradingSettings`.
+        As of :class:`~glem.core.grading.correctness.GradingSettings`.
     """
 
     level: float = 0.05
@@ -112,8 +102,16 @@ class LearningRule:
         if not 0 < self.level < 1:
             raise BadInputError(f"the level of a test is between 0 and 1, got {self.level}")
 
+    @property
+    def settings(self) -> GradingSettings:
+        """How candidates are graded and compared."""
+        return GradingSettings(self.floor, 1 - self.level, self.resamples, self.seed)
+
     def __str__(self) -> str:
         return "any higher grade" if self.any_increase else f"a higher grade, significant at {self.level:.3g}"
+
+
+_PLAIN_RULE = LearningRule()
 
 
 @define(frozen=True)
@@ -214,22 +212,18 @@ class Verdict:
         return "accepted" if self.accepted else "rejected"
 
 
+@define(frozen=True, eq=False)
 class _Graded:
     """An evaluation on the deciding positions."""
 
-    def __init__(self, name: str, evaluation: Evaluation, trials: _Trials) -> None:
-        self.name, self.evaluation = name, evaluation
-        games, rule = trials.games, trials.rule
-        selected = SelectedPositions.from_positions(games.positions)
-        prediction: Prediction = StaticScorer(name, evaluation, jobs=trials.jobs).predict(selected)
-        fit = fit_scale(prediction.value, games.result, drawishness=prediction.drawishness, game=games.game)
-        self.scale, self.drawishness = fit.scale, fit.drawishness
-        alpha = prediction.drawishness if fit.drawishness is None else fit.drawishness
-        self.logs = log_correctness(prediction.value, games.result, fit.scale, alpha)
-        self.grade = grade_of(self.logs, games.game, floor=rule.floor, confidence=1 - rule.level).grade
+    name: str
+    evaluation: Evaluation
+    fit: ScaleFit
+    logs: Floats
+    grade: float
 
 
-@define(eq=False)
+@define(frozen=True, eq=False)
 class LearningRun:
     """Verdicts so far, and the best evaluation.
 
@@ -259,10 +253,10 @@ class LearningRun:
 def learn(
     baseline: Evaluation,
     candidates: Iterable[Candidate],
-    games: GamePositions,
+    games: Positions,
     *,
     name: str = "baseline",
-    rule: LearningRule | None = None,
+    rule: LearningRule = _PLAIN_RULE,
     log: Path | None = None,
     facts: dict[str, Any] | None = None,
     jobs: int = 1,
@@ -304,14 +298,14 @@ def learn(
     tried = list(candidates)
     if not tried:
         raise BadInputError("there is nothing to try: name candidates, or a file of changes")
-    trials = _Trials(games, LearningRule() if rule is None else rule, jobs, log)
-    best = _Graded(name, baseline, trials)
-    run = LearningRun(name, baseline, best.grade, [])
+    trials = _Trials(games, rule, jobs, log)
+    best = trials.graded(name, baseline)
+    verdicts: list[Verdict] = []
     settings = {
         "game": baseline.learning.game.name,
         "baseline": name,
         "baseline_grade": round(best.grade, 9),
-        "rule": attrs.asdict(trials.rule),
+        "rule": attrs.asdict(rule),
         "deciding_games": games.game_count,
         "deciding_digest": keys_digest(games.game_key),
         "positions": len(games),
@@ -320,42 +314,40 @@ def learn(
     with ExitStack() as stack:
         journal = None if log is None else stack.enter_context(Journal(log, "learning", settings))
         if journal is not None:
-            best = trials.resumed(run, journal, tried, best)
+            verdicts, best = trials.resumed(journal, tried, best)
         task = stack.enter_context(progress("Trying", len(tried)))
-        task.advance(len(run.verdicts))
-        for candidate in tried[len(run.verdicts) :]:
+        task.advance(len(verdicts))
+        for number, candidate in enumerate(tried[len(verdicts) :], len(verdicts) + 1):
             task.note(candidate.name)
-            best = trials.tried(run, candidate, best)
+            verdict, best = trials.tried(number, candidate, best)
+            verdicts.append(verdict)
             if journal is not None:
-                journal.append(attrs.asdict(run.verdicts[-1]))
-            said(run.verdicts[-1])
+                journal.append(attrs.asdict(verdict))
+            said(verdict)
             task.advance()
-    return run
+    return LearningRun(best.name, best.evaluation, best.grade, verdicts)
 
 
 @define(frozen=True, eq=False)
 class _Trials:
     """What decides, and how."""
 
-    games: GamePositions
+    games: Positions
     rule: LearningRule
     jobs: int
     log: Path | None
 
-    def tried(self, run: LearningRun, candidate: Candidate, best: _Graded) -> _Graded:
-        """Put a candidate to the test; the better one of the two."""
-        began, number = time.monotonic(), len(run.verdicts) + 1
-        graded = _Graded(candidate.name, candidate.make(best.evaluation), self)
-        found = compare(
-            graded.logs,
-            best.logs,
-            self.games.game,
-            names=(candidate.name, best.name),
-            floor=self.rule.floor,
-            confidence=1 - self.rule.level,
-            resamples=self.rule.resamples,
-            seed=self.rule.seed,
-        )
+    def graded(self, name: str, evaluation: Evaluation) -> _Graded:
+        prediction = StaticScorer(name, evaluation, jobs=self.jobs).predict(self.games)
+        fit, logs = log_correctness_of(prediction, self.games.result, self.games.record, self.rule.floor)
+        return _Graded(name, evaluation, fit, logs, grade_of(logs, self.games.record, self.rule.settings).grade)
+
+    def tried(self, number: int, candidate: Candidate, best: _Graded) -> tuple[Verdict, _Graded]:
+        """Put a candidate to the test; the verdict, and the better one of the two."""
+        began = time.monotonic()
+        graded = self.graded(candidate.name, candidate.make(best.evaluation))
+        names = candidate.name, best.name
+        found = compare(graded.logs, best.logs, self.games.record, names=names, settings=self.rule.settings)
         accepted = found.difference > 0 and (self.rule.any_increase or found.is_significant)
         verdict = Verdict(
             number=number,
@@ -370,28 +362,24 @@ class _Trials:
             high=found.high,
             p_value=found.p_value,
             accepted=accepted,
-            scale=graded.scale,
-            drawishness=graded.drawishness,
+            scale=graded.fit.scale,
+            drawishness=graded.fit.drawishness,
             positions=found.positions,
             games=found.games,
             seconds=round(time.monotonic() - began, 3),
             digest=candidate.digest,
         )
-        if accepted:
+        if accepted and self.log is not None:
             # Kept before the log tells of it: who continues finds it there.
-            if self.log is not None:
-                path = self._accepted_path(number)
-                path.parent.mkdir(exist_ok=True)
-                graded.evaluation.save(path)
-            run.baseline, run.evaluation, run.grade = candidate.name, graded.evaluation, graded.grade
-        run.verdicts.append(verdict)
-        return graded if accepted else best
+            path = self._accepted_path(number)
+            path.parent.mkdir(exist_ok=True)
+            graded.evaluation.save(path)
+        return verdict, graded if accepted else best
 
-    def resumed(self, run: LearningRun, journal: Journal, tried: list[Candidate], best: _Graded) -> _Graded:
-        """Take over the verdicts of an earlier run."""
-        latest: Verdict | None = None
-        for verdict in journal.records(Verdict.from_json):
-            place = len(run.verdicts)
+    def resumed(self, journal: Journal, tried: list[Candidate], best: _Graded) -> tuple[list[Verdict], _Graded]:
+        """Take over the verdicts of an earlier run, and the best evaluation after them."""
+        verdicts = list(journal.records(Verdict.from_json))
+        for place, verdict in enumerate(verdicts):
             if place >= len(tried) or tried[place].text != verdict.text:
                 now = f"{tried[place].text!r}" if place < len(tried) else "nothing"
                 raise BadInputError(
@@ -403,13 +391,11 @@ class _Trials:
                     f"{self.log}: candidate {place + 1}, {verdict.text!r}, is another file now than when it was tried; "
                     "give it another name, or name another log"
                 )
-            run.verdicts.append(verdict)
-            latest = verdict if verdict.accepted else latest
-        if latest is None:
-            return best
-        evaluation = load_evaluation(self._accepted_path(latest.number))
-        run.baseline, run.evaluation, run.grade = latest.name, evaluation, latest.grade
-        return _Graded(latest.name, evaluation, self)
+        accepted = [verdict for verdict in verdicts if verdict.accepted]
+        if accepted:
+            latest = accepted[-1]
+            best = self.graded(latest.name, load_evaluation(self._accepted_path(latest.number)))
+        return verdicts, best
 
     def _accepted_path(self, number: int) -> Path:
         assert self.log is not None

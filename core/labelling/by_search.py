@@ -33,7 +33,7 @@ from glem.core.labelling.sampled import PositionSampler
 from glem.core.players.spec import SEARCH, PlayerSpec
 from glem.core.players.thinker import Thinker, kept_thinker
 from glem.core.positions.labels import serious_error
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
@@ -208,13 +208,13 @@ class _Found:
 
 
 def label_by_search(
-    positions: PositionSet,
+    positions: Positions,
     settings: SearchLabelling,
     work: Path,
     *,
     workers: Workers | None = None,
     progress: Progress = SILENT,
-) -> Iterator[PositionSet]:
+) -> Iterator[Positions]:
     """Label positions by search, and add sampled ones and successors.
 
     Parameters
@@ -232,7 +232,7 @@ def label_by_search(
 
     Yields
     ------
-    PositionSet
+    Positions
         Parts in order, with label kind ``search``. An added position has the record, game and weight of the given
         one that it comes from, and its file's name followed by the origin as its source.
 
@@ -264,12 +264,12 @@ def label_by_search(
         yield _labelled(positions, arrays, start)
 
 
-def _labelled(positions: PositionSet, arrays: Arrays, start: int) -> PositionSet:
+def _labelled(positions: Positions, arrays: Arrays, start: int) -> Positions:
     row = arrays["row"] + start
     names = positions.sources or ("",)
     sources = tuple(f"{name} ({origin.name.lower()})".strip() for name in names for origin in Origin)
     source = np.maximum(positions.source[row], 0) * len(Origin) + arrays["origin"]
-    return PositionSet(
+    return Positions(
         game=positions.game,
         positions=positions.game.position_type(
             *(arrays[f"position_{name}"] for name in positions.game.position_type._fields)
@@ -294,7 +294,7 @@ class SearchCounts:
         # By side to move, then without successors and successors alone: number and sum of labels.
         self._sums = np.zeros((2, 2, 2))
 
-    def add(self, part: PositionSet) -> None:
+    def add(self, part: Positions) -> None:
         """Count the positions of a part."""
         origin = part.source % len(Origin)
         counts = np.bincount(origin, minlength=len(Origin))

@@ -35,7 +35,6 @@ from glem.core.labelling.by_search import check_labeller, labeller_of
 from glem.core.players.spec import PlayerSpec
 from glem.core.positions.game_tree import GameTree
 from glem.core.positions.labels import serious_error
-from glem.core.positions.replay import FINISHED
 from glem.core.search.solver import can_solve, solver_of
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
 from glem.core.tasks.progress import SILENT, Progress
@@ -245,7 +244,7 @@ def relabel(
     steps = _Work(tree, settings, ChunkedWork(work, mark), workers, progress)
     parents, children = tree.arcs
     over = np.zeros(len(tree), np.bool_)
-    over[tree.node[tree.played.offsets[1:][tree.played.status == FINISHED] - 1]] = True
+    over[tree.node[tree.played.finished]] = True
     open_nodes = ~over & np.isnan(tree.exact)
     if settings.plies is not None:
         open_nodes &= (tree.ply >= settings.plies[0]) & (tree.ply <= settings.plies[1])

@@ -24,7 +24,7 @@ from glem.core.game.game import Game, final_score, hash_key, is_over, legal_move
 from glem.core.game.optional_operations import earlier_plies, is_drawn_by_rule
 from glem.core.game.records import GameRecords
 from glem.core.positions.game_tree import GameTree
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["play_games", "sample_positions"]
@@ -255,7 +255,7 @@ def play_games(game: Game, *, positions: int | None = None, seed: int = 0, progr
 
 def sample_positions(
     game: Game, *, positions: int | None = None, seed: int = 0, progress: Progress = SILENT
-) -> PositionSet:
+) -> Positions:
     """Scored positions of :func:`play_games`, each with the value that all games together give it."""
     tree = GameTree.from_records(game, [play_games(game, positions=positions, seed=seed, progress=progress)])
     return tree.labelled(tree.propagate())

@@ -24,7 +24,7 @@ from glem.core.files.digests import arrays_digest
 from glem.core.fitting.least_squares import FitSettings, Terms, train
 from glem.core.labelling.by_search import SearchLabelling, label_by_search
 from glem.core.positions.files import PositionWriter, read_positions
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import remove_work, run_folder
@@ -84,7 +84,7 @@ class Generation:
 
 
 def improve(
-    positions: PositionSet,
+    positions: Positions,
     first: LinearEvaluation,
     settings: ImproveSettings,
     folder: Path,
@@ -146,7 +146,7 @@ def improve(
 
 
 def _provenance(
-    positions: PositionSet, first: LinearEvaluation, settings: ImproveSettings, found: Generation
+    positions: Positions, first: LinearEvaluation, settings: ImproveSettings, found: Generation
 ) -> dict[str, str]:
     labeller, names = settings.labelling.labeller, first.learning.phases.names
     kept = [name for name, labelled in zip(names, found.labelled, strict=True) if not labelled]
@@ -172,7 +172,7 @@ class _Improvement:
 
     def __init__(
         self,
-        positions: PositionSet,
+        positions: Positions,
         first: LinearEvaluation,
         settings: ImproveSettings,
         folder: Path,
@@ -190,7 +190,7 @@ class _Improvement:
         self._phase = self._phases.of(positions.positions)
         self._terms = _terms_of(first)
         self._evaluation = first
-        self._labelled: list[PositionSet] = []
+        self._labelled: list[Positions] = []
 
     def run(self) -> Generation:
         count = len(self._phases)
@@ -214,7 +214,7 @@ class _Improvement:
             rows = np.sort(generator.permutation(rows)[: self._settings.positions_per_phase])
         return rows
 
-    def _label(self, phase: int, rows: NDArray[np.int64]) -> PositionSet:
+    def _label(self, phase: int, rows: NDArray[np.int64]) -> Positions:
         """Positions of a phase labelled by searches with the weights fitted so far."""
         target = self._folder / f"labelled-{phase:02d}.parquet"
         newest, work = self._folder / f"newest-{phase:02d}.npz", self._folder / f"labels-{phase:02d}"
@@ -240,7 +240,7 @@ class _Improvement:
         """Fit the weights of a phase, put them into the evaluation, and return the error."""
         settings = self._settings
         path = self._folder / f"fitted-{phase:02d}.npz"
-        pool = PositionSet.concatenate(self._labelled, renumber=False)
+        pool = Positions.concatenate(self._labelled, renumber=False)
         near = self._phases.of(pool.positions).astype(np.int64)
         # The phase before has no labels yet; the one behind smooths.
         pool = pool.select((near == phase) | (near == phase + 1))

@@ -1,7 +1,7 @@
 """Position sets as Parquet files, larger than memory if need be.
 
 A file has one column per field of the game's positions (``position_FIELD``) and the columns of
-:class:`~glem.core.positions.positions.PositionSet`. The key ``glem.positions`` of the file's metadata holds a JSON
+:class:`~glem.core.positions.positions.Positions`. The key ``glem.positions`` of the file's metadata holds a JSON
 header::
 
     {"version": 1, "game": "some_game", "label_kind": "result",
@@ -32,7 +32,7 @@ from glem.core.files.atomic import atomic_path, temporary_folder
 from glem.core.game.equal_positions import position_keys, scatter
 from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, load_game
-from glem.core.positions.positions import Merger, PositionSet
+from glem.core.positions.positions import Merger, Positions
 
 __all__ = [
     "PositionHeader",
@@ -126,7 +126,7 @@ class PositionWriter:
         self._temporary = self._stack.enter_context(atomic_path(self._path))
         return self
 
-    def append(self, part: PositionSet) -> None:
+    def append(self, part: Positions) -> None:
         """Write some positions; the first part decides whether the file has a label spread.
 
         Raises
@@ -179,7 +179,7 @@ class PositionWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
         if kind is None and self._file is None:
-            self.append(PositionSet.empty(self._game, label_kind=self._label_kind))
+            self.append(Positions.empty(self._game, label_kind=self._label_kind))
         return self._stack.__exit__(kind, error, trace)
 
 
@@ -224,7 +224,7 @@ def _checked_header(path: str | os.PathLike[str], text: bytes | None, count: int
 
 
 def _check_schema(path: str | os.PathLike[str], schema: Any, game: Game) -> None:
-    expected = {name: pa.from_numpy_dtype(column.dtype) for name, column in PositionSet.empty(game).columns().items()}
+    expected = {name: pa.from_numpy_dtype(column.dtype) for name, column in Positions.empty(game).columns().items()}
     found = dict(zip(schema.names, schema.types, strict=True))
     if len(found) < len(schema.names):
         raise BadInputError(f"{path}: two columns have one name")
@@ -245,7 +245,7 @@ def read_header(path: str | os.PathLike[str], game: Game | None = None) -> Posit
 
 def stream_positions(
     path: str | os.PathLike[str], chunk: int = _ROW_GROUP, game: Game | None = None
-) -> Iterator[PositionSet]:
+) -> Iterator[Positions]:
     """Read a file of positions chunk by chunk; record and source numbers hold over the whole file.
 
     Parameters
@@ -259,7 +259,7 @@ def stream_positions(
 
     Yields
     ------
-    PositionSet
+    Positions
         At least one, empty for an empty file.
 
     Raises
@@ -273,7 +273,7 @@ def stream_positions(
         done = 0
         for columns in _batches(file, chunk):
             try:
-                part = PositionSet.from_columns(owner, columns, header.sources, header.label_kind)
+                part = Positions.from_columns(owner, columns, header.sources, header.label_kind)
             except BadInputError as error:
                 raise BadInputError(f"{path}, positions from row {done} on: {error}") from error
             done += len(part)
@@ -282,11 +282,11 @@ def stream_positions(
             raise BadInputError(f"{path} announces {header.count} positions and holds {done}")
         if done == 0:
             columns = {field.name: np.zeros(0, field.type.to_pandas_dtype()) for field in file.schema_arrow}
-            yield PositionSet.from_columns(owner, columns, header.sources, header.label_kind)
+            yield Positions.from_columns(owner, columns, header.sources, header.label_kind)
 
 
 class Provenance(NamedTuple):
-    """Which game each of N positions comes from, without the positions; see :class:`PositionSet`."""
+    """Which game each of N positions comes from, without the positions; see :class:`Positions`."""
 
     record: NDArray[np.int32]
     ply: NDArray[np.int16]
@@ -314,7 +314,7 @@ def _batches(file: Any, chunk: int, names: list[str] | None = None) -> Iterator[
         yield {name: column.to_numpy(zero_copy_only=False) for name, column in columns.items()}
 
 
-def read_positions(path: str | os.PathLike[str], game: Game | None = None) -> PositionSet:
+def read_positions(path: str | os.PathLike[str], game: Game | None = None) -> Positions:
     """Read a whole file of positions into memory.
 
     Parameters
@@ -331,15 +331,15 @@ def read_positions(path: str | os.PathLike[str], game: Game | None = None) -> Po
         the file.
     """
     with _opened(path, game) as (_file, header, owner):
-        row_bytes = sum(column.itemsize for column in PositionSet.empty(owner).columns().values())
+        row_bytes = sum(column.itemsize for column in Positions.empty(owner).columns().values())
     # A few bytes of a run-length code can announce any number of rows.
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if header.count * row_bytes > memory:
         raise BadInputError(f"{path}: {header.count} positions do not fit into memory; stream them")
-    return PositionSet.concatenate(list(stream_positions(path, game=owner)), renumber=False)
+    return Positions.concatenate(list(stream_positions(path, game=owner)), renumber=False)
 
 
-def write_positions(path: str | os.PathLike[str], positions: PositionSet) -> None:
+def write_positions(path: str | os.PathLike[str], positions: Positions) -> None:
     """Write a set of positions; see :class:`PositionWriter` for larger ones."""
     with PositionWriter(path, positions.game, positions.label_kind) as writer:
         writer.append(positions)
@@ -364,7 +364,7 @@ def merge_file(
     source, target
         Parquet files; they may be the same.
     symmetries, keep_spread
-        See :meth:`PositionSet.merge_duplicates <glem.core.positions.positions.PositionSet.merge_duplicates>`.
+        See :meth:`Positions.merge_duplicates <glem.core.positions.positions.Positions.merge_duplicates>`.
     positions_in_memory
         Different positions that are held at a time.
 
@@ -395,7 +395,7 @@ def keep_unseen(
 ) -> int:
     """Copy the positions that do not occur in a training file, mirror images too; return their number.
 
-    See :meth:`PositionSet.without <glem.core.positions.positions.PositionSet.without>`. Memory holds the keys of the
+    See :meth:`Positions.without <glem.core.positions.positions.Positions.without>`. Memory holds the keys of the
     training positions, 8 bytes each.
     """
     header = read_header(source)

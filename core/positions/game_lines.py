@@ -23,7 +23,7 @@ from glem.core.files.packed import LineBlock, line_blocks
 from glem.core.game.game import Game, RecordFormat
 from glem.core.game.records import GameRecords
 from glem.core.game.whole_numbers import whole_number
-from glem.core.positions.replay import FINISHED, outcomes
+from glem.core.positions.replay import FINISHED, replay
 from glem.core.positions.validation import BadRecords, validated
 
 __all__ = ["GAME_LINES", "SUFFIX", "game_in_header"]
@@ -137,7 +137,7 @@ def _checked(game: Game, path: Path, block: LineBlock, names: _MoveNames, *, ski
         extra={"number": np.array(numbers, np.int64)},
         source=path.name,
     )
-    reached = outcomes(game, records)
+    reached = replay(game, records)
     stored = np.where(reached.status == FINISHED, reached.final_score, np.nan).astype(np.float32)
     judged = validated(game, records, reached, stored, bad, skip_bad=skip_bad)
     return attrs.evolve(judged, score=np.where(np.isnan(judged.score), judged.extra["stored_score"], judged.score))

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import define
+from attrs import define, evolve
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
@@ -27,8 +27,8 @@ from glem.core.game.equal_positions import group_equal, position_keys
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.positions.labels import labels_of_games, numbered_records, results_of_games
-from glem.core.positions.positions import PositionSet
-from glem.core.positions.replay import FINISHED, ILLEGAL, Replay, replay
+from glem.core.positions.positions import Positions
+from glem.core.positions.replay import ILLEGAL, Replay, replay
 
 __all__ = ["GameTree", "LabelChanges", "label_changes", "propagate"]
 
@@ -228,11 +228,11 @@ class GameTree:
             source.append(np.full(len(part), sources.setdefault(part.source, len(sources)), np.int16))
         records = GameRecords.concatenate(parts, initial_position=game.initial_position)
         number, file = np.concatenate(numbers), np.concatenate(source)
-        played = replay(game, records)
-        legal = played.status != ILLEGAL
+        records = evolve(records, played=replay(game, records))
+        legal = records.played.status != ILLEGAL
         if not legal.all():
             records, number, file = records.select(legal), number[legal], file[legal]
-            played = replay(game, records)
+        played: Replay = records.played
         first, node = group_equal(game, played.positions, symmetries=symmetries)
         result, exact = _known_values(game, records, played, node, len(first))
         return cls(
@@ -260,7 +260,7 @@ class GameTree:
     def arcs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Parents and children of all moves that were played, one arc a move: int32 [A] each."""
         follows = np.ones(len(self.node), np.bool_)
-        follows[self.played.offsets[1:] - 1] = False
+        follows[self.played.last] = False
         rows = np.flatnonzero(follows)
         return self.node[rows], self.node[rows + 1]
 
@@ -296,7 +296,7 @@ class GameTree:
 
     def labelled(
         self, value: NDArray[np.float32], *, distinct: bool = False, label_kind: str = "propagated"
-    ) -> PositionSet:
+    ) -> Positions:
         """Scored positions of the games.
 
         Parameters
@@ -310,7 +310,7 @@ class GameTree:
         """
         played = self.played
         wanted = ~np.isnan(value[self.node])
-        wanted[played.offsets[1:][played.status == FINISHED] - 1] = False
+        wanted[played.finished] = False
         weight = np.ones(len(wanted), np.float32)
         if distinct:
             weight = np.bincount(self.node, wanted, len(self))[self.node].astype(np.float32)
@@ -319,9 +319,8 @@ class GameTree:
             wanted &= is_first
         rows = np.flatnonzero(wanted)
         game_of_row = played.record[rows]
-        last = played.offsets[1:] - 1
-        key = position_keys(self.game, rows_of(played.positions, last))
-        return PositionSet(
+        key = position_keys(self.game, rows_of(played.positions, played.last))
+        return Positions(
             game=self.game,
             positions=rows_of(played.positions, rows),
             label=value[self.node[rows]],

@@ -37,8 +37,8 @@ from glem.core.errors import BadInputError
 from glem.core.features.learning import Phases
 from glem.core.game.equal_positions import position_keys
 from glem.core.game.game import Game
-from glem.core.game.records import GameRecords, ScoredPositions, added_remarks
-from glem.core.positions.positions import PositionSet
+from glem.core.game.records import MAX_PROBLEMS, GameRecords, added_remarks
+from glem.core.positions.positions import Positions
 from glem.core.positions.replay import FINISHED, ILLEGAL, UNFINISHED, Replay, replay
 
 __all__ = [
@@ -47,7 +47,6 @@ __all__ = [
     "Selection",
     "frequent_players",
     "label_records",
-    "label_scored_positions",
     "labels_of_games",
     "numbered_records",
     "positions_of_records",
@@ -159,7 +158,7 @@ class LabelCounts:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.players = added_remarks(self.players, other.players)
         self.remarks = added_remarks(self.remarks, other.remarks)
-        self.problems = (*self.problems, *other.problems)[:100]
+        self.problems = (*self.problems, *other.problems)[:MAX_PROBLEMS]
 
 
 @kernel
@@ -218,7 +217,7 @@ def _draw_positions(offsets: Any, wanted: Any, per_game: Any, game_key: Any, sal
 
 
 class _Part(NamedTuple):
-    positions: PositionSet
+    positions: Positions
     counts: LabelCounts
 
 
@@ -247,10 +246,10 @@ def _label_part(
     labels = labels_of_games(game, records, played, label)
     wanted = chosen[played.record] & _positions_of_stage(played, selection)
     # Nobody misses a label where the game is over.
-    wanted[played.offsets[1:][played.status == FINISHED] - 1] = False
+    wanted[played.finished] = False
     counts.without_label = int((wanted & np.isnan(labels)).sum())
     wanted &= ~np.isnan(labels)
-    game_key = position_keys(game, rows_of(played.positions, played.offsets[1:] - 1))
+    game_key = position_keys(game, rows_of(played.positions, played.last))
     if selection.per_game is not None:
         drawn = np.zeros(len(wanted), np.bool_)
         salt = mix(np.uint64(seed % (1 << 64)))
@@ -259,7 +258,7 @@ def _label_part(
     rows = np.flatnonzero(wanted)
     counts.positions = len(rows)
     game_of_row = played.record[rows]
-    positions = PositionSet(
+    positions = Positions(
         game=game,
         positions=rows_of(played.positions, rows),
         label=labels[rows],
@@ -432,7 +431,7 @@ def label_records(
     seed: int = 0,
     jobs: int = 1,
     counts: LabelCounts | None = None,
-) -> Iterator[PositionSet]:
+) -> Iterator[Positions]:
     """Turn game records into scored positions, part by part.
 
     Every game is replayed. The last position of a finished game is left out: the rules score it, no evaluation sees
@@ -458,7 +457,7 @@ def label_records(
 
     Yields
     ------
-    PositionSet
+    Positions
         Positions of up to 20,000 games, in order; concatenate them with ``renumber=False``.
 
     Raises
@@ -489,16 +488,7 @@ def positions_of_records(
     selection: Selection | None = None,
     seed: int = 0,
     jobs: int = 1,
-) -> PositionSet:
+) -> Positions:
     """Make one set of all positions of some game records; the arguments are those of :func:`label_records`."""
-    parts: list[PositionSet] = list(label_records(game, chunks, label=label, selection=selection, seed=seed, jobs=jobs))
-    return PositionSet.concatenate([*parts, PositionSet.empty(game, label_kind=label)], renumber=False)
-
-
-def label_scored_positions(game: Game, chunks: Iterable[ScoredPositions], source: str) -> Iterator[PositionSet]:
-    """Position sets of externally scored positions, as a game's position formats give them.
-
-    Every position counts as a game of its own, so that equal positions fall on the same side of a split.
-    """
-    for chunk in chunks:
-        yield PositionSet.from_positions(game, chunk.positions, chunk.label, source=source, label_kind="score")
+    parts: list[Positions] = list(label_records(game, chunks, label=label, selection=selection, seed=seed, jobs=jobs))
+    return Positions.concatenate([*parts, Positions.empty(game, label_kind=label)], renumber=False)

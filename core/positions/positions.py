@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import define
+from attrs import Factory, define, evolve, field
 from numpy.typing import NDArray
 
-from glem.core.compiling.columns import position_at
+from glem.core.compiling.columns import position_at, rows_of, store_position
 from glem.core.errors import BadInputError
 from glem.core.game.equal_positions import contiguous_columns, group_equal, position_keys, scatter
 from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, load_game
+from glem.core.game.records import GameRecords
+from glem.core.positions.replay import last_positions
 
-__all__ = ["Merger", "PositionSet"]
+__all__ = ["Merger", "Positions", "keys_digest"]
 
 _DTYPES = {
     "label": np.float32,
@@ -28,16 +31,21 @@ _DTYPES = {
     "game_key": np.uint64,
     "label_spread": np.float32,
 }
-_UNKNOWN = {"label": 0, "weight": 1, "record": -1, "ply": -1}
 _TABLE_KEY = "glem positions"
 
 
-@define(frozen=True, eq=False, repr=False)
-class PositionSet:
-    """N positions of one game with their labels, weights and where they come from.
+def _each(value: int, dtype: Any) -> Any:
+    """Default of a column: the same value for each position."""
+    return Factory(lambda self: np.full(len(self.positions[0]), value, dtype), takes_self=True)
 
-    The constructor wants every column; :meth:`from_positions` fills in what is not known.
-    :func:`glem.core.positions.labels.positions_of_records` makes a set of game records, and
+
+@define(frozen=True, eq=False, repr=False)
+class Positions:
+    """N positions of one game with their labels, weights and games: what is read, selected, fitted to and graded on.
+
+    Columns that are not given are filled with what stands for unknown.
+    :func:`glem.core.positions.labels.positions_of_records` makes a set of game records,
+    :func:`glem.core.positions.selection.reading.read_selected` of files whose results are known, and
     :mod:`glem.core.positions.files` reads and writes sets.
 
     Parameters
@@ -49,7 +57,7 @@ class PositionSet:
     label
         float32 [N], score from the side to move.
     weight
-        float32 [N], how many observations the label stands for, not negative.
+        float32 [N], how many observations the label stands for, not negative; 1 if not given.
     record
         int32 [N], number of the game record within the set, -1 where unknown.
     ply
@@ -58,7 +66,8 @@ class PositionSet:
         int16 [N], index into ``sources``, -1 where unknown.
     game_key
         uint64 [N], a hash of the game that the position was played in, modulo the symmetries of the board: the
-        same game has the same key in every file. A position without a game has its own hash.
+        same game has the same key in every file. A position without a game has its own hash. If not given, it is
+        found when it is asked for first.
     sources
         Names of the files that the positions come from.
     label_kind
@@ -66,6 +75,15 @@ class PositionSet:
         ...
     label_spread
         float32 [N], standard deviation of the labels that were merged into this one; None where not kept.
+    records
+        The games that the positions come from, with the columns ``row`` and ``move`` in ``extra``; None where they are
+        not at hand. No file keeps them, and :meth:`concatenate` leaves them out.
+    extra
+        Further columns of N values, which no file keeps. Selected positions
+        (:mod:`glem.core.positions.selection.reading`) have ``length`` (plies of the game, -1 where unknown) and
+        ``rating_difference`` (rating of the side to move less the opponent's, nan where one is unknown); those of game
+        records also ``side``, ``row`` (index of the game in ``records``), ``move`` (index in ``records.moves`` of the
+        move that was played, -1 for a pass that the record leaves out) and ``number`` (of the game in its file).
 
     Raises
     ------
@@ -77,24 +95,26 @@ class PositionSet:
     game: Game
     positions: Any
     label: NDArray[np.float32]
-    weight: NDArray[np.float32]
-    record: NDArray[np.int32]
-    ply: NDArray[np.int16]
-    source: NDArray[np.int16]
-    game_key: NDArray[np.uint64]
+    weight: NDArray[np.float32] = field(default=_each(1, np.float32))
+    record: NDArray[np.int32] = field(default=_each(-1, np.int32))
+    ply: NDArray[np.int16] = field(default=_each(-1, np.int16))
+    source: NDArray[np.int16] = field(default=_each(-1, np.int16))
+    _game_key: NDArray[np.uint64] | None = None
     sources: tuple[str, ...] = ()
     label_kind: str = "score"
     label_spread: NDArray[np.float32] | None = None
+    records: GameRecords | None = None
+    extra: Mapping[str, NDArray[Any]] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
-        columns = contiguous_columns(self.game, self.positions)
-        object.__setattr__(self, "positions", columns)
-        count = len(columns[0])
-        for name, column in self.columns().items():
-            if len(column) != count:
-                raise BadInputError(f"a set of {count} positions has {len(column)} values of {name!r}")
-            if name in _DTYPES:
-                object.__setattr__(self, name, np.ascontiguousarray(column, _DTYPES[name]))
+        object.__setattr__(self, "positions", contiguous_columns(self.game, self.positions))
+        known = self._known()
+        for name, column in {**self._fields_of_positions(), **known, **self.extra}.items():
+            if len(column) != len(self):
+                raise BadInputError(f"a set of {len(self)} positions has {len(column)} values of {name!r}")
+        for name, column in known.items():
+            stored = "_game_key" if name == "game_key" else name
+            object.__setattr__(self, stored, np.ascontiguousarray(column, _DTYPES[name]))
         if not np.isfinite(self.label).all():
             row = int(np.flatnonzero(~np.isfinite(self.label))[0])
             raise BadInputError(f"label of position {row} is {self.label[row]}, a finite score is needed")
@@ -107,6 +127,14 @@ class PositionSet:
         if int(self.source.max(initial=-1)) >= len(self.sources):
             raise BadInputError(f"a position names source {int(self.source.max())} of {len(self.sources)}, from 0")
 
+    def _fields_of_positions(self) -> dict[str, NDArray[Any]]:
+        return {f"position_{name}": column for name, column in self.positions._asdict().items()}
+
+    def _known(self) -> dict[str, NDArray[Any]]:
+        """Columns that are there beside those of positions; keys of games only if they were given or asked for."""
+        found = {name: self._game_key if name == "game_key" else getattr(self, name) for name in _DTYPES}
+        return {name: column for name, column in found.items() if column is not None}
+
     # ------------------------------------------------------------------------------------ construction
 
     @classmethod
@@ -116,12 +144,9 @@ class PositionSet:
         positions: Any,
         label: NDArray[Any] | Sequence[float],
         *,
-        weight: NDArray[Any] | None = None,
-        record: NDArray[Any] | None = None,
-        ply: NDArray[Any] | None = None,
         source: str | None = None,
-        label_kind: str = "score",
-    ) -> PositionSet:
+        **more: Any,
+    ) -> Positions:
         """Make a set of positions with externally given scores.
 
         Parameters
@@ -132,49 +157,34 @@ class PositionSet:
             Position of columns [N], or a sequence of N positions.
         label
             Scores [N] from the side to move.
-        weight
-            Weights [N], default 1.
-        record, ply
-            Numbers [N], default unknown.
         source
             Name of the file or program that the scores come from.
-        label_kind
-            What the labels are.
+        more
+            Other columns and ``label_kind``, as the constructor takes them.
         """
         if not isinstance(positions, game.position_type):
             columns = game.empty_columns(len(positions))
             for row, position in enumerate(positions):
-                for column, value in zip(columns, position, strict=True):
-                    column[row] = value
+                store_position(columns, row, position)
             positions = columns
-        count = len(positions[0])
-        return cls(
-            game=game,
-            positions=positions,
-            label=np.asarray(label, np.float32),
-            weight=np.ones(count, np.float32) if weight is None else np.asarray(weight, np.float32),
-            record=np.full(count, -1, np.int32) if record is None else np.asarray(record, np.int32),
-            ply=np.full(count, -1, np.int16) if ply is None else np.asarray(ply, np.int16),
-            source=np.full(count, -1 if source is None else 0, np.int16),
-            game_key=position_keys(game, positions),
-            sources=() if source is None else (source,),
-            label_kind=label_kind,
-        )
+        if source is not None:
+            more |= {"source": np.zeros(len(positions[0]), np.int16), "sources": (source,)}
+        return cls(game, positions, np.asarray(label, np.float32), **more)
 
     @classmethod
-    def empty(cls, game: Game, *, label_kind: str = "score") -> PositionSet:
+    def empty(cls, game: Game, *, label_kind: str = "score") -> Positions:
         """Set without positions."""
-        return cls.from_positions(game, game.empty_columns(0), (), label_kind=label_kind)
+        return cls(game, game.empty_columns(0), np.zeros(0, np.float32), label_kind=label_kind)
 
     @classmethod
-    def concatenate(cls, sets: Sequence[PositionSet], *, renumber: bool = True) -> PositionSet:
+    def concatenate(cls, sets: Sequence[Positions], *, renumber: bool = True) -> Positions:
         """Join sets one after the other.
 
         Parameters
         ----------
         sets
             At least one set, all of one game and label kind. Sources of equal names become one; the label
-            spread is kept when every set has it.
+            spread and further columns are kept when every set has them.
         renumber
             Give the records of each set new numbers after those before. Off for chunks of one set, whose
             numbers already agree.
@@ -202,18 +212,17 @@ class PositionSet:
                 columns["record"] = np.where(part.record < 0, np.int32(-1), part.record + np.int32(next_record))
                 next_record += int(part.record.max(initial=-1)) + 1
             parts.append(columns)
-        shared = [name for name in parts[0] if all(name in columns for columns in parts)]
-        joined = {name: np.concatenate([columns[name] for columns in parts]) for name in shared}
-        return cls.from_columns(sets[0].game, joined, tuple(sources), kinds[0])
+        joined = cls.from_columns(sets[0].game, _joined(parts), tuple(sources), kinds[0])
+        extra = _joined([part.extra for part in sets])
+        return evolve(joined, extra=extra) if extra else joined
 
     @classmethod
     def from_columns(
-        cls, game: Game, columns: dict[str, NDArray[Any]], sources: tuple[str, ...], label_kind: str
-    ) -> PositionSet:
-        """Set of the columns that :meth:`columns` gives; ``label_spread`` may be absent."""
-        fields = game.position_type._fields
-        positions = game.position_type(*(columns[f"position_{name}"] for name in fields))
-        others = {name: columns[name] for name in _DTYPES if name in columns}
+        cls, game: Game, columns: Mapping[str, NDArray[Any]], sources: tuple[str, ...], label_kind: str
+    ) -> Positions:
+        """Set of the columns that :meth:`columns` gives; all but ``label`` and those of positions may be absent."""
+        positions = game.position_type(*(columns[f"position_{name}"] for name in game.position_type._fields))
+        others: dict[str, Any] = {name: columns[name] for name in _DTYPES if name in columns}
         return cls(game=game, positions=positions, sources=sources, label_kind=label_kind, **others)
 
     # ----------------------------------------------------------------------------------------- tables
@@ -231,7 +240,7 @@ class PositionSet:
         return pa.table(columns, metadata={_TABLE_KEY: json.dumps(self._facts())})
 
     @classmethod
-    def from_arrow(cls, table: Any, game: Game | str | None = None, *, label_kind: str | None = None) -> PositionSet:
+    def from_arrow(cls, table: Any, game: Game | str | None = None, *, label_kind: str | None = None) -> Positions:
         """Make a set of an Arrow table.
 
         Parameters
@@ -260,7 +269,7 @@ class PositionSet:
         return frame
 
     @classmethod
-    def from_pandas(cls, frame: Any, game: Game | str | None = None, *, label_kind: str | None = None) -> PositionSet:
+    def from_pandas(cls, frame: Any, game: Game | str | None = None, *, label_kind: str | None = None) -> Positions:
         """Make a set of a pandas frame; the arguments and errors are those of :meth:`from_arrow`."""
         import pyarrow as pa
 
@@ -272,7 +281,7 @@ class PositionSet:
         return _optional("polars").from_arrow(self.to_arrow())
 
     @classmethod
-    def from_polars(cls, frame: Any, game: Game | str, *, label_kind: str | None = None) -> PositionSet:
+    def from_polars(cls, frame: Any, game: Game | str, *, label_kind: str | None = None) -> Positions:
         """Make a set of a polars frame; the arguments and errors are those of :meth:`from_arrow`."""
         return cls._from_table(frame.to_arrow(), {}, game, label_kind)
 
@@ -282,7 +291,7 @@ class PositionSet:
     @classmethod
     def _from_table(
         cls, table: Any, facts: dict[str, str], game: Game | str | None, label_kind: str | None
-    ) -> PositionSet:
+    ) -> Positions:
         import pyarrow as pa
 
         if game is None:
@@ -300,18 +309,14 @@ class PositionSet:
             except pa.ArrowInvalid as error:
                 raise BadInputError(f"column {name!r}: {error}") from error
 
-        fields = dict(zip(owner.position_type._fields, owner.empty_columns(0), strict=True))
-        missing = [f"position_{name}" for name in fields if f"position_{name}" not in table.column_names]
+        wanted = {f"position_{name}": empty.dtype for name, empty in owner.empty_columns(0)._asdict().items()}
+        missing = [name for name in wanted if name not in table.column_names]
         if missing:
             raise BadInputError(f"positions of {owner.name} need the columns {', '.join(missing)}")
-        columns = {f"position_{name}": column(f"position_{name}", empty.dtype) for name, empty in fields.items()}
-        columns |= {name: np.full(len(table), value, _DTYPES[name]) for name, value in _UNKNOWN.items()}
-        known = [name for name in _DTYPES if name in table.column_names and name != "source"]
-        columns |= {name: column(name, np.dtype(_DTYPES[name])) for name in known}
-        if "game_key" not in columns:
-            positions = owner.position_type(*(columns[f"position_{name}"] for name in fields))
-            columns["game_key"] = position_keys(owner, positions)
-        columns["source"], sources = np.full(len(table), -1, np.int16), ()
+        wanted |= {name: np.dtype(kind) for name, kind in _DTYPES.items() if name != "source"}
+        columns = {name: column(name, kind) for name, kind in wanted.items() if name in table.column_names}
+        columns.setdefault("label", np.zeros(len(table), np.float32))
+        sources: tuple[str, ...] = ()
         if "source" in table.column_names:
             named = table["source"].cast(pa.string()).combine_chunks().dictionary_encode()
             columns["source"] = named.indices.fill_null(-1).to_numpy().astype(np.int16)
@@ -336,23 +341,50 @@ class PositionSet:
         return self.select(chosen if isinstance(chosen, slice) else np.asarray(chosen))
 
     def __repr__(self) -> str:
-        records = len(np.unique(self.record[self.record >= 0]))
         return (
-            f"PositionSet({self.game.name}: {len(self)} positions of {records} records, "
+            f"Positions({self.game.name}: {len(self)} positions of {self.game_count} records, "
             f"labels {self.label_kind!r}, sources {len(self.sources)})"
         )
 
+    @property
+    def game_count(self) -> int:
+        """Number of games; positions without one do not count."""
+        return len(np.unique(self.record[self.record >= 0]))
+
+    @property
+    def game_key(self) -> NDArray[np.uint64]:
+        """Hash of each position's game: uint64 [N]."""
+        if self._game_key is None:
+            keys = position_keys(self.game, self.positions)
+            if self.records is not None:
+                # As position files have it: the last position of a game stands for the game.
+                keys = position_keys(self.game, last_positions(self.game, self.records))[self.extra["row"]]
+            object.__setattr__(self, "_game_key", keys)
+        assert self._game_key is not None
+        return self._game_key
+
+    @property
+    def result(self) -> NDArray[np.int8]:
+        """Sign of the label, int8 [N]: 1, 0 or -1 for a game that the side to move won, drew or lost."""
+        return np.sign(self.label).astype(np.int8)
+
+    @property
+    def side(self) -> NDArray[np.int8]:
+        """Side to move, int8 [N]: 1 for the first player, -1 for the second, 0 where that is unknown."""
+        if "side" in self.extra:
+            return self.extra["side"]
+        # The sides alternate, passes included.
+        return np.where(self.ply < 0, 0, 1 - 2 * (self.ply % 2)).astype(np.int8)
+
+    @property
+    def number(self) -> NDArray[Any]:
+        """Number of each position's game in its file [N], from 1, as people count."""
+        return self.extra["number"] if "number" in self.extra else self.record + 1
+
     def columns(self) -> dict[str, NDArray[Any]]:
-        """All columns by name, in the order in which files hold them; those of positions as ``position_FIELD``."""
-        named = {
-            f"position_{name}": column
-            for name, column in zip(self.game.position_type._fields, self.positions, strict=True)
-        }
-        for name in _DTYPES:
-            column = getattr(self, name)
-            if column is not None:
-                named[name] = column
-        return named
+        """All columns that files hold, by name and in their order; those of positions as ``position_FIELD``."""
+        others = {name: getattr(self, name) for name in _DTYPES}
+        return self._fields_of_positions() | {name: column for name, column in others.items() if column is not None}
 
     def renumbered_sources(self, sources: list[str]) -> NDArray[np.int16]:
         """Source numbers [N] within a longer list of names, to which unknown names are added."""
@@ -367,10 +399,11 @@ class PositionSet:
 
     # -------------------------------------------------------------------------------------- selection
 
-    def select(self, rows: slice | NDArray[Any]) -> PositionSet:
+    def select(self, rows: slice | NDArray[Any]) -> Positions:
         """Positions of a slice, a mask [N] or row numbers, in that order."""
-        columns = {name: column[rows] for name, column in self.columns().items()}
-        return self.from_columns(self.game, columns, self.sources, self.label_kind)
+        taken: dict[str, Any] = {name: column[rows] for name, column in self._known().items()}
+        extra = {name: column[rows] for name, column in self.extra.items()}
+        return evolve(self, positions=rows_of(self.positions, rows), extra=extra, **taken)
 
     def held_out_mask(self, fraction: float, seed: int = 0) -> NDArray[np.bool_]:
         """Positions of about ``fraction`` of the games: bool array [N].
@@ -383,7 +416,7 @@ class PositionSet:
         limit = min(int(fraction * 2.0**64), (1 << 64) - 1)
         return scatter(self.game_key, seed) < np.uint64(limit)
 
-    def split_by_game(self, fraction: float, seed: int = 0) -> tuple[PositionSet, PositionSet]:
+    def split_by_game(self, fraction: float, seed: int = 0) -> tuple[Positions, Positions]:
         """Split into training and held-out positions, game by game.
 
         Split before merging duplicates: a merged position stands for several games.
@@ -403,7 +436,7 @@ class PositionSet:
         held_out = self.held_out_mask(fraction, seed)
         return self.select(~held_out), self.select(held_out)
 
-    def without(self, other: PositionSet, *, symmetries: bool = True) -> PositionSet:
+    def without(self, other: Positions, *, symmetries: bool = True) -> Positions:
         """Positions that do not occur in another set: opening positions occur in games of both sides of a split.
 
         Positions are compared by their 64-bit keys; a false match would only drop a position too many.
@@ -412,7 +445,7 @@ class PositionSet:
         theirs = position_keys(other.game, other.positions, symmetries=symmetries)
         return self.select(~np.isin(mine, theirs))
 
-    def merge_duplicates(self, symmetries: bool = True, *, keep_spread: bool = False) -> PositionSet:
+    def merge_duplicates(self, symmetries: bool = True, *, keep_spread: bool = False) -> Positions:
         """Merge equal positions into the first of them.
 
         Parameters
@@ -424,13 +457,24 @@ class PositionSet:
 
         Returns
         -------
-        PositionSet
+        Positions
             One position per group of equals, in the order of their first rows, with that row's position,
             record, ply, source and game key, the weighted mean label and the sum of the weights.
         """
         merger = Merger(symmetries=symmetries, keep_spread=keep_spread)
         merger.add(self)
         return merger.merged()
+
+
+def keys_digest(keys: NDArray[np.uint64]) -> str:
+    """Digest of a set of games, from their keys in any order."""
+    return hashlib.sha256(np.unique(keys).astype("<u8").tobytes()).hexdigest()[:32]
+
+
+def _joined(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    """Join the columns that all parts have."""
+    shared = [name for name in parts[0] if all(name in part for part in parts)]
+    return {name: np.concatenate([part[name] for part in parts]) for name in shared}
 
 
 def _optional(name: str) -> Any:
@@ -446,20 +490,20 @@ class Merger:
     Parameters
     ----------
     symmetries, keep_spread
-        See :meth:`PositionSet.merge_duplicates <glem.core.positions.positions.PositionSet.merge_duplicates>`.
+        See :meth:`Positions.merge_duplicates <glem.core.positions.positions.Positions.merge_duplicates>`.
     """
 
     def __init__(self, *, symmetries: bool = True, keep_spread: bool = False) -> None:
         self._symmetries = symmetries
         self._keep_spread = keep_spread
-        self._first: PositionSet | None = None
+        self._first: Positions | None = None
         # Sums of weights, weighted deviations from the group's first label, and squares: squares of equal labels then
         # cancel exactly.
         self._sums: NDArray[np.float64] = np.zeros((3, 0))
 
-    def add(self, part: PositionSet) -> None:
+    def add(self, part: Positions) -> None:
         """Merge a set into those before; the sets are parts of one, as a file has them."""
-        joined = part if self._first is None else PositionSet.concatenate([self._first, part], renumber=False)
+        joined = part if self._first is None else Positions.concatenate([self._first, part], renumber=False)
         before = self._sums.shape[1]
         first, group = group_equal(joined.game, joined.positions, symmetries=self._symmetries)
         self._first, group = joined.select(first), group[before:]
@@ -474,7 +518,7 @@ class Merger:
             sums[2] += np.bincount(group, weight * (deviation**2 + inner), len(first))
         self._sums = sums
 
-    def merged(self) -> PositionSet:
+    def merged(self) -> Positions:
         """Return one position per group of equals, in the order of their first rows."""
         if self._first is None:
             raise RuntimeError("nothing was added to be merged")
@@ -488,4 +532,4 @@ class Merger:
         columns.pop("label_spread", None)
         if self._keep_spread:
             columns["label_spread"] = np.sqrt(np.maximum(squares / divisor - mean**2, 0)).astype(np.float32)
-        return PositionSet.from_columns(self._first.game, columns, self._first.sources, self._first.label_kind)
+        return Positions.from_columns(self._first.game, columns, self._first.sources, self._first.label_kind)

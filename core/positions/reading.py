@@ -16,6 +16,7 @@ from glem.core.files.packed import MAX_BYTES, bare_suffix, open_bounded
 from glem.core.game.game import Game, PositionFormat, RecordFormat
 from glem.core.game.records import CHUNK_SIZE, GameRecords, ScoredPositions
 from glem.core.positions.game_lines import GAME_LINES
+from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["read_all_records", "read_records", "read_scored_positions", "record_formats"]
 
@@ -60,6 +61,7 @@ def read_records(
     chunk_games: int = CHUNK_SIZE,
     max_bytes: int = MAX_BYTES,
     name: str | None = None,
+    keep_replay: bool = False,
 ) -> Iterator[GameRecords]:
     """Read and check the game records of a file, chunk by chunk, also from ``.gz``, ``.xz`` and ``.zst``.
 
@@ -86,6 +88,8 @@ def read_records(
     name
         ``GameRecords.source``, its own name by default; files of equal names need others to be told apart
         (:func:`glem.core.files.names.distinct_names`, :func:`read_all_records`).
+    keep_replay
+        Hand out the reader's replay of the games, if it makes one, as ``GameRecords.played``: 25 bytes a position.
 
     Returns
     -------
@@ -99,8 +103,10 @@ def read_records(
     """
     source = Path(path)
     _check_arguments(source, format, record_formats(game), chunk_games, max_bytes)
-    found = _records(game, source, format, skip_bad, chunk_games, max_bytes)
-    return found if name is None else (attrs.evolve(records, source=name) for records in found)
+    return (
+        attrs.evolve(records, source=name or records.source, played=records.played if keep_replay else None)
+        for records in _records(game, source, format, skip_bad, chunk_games, max_bytes)
+    )
 
 
 def read_all_records(
@@ -109,10 +115,15 @@ def read_all_records(
     *,
     format: str | None = None,  # noqa: A002 # as in read_records
     skip_bad: bool = False,
+    keep_replay: bool = False,
+    progress: Progress = SILENT,
 ) -> Iterator[GameRecords]:
     """Read the game records of several files, whose sources are distinct; see :func:`read_records`."""
-    for path, name in zip(paths, distinct_names(paths), strict=True):
-        yield from read_records(game, path, format=format, skip_bad=skip_bad, name=name)
+    with progress("Reading games", len(paths)) as task:
+        for path, name in zip(paths, distinct_names(paths), strict=True):
+            task.note(name)
+            yield from read_records(game, path, format=format, skip_bad=skip_bad, name=name, keep_replay=keep_replay)
+            task.advance()
 
 
 def record_formats(game: Game) -> Mapping[str, RecordFormat]:

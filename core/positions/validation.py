@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
-from glem.core.positions.replay import FINISHED, ILLEGAL, Outcomes
+from glem.core.positions.replay import FINISHED, ILLEGAL, Replay
 
 __all__ = ["BadRecords", "Place", "validated"]
 
@@ -73,7 +73,7 @@ class BadRecords:
 def validated(
     game: Game,
     records: GameRecords,
-    reached: Outcomes,
+    reached: Replay,
     stored: NDArray[np.float32],
     bad: BadRecords,
     *,
@@ -91,7 +91,7 @@ def validated(
     records
         The records; ``score`` is what the file says, in the file's convention, nan where it says nothing.
     reached
-        Their outcomes.
+        Their replay.
     stored
         float32 [G]: what the file should say for the last position of each game, in the same convention.
     bad
@@ -102,7 +102,8 @@ def validated(
     Returns
     -------
     GameRecords
-        ``score`` is the replayed final score, nan for unfinished games; ``extra["stored_score"]`` what the file says.
+        ``score`` is the replayed final score, nan for unfinished games; ``extra["stored_score"]`` what the file says;
+        ``played`` is the replay.
 
     Raises
     ------
@@ -127,6 +128,7 @@ def validated(
         records,
         score=np.where(finished, reached.final_score, np.float32(np.nan)).astype(np.float32),
         extra={**records.extra, "stored_score": records.score},
+        played=reached,
         problems=records.problems + problems,
         skipped=records.skipped + int(bad.mask.sum()),
     )

@@ -17,7 +17,7 @@ from glem.core.features.learning import Learning
 from glem.core.files.atomic import atomic_path
 from glem.core.fitting.fitters import FitResult
 from glem.core.fitting.least_squares import Training
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.report.data import Calibration, CellMap, DiscoveryReport, Item, LearningCurve, PhaseErrors, to_json
 from glem.core.report.page import write_page
 from glem.core.report.pages.discovery import render
@@ -174,7 +174,7 @@ def _cell_maps(found: Discovery) -> tuple[CellMap, ...]:
     return tuple(maps)
 
 
-def _cell_moments(learning: Learning, sample: PositionSet, maps: int = 3) -> tuple[list[str], NDArray[np.float64]]:
+def _cell_moments(learning: Learning, sample: Positions, maps: int = 3) -> tuple[list[str], NDArray[np.float64]]:
     """Label sums by own and opponent's pieces in each cell, over thirds of the phases or each one, with their names.
 
     float64 [maps, cells, 4]: for each map and cell, number and label sum with an own piece, then with the opponent's.

@@ -19,7 +19,7 @@ from glem.core.evaluation.integers.recomputing import evaluator_of, search_unit
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.files.digests import arrays_digest
 from glem.core.game.equal_positions import position_keys, scatter
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.search.probcut import CHECKS, ProbCut
 from glem.core.search.results import Limits, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings
@@ -87,7 +87,7 @@ class ProbCutSample:
             raise BadInputError(f"positions of a phase: expected at least 1, got {self.per_phase}")
 
 
-def choose_positions(evaluation: LinearEvaluation, sets: Iterable[PositionSet], per_phase: int, seed: int) -> Any:
+def choose_positions(evaluation: LinearEvaluation, sets: Iterable[Positions], per_phase: int, seed: int) -> Any:
     """Choose different positions of every phase at random.
 
     The choice depends on the positions and the seed, not on the order or the cutting of the sets.
@@ -161,7 +161,7 @@ def search_scores(task: _Task) -> Arrays:
 
 def sampled_scores(
     evaluation: LinearEvaluation,
-    positions: Iterable[PositionSet],
+    positions: Iterable[Positions],
     sample: ProbCutSample,
     *,
     folder: Path | None = None,
@@ -202,7 +202,7 @@ def sampled_scores(
 
 def fit_probcut(
     evaluation: LinearEvaluation,
-    positions: Iterable[PositionSet],
+    positions: Iterable[Positions],
     sample: ProbCutSample | None = None,
     *,
     folder: Path | None = None,
@@ -216,7 +216,7 @@ def fit_probcut(
     evaluation
         The evaluation that searches will use.
     positions
-        Sets to choose from, such as :meth:`PositionSet.stream` gives.
+        Sets to choose from, such as :meth:`Positions.stream` gives.
     sample
         How many, and how deep they are searched.
     folder

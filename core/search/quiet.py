@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import position_at, store_position
@@ -27,7 +26,7 @@ from glem.core.search.negascout import settle, static_value
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.state import AT
 
-__all__ = ["SettledPositions", "quiet_positions", "settled_positions"]
+__all__ = ["quiet_positions", "settled_positions"]
 
 _NEVER = np.int64(1 << 62)
 
@@ -54,22 +53,6 @@ def quiet_positions(game: Game, positions: Any) -> NDArray[np.bool_]:
     columns = type(positions)(*(np.ascontiguousarray(column) for column in positions))
     compiled(_write_quiet)(game.search_rules, columns, count, np.zeros(game.max_moves, np.int32), quiet)
     return quiet
-
-
-@define(frozen=True, eq=False)
-class SettledPositions:
-    """Where quiescence leads to from each of N positions.
-
-    Parameters
-    ----------
-    positions
-        Position of columns [N]; rows without an end stay what they were.
-    plies
-        int16 [N]: tactical moves played; -1 where the best of them end the game, so that nothing is evaluated.
-    """
-
-    positions: Any
-    plies: NDArray[np.int16]
 
 
 def _reply(rules: Any, evaluator: Any, state: Any, position: Any, ply: np.int64, value: np.int64) -> np.int64:
@@ -119,7 +102,7 @@ def _write_settled(rules: Any, evaluator: Any, state: Any, columns: Any, count: 
             plies[row] = ply
 
 
-def settled_positions(evaluation: LinearEvaluation, positions: Any) -> SettledPositions:
+def settled_positions(evaluation: LinearEvaluation, positions: Any) -> tuple[Any, NDArray[np.int16]]:
     """Follow quiescence from N positions to those whose static scores it gives back.
 
     Parameters
@@ -128,6 +111,13 @@ def settled_positions(evaluation: LinearEvaluation, positions: Any) -> SettledPo
         What quiescence goes by, rounded as the search has it.
     positions
         Position of columns [N]; in a game without tactical moves they are all settled.
+
+    Returns
+    -------
+    positions
+        Position of columns [N]; rows without an end stay what they were.
+    plies
+        int16 [N]: tactical moves played; -1 where the best of them end the game, so that nothing is evaluated.
     """
     game = evaluation.learning.game
     count = len(positions[0])
@@ -137,4 +127,4 @@ def settled_positions(evaluation: LinearEvaluation, positions: Any) -> SettledPo
         searcher = Searcher(game, evaluator_of(evaluation), SearchSettings(table_mb=0))
         rules, operations = game.search_rules, searcher.evaluator.operations
         compiled(_write_settled)(rules, operations, searcher.borrowed, columns, count, plies)
-    return SettledPositions(columns, plies)
+    return columns, plies

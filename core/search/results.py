@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from enum import StrEnum
+from typing import Any
 
-import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
@@ -128,10 +128,10 @@ class StopRelay:
     stop
         The event.
     flag
-        uint8 [1], set to 1.
+        Whole number [1], set to 1.
     """
 
-    def __init__(self, stop: threading.Event, flag: NDArray[np.uint8]) -> None:
+    def __init__(self, stop: threading.Event, flag: NDArray[Any]) -> None:
         self._stop = stop
         self._flag = flag
         self._lock = threading.Lock()

@@ -7,8 +7,7 @@ import re
 import chess
 
 from glem.core.errors import BadInputError
-from glem.games.chess.board_moves import move_number, numbered_move
-from glem.games.chess.boards import board_of_fen, from_board, to_board
+from glem.games.chess.boards import board_of_fen, from_board, move_number, numbered_move, problems_of, to_board
 from glem.games.chess.rules.generation import count_moves_on_board
 from glem.games.chess.rules.position import Position
 
@@ -60,10 +59,8 @@ def parse_position(text: str) -> Position:
         raise BadInputError(f"{text!r} is no position of chess: {error} (a FEN is expected)") from None
     if board.status() & chess.STATUS_INVALID_EP_SQUARE:
         board.ep_square = None
-    problems = board.status() & ~_FORGIVEN
-    if problems:
-        names = ", ".join(flag.name.lower().replace("_", " ") for flag in chess.Status if flag.name and flag & problems)
-        raise BadInputError(f"no game of chess leads to {text!r}: {names}")
+    if problems := problems_of(board, ~_FORGIVEN):
+        raise BadInputError(f"no game of chess leads to {text!r}: {problems}")
     for name, pieces in (("White", board.occupied_co[chess.WHITE]), ("Black", board.occupied_co[chess.BLACK])):
         promoted = sum(
             max((board_of_kind & pieces).bit_count() - usual, 0)
@@ -104,16 +101,12 @@ def move_from_uci(position: Position, text: str) -> int:
     BadInputError
         The text is no move, or the move is not legal.
     """
-    move = parse_move(text)
+    parse_move(text)
     board = to_board(position, chess960=True)
-    legal = {move_number(board, known): known for known in board.legal_moves}
-    if move in legal:
-        return move
-    usual = to_board(position)
-    for known, written in legal.items():
-        if board.is_castling(written) and usual.uci(written, chess960=False) == text:
-            return known
-    raise BadInputError(_not_legal(position, board, text))
+    try:
+        return move_number(board, board.parse_uci(text))
+    except ValueError:
+        raise BadInputError(_not_legal(position, board, text)) from None
 
 
 def move_to_san(position: Position, move: int) -> str:

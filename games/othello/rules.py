@@ -48,20 +48,27 @@ _ONE = np.uint64(1)
 
 
 @inlined
+def _runs(discs: np.uint64, flippable: np.uint64, shift: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Find the runs of flippable discs that start next to a disc, up and down along one line."""
+    double = shift + shift
+    up = flippable & (discs << shift)
+    up |= flippable & (up << shift)
+    pairs = flippable & (flippable << shift)
+    up |= pairs & (up << double)
+    up |= pairs & (up << double)
+    down = flippable & (discs >> shift)
+    down |= flippable & (down >> shift)
+    pairs = flippable & (flippable >> shift)
+    down |= pairs & (down >> double)
+    down |= pairs & (down >> double)
+    return up, down
+
+
+@inlined
 def _reach(own: np.uint64, flippable: np.uint64, shift: np.uint64) -> np.uint64:
     """Squares next to a run of opponent discs that starts next to an own disc, both ways along one line."""
-    double = shift + shift
-    left = flippable & (own << shift)
-    left |= flippable & (left << shift)
-    runs = flippable & (flippable << shift)
-    left |= runs & (left << double)
-    left |= runs & (left << double)
-    right = flippable & (own >> shift)
-    right |= flippable & (right >> shift)
-    runs = flippable & (flippable >> shift)
-    right |= runs & (right >> double)
-    right |= runs & (right >> double)
-    return (left << shift) | (right >> shift)
+    up, down = _runs(own, flippable, shift)
+    return (up << shift) | (down >> shift)
 
 
 @inlined
@@ -77,22 +84,12 @@ def mobility(own: np.uint64, opponent: np.uint64) -> np.uint64:
 
 @inlined
 def _line_flips(own: np.uint64, flippable: np.uint64, disc: np.uint64, shift: np.uint64) -> np.uint64:
-    double = shift + shift
-    left = flippable & (disc << shift)
-    left |= flippable & (left << shift)
-    runs = flippable & (flippable << shift)
-    left |= runs & (left << double)
-    left |= runs & (left << double)
-    right = flippable & (disc >> shift)
-    right |= flippable & (right >> shift)
-    runs = flippable & (flippable >> shift)
-    right |= runs & (right >> double)
-    right |= runs & (right >> double)
+    up, down = _runs(disc, flippable, shift)
     flipped = _ZERO
-    if (left << shift) & own != _ZERO:
-        flipped |= left
-    if (right >> shift) & own != _ZERO:
-        flipped |= right
+    if (up << shift) & own != _ZERO:
+        flipped |= up
+    if (down >> shift) & own != _ZERO:
+        flipped |= down
     return flipped
 
 
@@ -168,35 +165,34 @@ def hash_key(position: Position) -> np.uint64:
     return mix(position.own ^ ((opponent << np.uint64(23)) | (opponent >> np.uint64(41))))
 
 
+def _exchanged(board: np.uint64, lower: np.uint64, shift: np.uint64) -> np.uint64:
+    """Exchange the squares of a mask with those that lie ``shift`` bits above them."""
+    return ((board >> shift) & lower) | ((board & lower) << shift)
+
+
 def _flip_vertical(board: np.uint64) -> np.uint64:
-    k1 = np.uint64(0x00FF00FF00FF00FF)
-    k2 = np.uint64(0x0000FFFF0000FFFF)
-    board = ((board >> np.uint64(8)) & k1) | ((board & k1) << np.uint64(8))
-    board = ((board >> np.uint64(16)) & k2) | ((board & k2) << np.uint64(16))
-    return (board >> np.uint64(32)) | (board << np.uint64(32))
+    board = _exchanged(board, np.uint64(0x00FF00FF00FF00FF), np.uint64(8))
+    board = _exchanged(board, np.uint64(0x0000FFFF0000FFFF), np.uint64(16))
+    return _exchanged(board, np.uint64(0x00000000FFFFFFFF), np.uint64(32))
 
 
 def _flip_horizontal(board: np.uint64) -> np.uint64:
-    k1 = np.uint64(0x5555555555555555)
-    k2 = np.uint64(0x3333333333333333)
-    k4 = np.uint64(0x0F0F0F0F0F0F0F0F)
-    board = ((board >> _ONE) & k1) | ((board & k1) << _ONE)
-    board = ((board >> np.uint64(2)) & k2) | ((board & k2) << np.uint64(2))
-    return ((board >> np.uint64(4)) & k4) | ((board & k4) << np.uint64(4))
+    board = _exchanged(board, np.uint64(0x5555555555555555), np.uint64(1))
+    board = _exchanged(board, np.uint64(0x3333333333333333), np.uint64(2))
+    return _exchanged(board, np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(4))
+
+
+def _swapped(board: np.uint64, upper: np.uint64, shift: np.uint64) -> np.uint64:
+    """Exchange the squares of a mask with those that lie ``shift`` bits below them; the others stay."""
+    swap = upper & (board ^ (board << shift))
+    return board ^ swap ^ (swap >> shift)
 
 
 def _flip_diagonal(board: np.uint64) -> np.uint64:
     """Exchange columns and rows: a2 with b1."""
-    k1 = np.uint64(0x5500550055005500)
-    k2 = np.uint64(0x3333000033330000)
-    k4 = np.uint64(0x0F0F0F0F00000000)
-    swap = k4 & (board ^ (board << np.uint64(28)))
-    board ^= swap ^ (swap >> np.uint64(28))
-    swap = k2 & (board ^ (board << np.uint64(14)))
-    board ^= swap ^ (swap >> np.uint64(14))
-    swap = k1 & (board ^ (board << np.uint64(7)))
-    board ^= swap ^ (swap >> np.uint64(7))
-    return board
+    board = _swapped(board, np.uint64(0x0F0F0F0F00000000), np.uint64(28))
+    board = _swapped(board, np.uint64(0x3333000033330000), np.uint64(14))
+    return _swapped(board, np.uint64(0x5500550055005500), np.uint64(7))
 
 
 def _transform_board(board: np.uint64, symmetry: int) -> np.uint64:

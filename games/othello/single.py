@@ -16,14 +16,11 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from glem.core.compiling.kernels import overload_of, popcount, trailing_zeros
+from glem.core.compiling.kernels import overload_of
+from glem.core.compiling.operations import bound
 from glem.games.othello import rules
-from glem.games.othello.rules import Position
 
-__all__ = ["SEARCH_RULES", "count_moves_one", "flips_one", "is_over_one", "legal_moves_one", "mobility_one", "play_one"]
-
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
+__all__ = ["SEARCH_RULES", "flips_one", "mobility_one"]
 
 _WORD = ir.IntType(64)
 _LANES = 4
@@ -173,51 +170,10 @@ def _overload_mobility_one(own: Any, opponent: Any) -> Any:
     return lambda own, opponent: _mobility(np.uint64(own), np.uint64(opponent))
 
 
-def legal_moves_one(position: Position, moves: Any, start: int) -> int:
-    """Write the legal moves in the order of their squares; a lone pass where only the opponent can move."""
-    places = mobility_one(position.own, position.opponent)
-    count = 0
-    if places == _ZERO:
-        if mobility_one(position.opponent, position.own) != _ZERO:
-            moves[start] = 64
-            count = 1
-        return count
-    while places != _ZERO:
-        moves[start + count] = trailing_zeros(places)
-        count += 1
-        places &= places - _ONE
-    return count
-
-
-def count_moves_one(position: Position) -> int:
-    """Count the legal moves, the lone pass included."""
-    places = mobility_one(position.own, position.opponent)
-    if places != _ZERO:
-        return popcount(places)
-    if mobility_one(position.opponent, position.own) != _ZERO:
-        return 1
-    return 0
-
-
-def play_one(position: Position, move: int) -> Position:
-    """Position after a legal move; the other side is to move."""
-    if move == 64:
-        return Position(position.opponent, position.own)
-    flipped = flips_one(position.own, position.opponent, move)
-    disc = _ONE << np.uint64(move)
-    return Position(position.opponent ^ flipped, position.own | flipped | disc)
-
-
-def is_over_one(position: Position) -> bool:
-    """Whether neither side can move."""
-    own, opponent = position.own, position.opponent
-    return bool(mobility_one(own, opponent) == _ZERO and mobility_one(opponent, own) == _ZERO)
-
-
 SEARCH_RULES: Mapping[str, Callable[..., Any]] = {
-    "legal_moves": legal_moves_one,
-    "count_moves": count_moves_one,
-    "play": play_one,
-    "is_over": is_over_one,
+    "legal_moves": bound(rules.legal_moves, mobility=mobility_one),
+    "count_moves": bound(rules.count_moves, mobility=mobility_one),
+    "play": bound(rules.play, flips=flips_one),
+    "is_over": bound(rules.is_over, mobility=mobility_one),
 }
 """The rules as a search of single positions uses them, by operation name."""

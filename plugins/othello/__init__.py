@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.learning import Learning
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.games.othello import OTHELLO as GAME
 from glem.plugins.othello.features import FEATURES
 from glem.plugins.othello.patterns import PATTERN_SETS
@@ -40,7 +40,7 @@ def _default_probcut() -> ProbCut:
     return ProbCut.load(Path(__file__).with_name("probcut.npz"))
 
 
-def _sample() -> PositionSet:
+def _sample() -> Positions:
     # Imported late: a search needs no readers.
     from glem.plugins.othello.sample import sample_positions
 

@@ -12,7 +12,7 @@ from attrs import evolve
 
 from glem.core.game.records import GameRecords
 from glem.core.positions.labels import positions_of_records
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.positions.reading import read_records
 from glem.games.othello import OTHELLO
 
@@ -27,7 +27,7 @@ def sample_games() -> GameRecords:
     return GameRecords.concatenate(list(read_records(OTHELLO, SAMPLE_FILE, format="transcripts")))
 
 
-def sample_positions() -> PositionSet:
+def sample_positions() -> Positions:
     """All positions of the sample, about 300,000, labelled by the result; exact from 14 empty squares on."""
     games = evolve(sample_games(), source="glem's own shallow self-play")
     return positions_of_records(OTHELLO, [games])

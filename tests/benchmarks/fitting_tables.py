@@ -29,7 +29,7 @@ from glem.core.game.game import Game, load_game
 from glem.core.patterns.patterns import PatternSet
 from glem.core.patterns.sparse_patterns import SparsePatterns
 from glem.core.positions.labels import positions_of_records
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from tests.benchmarks.measuring import table_header, table_row, tournament_records
 from tests.oracles.fitting import byte_count, phases_of, predicted, sums
 
@@ -50,22 +50,22 @@ class Bench:
     learning: Learning
     folder: Path
 
-    def positions(self, label: str, jobs: int) -> PositionSet:
+    def positions(self, label: str, jobs: int) -> Positions:
         """All positions of WTHOR."""
         return positions_of_records(self.game, tournament_records(self.game, self.folder), label=label, jobs=jobs)
 
-    def values(self, positions: PositionSet) -> Iterator[tuple[NDArray[np.int16], NDArray[np.uint8]]]:
+    def values(self, positions: Positions) -> Iterator[tuple[NDArray[np.int16], NDArray[np.uint8]]]:
         """Feature values and phases, chunk by chunk."""
         for start in range(0, len(positions), CHUNK):
             part = positions.select(slice(start, start + CHUNK)).positions
             yield self.learning.features.values(part), self.learning.phases.of(part)
 
-    def design(self, positions: PositionSet, jobs: int = 1) -> Design:
+    def design(self, positions: Positions, jobs: int = 1) -> Design:
         """Design of Logistello's patterns."""
         patterns = PatternSet.from_names(self.learning.features, self.learning.pattern_sets["logistello"])
         return Design.build(self.values(positions), phase_count=len(self.learning.phases), patterns=patterns, jobs=jobs)
 
-    def discs_played(self, positions: PositionSet) -> NDArray[np.int64]:
+    def discs_played(self, positions: Positions) -> NDArray[np.int64]:
         """Moves played so far, passes not counted."""
         own = self.learning.features.index("discs")
         counts = [values[:, own].astype(np.int64) + values[:, own + 1] for values, _ in self.values(positions)]
@@ -181,7 +181,7 @@ def split(bench: Bench) -> None:
         table_row(discs, f"{rows.sum():,}", *(f"{cell:.2f}" for cell in cells))
 
 
-def baseline_errors(bench: Bench, positions: PositionSet, held: NDArray[np.bool_], name: str) -> NDArray[np.float64]:
+def baseline_errors(bench: Bench, positions: Positions, held: NDArray[np.bool_], name: str) -> NDArray[np.float64]:
     """Errors of a linear regression on a few features, phase by phase."""
     linear = LinearTerms.from_names(bench.learning.features, bench.learning.baselines[name])
     design = Design.build(bench.values(positions), phase_count=len(bench.learning.phases), linear=linear)

@@ -10,9 +10,9 @@ import pytest
 
 from glem.core.evaluation.result_distribution import result_distribution
 from glem.core.game.game import Game
+from glem.core.grading.calibration import fit_scale
 from glem.core.grading.collection import CollectionGrading, grade_collection
 from glem.core.grading.comparison import compare
-from glem.core.grading.scale import fit_scale
 from glem.core.grading.scorers.scorers import scorer_of
 from glem.core.positions.files import PositionWriter
 from glem.core.positions.labels import label_records

@@ -54,12 +54,6 @@ def random_game(seed: int, plies: int) -> Iterator[tuple[chess.Board, int | None
     yield board, None
 
 
-def same_position(board: chess.Board) -> tuple[object, ...]:
-    """What makes positions equal by the Laws: the same pieces, turn, rights to castle and to capture en passant."""
-    square = board.ep_square if board.has_legal_en_passant() else None
-    return (board.board_fen(), board.turn, board.clean_castling_rights(), square)
-
-
 class Counts(NamedTuple):
     """Leaves of a position by depth."""
 

@@ -23,28 +23,25 @@ def names_of(configurations: ConfigurationSet) -> list[Configuration]:
     ]
 
 
-def matching_positions(configuration: Configuration, values: NDArray[np.int16]) -> set[int]:
-    """Rows of ``values`` in which every relation holds."""
-    return {row for row in range(len(values)) if all(values[row, feature] == value for feature, value in configuration)}
-
-
 def gen_conf(values: NDArray[np.int16], minimum: int, maximum_size: int | None = None) -> dict[Configuration, int]:
     """GLEM, Fig. 1, with ordered specialization: every valid configuration with its match count."""
-    relations = sorted({(feature, int(value)) for row in values for feature, value in enumerate(row)})
-    matches = {relation: matching_positions(frozenset([relation]), values) for relation in relations}
-    valid = [relation for relation in relations if len(matches[relation]) >= minimum]
+    # A set of positions is the set bits of one large integer.
+    matches: dict[tuple[int, int], int] = {}
+    for place, row in enumerate(values.tolist()):
+        for relation in enumerate(row):
+            matches[relation] = matches.get(relation, 0) | 1 << place
+    valid = sorted(relation for relation, rows in matches.items() if rows.bit_count() >= minimum)
     newest = {frozenset([relation]): matches[relation] for relation in valid}
     found: dict[Configuration, int] = {}
     while newest:
-        found.update({configuration: len(rows) for configuration, rows in newest.items()})
+        found.update({configuration: rows.bit_count() for configuration, rows in newest.items()})
         specialized = {}
         for configuration, rows in newest.items():
             if maximum_size is not None and len(configuration) == maximum_size:
                 continue
             for relation in valid:
-                common = rows & matches[relation]
-                if relation > max(configuration) and len(common) >= minimum:
-                    specialized[configuration | {relation}] = common
+                if relation > max(configuration) and (rows & matches[relation]).bit_count() >= minimum:
+                    specialized[configuration | {relation}] = rows & matches[relation]
         newest = specialized
     return found
 

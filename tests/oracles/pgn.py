@@ -10,7 +10,7 @@ from typing import NamedTuple
 import chess
 import chess.pgn
 
-from glem.games.chess.board_moves import move_number
+from glem.games.chess.boards import move_number
 
 SCORES = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0}
 

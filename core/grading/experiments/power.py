@@ -7,7 +7,6 @@ of its limit, and of the time that a position took, and each step to the next gr
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import math
 import os
@@ -21,21 +20,72 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation.result_distribution import log_correctness
+from glem.core.files.digests import arrays_digest
+from glem.core.game.game import Game
+from glem.core.grading.calibration import Prediction, ScaleFit, log_correctness_of
+from glem.core.grading.collection import CollectedPositions
 from glem.core.grading.comparison import Comparison, compare
-from glem.core.grading.correctness import Grade, grade_of
+from glem.core.grading.correctness import DEFAULT_SETTINGS, Grade, GradingSettings, grade_of
 from glem.core.grading.experiments.lines import LineFit, fit_line
-from glem.core.grading.experiments.sampled_positions import SampledPositions
-from glem.core.grading.grading import GradingSettings, Prediction
-from glem.core.grading.scale import ScaleFit, fit_scale
-from glem.core.grading.scorers.scorers import Scorer
+from glem.core.grading.scorers.scorer import Scorer
+from glem.core.positions.positions import Positions
+from glem.core.positions.selection.selection import PAPER_RULE, SelectionCounts, SelectionRule
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["LIMIT_KINDS", "PowerCurve", "PowerExperiment", "PowerPoint", "check_limits", "measure_power"]
+__all__ = [
+    "LIMIT_KINDS",
+    "PowerCurve",
+    "PowerExperiment",
+    "PowerPoint",
+    "check_limits",
+    "measure_power",
+    "sample_positions",
+]
 
 LIMIT_KINDS = ("nodes", "depth", "seconds")
 """What a search may be limited by."""
+
+
+def sample_positions(
+    game: Game,
+    files: Sequence[str | os.PathLike[str]],
+    *,
+    rule: SelectionRule = PAPER_RULE,
+    most: int | None = None,
+    skip_bad: bool = False,
+    progress: Progress = SILENT,
+) -> tuple[Positions, SelectionCounts]:
+    """Select positions of files, and keep at most so many of them; the second part counts what the files hold.
+
+    Parameters
+    ----------
+    game
+        The game.
+    files
+        Game records in any of its formats, or scored positions.
+    rule
+        Which positions of each game; its seed also draws those that are kept.
+    most
+        Positions to keep, each as likely; None for all.
+    skip_bad
+        Leave bad records out instead of stopping.
+    progress
+        Counts files.
+
+    Raises
+    ------
+    BadInputError
+        A file is bad, or no position is left.
+    """
+    if most is not None and most < 1:
+        raise BadInputError(f"an experiment needs at least one position, got {most}")
+    read = CollectedPositions(game, keeps_positions=True)
+    read.read(files, rule, skip_bad=skip_bad, progress=progress)
+    selected = read.selected
+    if most is not None and most < len(selected):
+        selected = selected.select(np.sort(np.random.default_rng(rule.seed).permutation(len(selected))[:most]))
+    return selected, read.counts
 
 
 @define(frozen=True)
@@ -130,13 +180,14 @@ def check_limits(kind: str, limits: Sequence[float]) -> None:
 
 
 def measure_power(
-    sampled: SampledPositions,
+    sampled: Positions,
     evaluations: Mapping[str, Callable[[float | None], Scorer]],
     *,
     kind: str = "nodes",
     limits: Sequence[float],
     static: bool = True,
-    settings: GradingSettings | None = None,
+    games: int = 0,
+    settings: GradingSettings = DEFAULT_SETTINGS,
     journal: str | os.PathLike[str] | None = None,
     progress: Progress = SILENT,
 ) -> PowerExperiment:
@@ -155,19 +206,20 @@ def measure_power(
         Rising.
     static
         Also grade each evaluation as it is, where that is possible.
+    games
+        Games of the collection that the positions are from, for people.
     settings
         How grades are taken.
     journal
         File in which values are kept, so that a killed experiment continues.
     progress
-        Display.
+        Counts scorers.
 
     Raises
     ------
     BadInputError
         Limits that do not rise, no evaluations, or too few positions that all evaluations have values for.
     """
-    chosen = GradingSettings() if settings is None else settings
     check_limits(kind, limits)
     if not evaluations:
         raise BadInputError("an experiment needs at least one evaluation")
@@ -176,72 +228,27 @@ def measure_power(
         "kind": kind,
         "limits": list(limits),
         "evaluations": list(evaluations),
-        "positions": _digest(sampled),
+        "positions": arrays_digest([*sampled.positions, sampled.result]),
     }
-    values: dict[tuple[str, float | None], _Values] = {}
+    said: dict[tuple[str, float | None], Prediction] = {}
     kept = nullcontext(None) if journal is None else Journal(journal, "power experiment", described)
     with kept as file, progress("Searching", len(asked)) as bar:
         if file is not None:
-            values.update(file.records(lambda found: _kept(found, len(sampled.result))))
+            said.update(file.records(lambda found: _kept(found, len(sampled))))
         for name, limit in asked:
-            bar.note(f"{name} {'' if limit is None else f'{kind}={limit:g}'}")
-            if (name, limit) not in values:
-                found = _values(evaluations[name], limit, sampled)
+            bar.note(f"{name} {'' if limit is None else _text(kind, limit)}")
+            if (name, limit) not in said:
+                found = _said(evaluations[name], limit, sampled)
                 if found is not None:
-                    values[name, limit] = found
+                    said[name, limit] = found
                     if file is not None:
-                        file.append({"name": name, "limit": limit, **found.as_record()})
+                        file.append({"name": name, "limit": limit, **_record(found)})
             bar.advance()
-    return _experiment(sampled, list(evaluations), values, kind, chosen)
+    return _experiment(sampled, list(evaluations), said, kind, games, settings)
 
 
-def _kept(record: Mapping[str, Any], count: int) -> tuple[tuple[str, float | None], _Values]:
-    """Read what a scorer said of so many positions."""
-    found = _Values.from_record(record)
-    if {**record, **found.as_record()} != record or len(found.value) != count:
-        raise ValueError(f"no values of {count} positions")
-    return (record["name"], record["limit"]), found
-
-
-@define(frozen=True, eq=False)
-class _Values:
-    """What a scorer said."""
-
-    value: NDArray[np.float64]
-    drawishness: NDArray[np.float64] | None
-    seconds: float
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> _Values:
-        own = record["drawishness"]
-        return cls(_numbers(record["value"]), None if own is None else _numbers(own), float(record["seconds"]))
-
-    def as_record(self) -> dict[str, Any]:
-        own = self.drawishness
-        return {
-            "value": _plain(self.value),
-            "drawishness": None if own is None else _plain(own),
-            "seconds": self.seconds,
-        }
-
-
-def _plain(values: NDArray[np.float64]) -> list[float | str]:
-    """Numbers as JSON has them; the others by name."""
-    return [value if math.isfinite(value) else str(value) for value in values.tolist()]
-
-
-def _numbers(values: Sequence[float | str]) -> NDArray[np.float64]:
-    return np.array([float(value) for value in values])
-
-
-def _digest(sampled: SampledPositions) -> str:
-    digest = hashlib.sha256()
-    for column in (*sampled.selected.positions, sampled.result):
-        digest.update(np.ascontiguousarray(column).tobytes())
-    return digest.hexdigest()
-
-
-def _values(make: Callable[[float | None], Scorer], limit: float | None, sampled: SampledPositions) -> _Values | None:
+def _said(make: Callable[[float | None], Scorer], limit: float | None, sampled: Positions) -> Prediction | None:
+    """Let a scorer speak; scale and drawishness that are one for all positions are fitted anew."""
     try:
         scorer = make(limit)
     except BadInputError:
@@ -249,57 +256,70 @@ def _values(make: Callable[[float | None], Scorer], limit: float | None, sampled
             return None
         raise
     begin = time.perf_counter()
-    prediction: Prediction = scorer.predict(sampled.selected)
-    seconds = prediction.seconds
+    found = scorer.predict(sampled)
+    seconds, own = found.seconds, found.drawishness
     if math.isnan(seconds):
-        seconds = (time.perf_counter() - begin) / len(sampled.result)
-    own = prediction.drawishness
+        seconds = (time.perf_counter() - begin) / len(sampled)
     if own is not None:
-        own = np.broadcast_to(np.asarray(own, np.float64), prediction.value.shape)
-    return _Values(np.asarray(prediction.value, np.float64), own, seconds)
+        own = np.broadcast_to(np.asarray(own, np.float64), found.value.shape)
+    return Prediction(np.asarray(found.value, np.float64), own, seconds=seconds)
+
+
+def _record(found: Prediction) -> dict[str, Any]:
+    """Write what a scorer said for the journal."""
+    own = found.drawishness
+    return {
+        "value": _plain(found.value),
+        "drawishness": None if own is None else _plain(own),
+        "seconds": found.seconds,
+    }
+
+
+def _plain(values: NDArray[np.float64]) -> list[float | str]:
+    """Numbers as JSON has them; the others by name."""
+    return [value if math.isfinite(value) else str(value) for value in values.tolist()]
+
+
+def _kept(record: Mapping[str, Any], count: int) -> tuple[tuple[str, float | None], Prediction]:
+    """Read what a scorer said of so many positions."""
+    own = record["drawishness"]
+    found = Prediction(
+        np.array([float(value) for value in record["value"]]),
+        None if own is None else np.array([float(value) for value in own]),
+        seconds=float(record["seconds"]),
+    )
+    if {**record, **_record(found)} != record or len(found.value) != count:
+        raise ValueError(f"no values of {count} positions")
+    return (record["name"], record["limit"]), found
 
 
 def _experiment(
-    sampled: SampledPositions,
+    sampled: Positions,
     names: Sequence[str],
-    values: Mapping[tuple[str, float | None], _Values],
+    said: Mapping[tuple[str, float | None], Prediction],
     kind: str,
+    games: int,
     settings: GradingSettings,
 ) -> PowerExperiment:
-    common = np.ones(len(sampled.result), np.bool_)
-    for found in values.values():
-        common &= ~np.isnan(found.value)
+    common = np.all([found.is_known for found in said.values()], axis=0)
     if common.sum() < 2:
         raise BadInputError("fewer than two positions have a value from all evaluations at all limits")
-    result, game = sampled.result[common], sampled.selected.game_number[common]
+    result, game = sampled.result[common], sampled.record[common]
     curves = []
     for name in names:
-        limits = sorted((limit for one, limit in values if one == name), key=lambda limit: limit or 0.0)
         points: list[PowerPoint] = []
-        before: NDArray[np.float64] | None = None
-        for limit in limits:
-            found = values[name, limit]
-            own = None if found.drawishness is None else found.drawishness[common]
-            fit = fit_scale(found.value[common], result, drawishness=own, game=game)
-            alpha: Any = own if fit.drawishness is None else fit.drawishness
-            logs = log_correctness(found.value[common], result, fit.scale, alpha)
+        before: tuple[str, NDArray[np.float64]] | None = None
+        for limit in sorted((limit for one, limit in said if one == name), key=lambda limit: limit or 0.0):
+            found, text = said[name, limit], _text(kind, limit)
+            fit, logs = log_correctness_of(found.select(common), result, game, settings.floor)
             rise = None
             if before is not None:
-                rise = compare(
-                    logs,
-                    before,
-                    game,
-                    names=(_text(kind, limit), _text(kind, limits[len(points) - 1])),
-                    floor=settings.floor,
-                    confidence=settings.confidence,
-                    resamples=settings.resamples,
-                    seed=settings.seed,
-                )
-            grade = grade_of(logs, game, floor=settings.floor, confidence=settings.confidence)
-            points.append(PowerPoint(limit, found.seconds, grade, fit, int(np.isnan(found.value).sum()), rise))
-            before = logs
+                rise = compare(logs, before[1], game, names=(text, before[0]), settings=settings)
+            missing = int(np.isnan(found.value).sum())
+            points.append(PowerPoint(limit, found.seconds, grade_of(logs, game, settings), fit, missing, rise))
+            before = text, logs
         curves.append(PowerCurve(name, tuple(points), *_lines(points)))
-    return PowerExperiment(kind, tuple(curves), int(common.sum()), sampled.games)
+    return PowerExperiment(kind, tuple(curves), int(common.sum()), games)
 
 
 def _text(kind: str, limit: float | None) -> str:

@@ -15,27 +15,25 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import attrs
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError, reading
-from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
-from glem.core.grading.correctness import Grade, floored, grade_of
+from glem.core.grading.calibration import Prediction, ScaleFit, log_correctness_of
+from glem.core.grading.correctness import Grade, GradingSettings, grade_of
 from glem.core.grading.experiments.lines import Correlation, LineFit, correlate, fit_line
 from glem.core.grading.grading import Grading
-from glem.core.grading.scale import ScaleFit, fit_scale
 from glem.core.grading.scorers.comments import CommentScorer
-from glem.core.positions.selection.reading import SelectedPart, read_selected
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.positions import Positions
+from glem.core.positions.selection.reading import read_selected
 from glem.core.positions.selection.selection import ALL, SelectionRule
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -133,11 +131,8 @@ def _experiment(points: Sequence[StrengthPoint], left_out: int, confidence: floa
     advantages = [point.advantage for point in ordered if point.advantage is not None]
     by_difference = None
     if len(advantages) >= 3:
-        by_difference = correlate(
-            [one.rating_difference for one in advantages],
-            [one.difference for one in advantages],
-            confidence=confidence,
-        )
+        ahead, better = zip(*((one.rating_difference, one.difference) for one in advantages), strict=True)
+        by_difference = correlate(ahead, better, confidence=confidence)
     return StrengthExperiment(
         ordered,
         correlate(ratings, grades, confidence=confidence),
@@ -155,10 +150,7 @@ def read_ratings(path: str | os.PathLike[str]) -> dict[str, float]:
     BadInputError
         The file is no such JSON, or has no joint ratings.
     """
-    with (
-        reading(path, "output of glem tournament --json for three players or more"),
-        Path(path).open("rb") as file,
-    ):
+    with reading(path, "output of glem tournament --json for three players or more"), Path(path).open("rb") as file:
         found = json.loads(file.read(_LARGEST_RATINGS))
         ratings = {str(entry["name"]): float(entry["elo"]) for entry in found["ratings"]}
         if not np.isfinite(list(ratings.values())).all():
@@ -241,10 +233,10 @@ def strength_of_players(
         for file in files:
             bar.note(Path(file).name)
             for part in read_selected(game, file, rule, skip_bad=skip_bad):
-                if isinstance(part, SelectedPart):
+                if isinstance(part, Positions):
                     found.add(part)
             bar.advance()
-    return found.experiment(fewest, confidence)
+    return found.experiment(fewest, GradingSettings(confidence=confidence))
 
 
 class _Scores:
@@ -254,45 +246,37 @@ class _Scores:
         self._scorer = CommentScorer("comments")
         self._random = np.random.default_rng(seed)
         self._names: dict[str, int] = {}
-        self._parts: list[dict[str, NDArray[Any]]] = []
-        self._predictions: list[Any] = []
+        self._columns: defaultdict[str, list[NDArray[Any]]] = defaultdict(list)
         self._games = 0
 
-    def add(self, part: SelectedPart) -> None:
-        selected = part.selected
-        records, record, move = selected.records, selected.record, selected.move
-        if records is None or record is None or move is None:
+    def add(self, part: Positions) -> None:
+        records = part.records
+        if records is None:
             raise BadInputError("players are found in game records; positions do not tell who played")
-        scored = (move >= 0) & ~np.isnan(self._score_column(records)[move])
+        scores = records.move_columns.get("comment_score")
+        if scores is None:
+            raise BadInputError(f"the format of {records.source or 'these records'} has no scores in comments")
+        record, move = part.extra["row"], part.extra["move"]
+        scored = (move >= 0) & ~np.isnan(scores[move])
         # Consecutive scores, one of either player, are of almost the same position.
         both = np.flatnonzero(scored[:-1] & scored[1:] & (record[:-1] == record[1:]))
-        first = self._drawn(both, record)
+        # One of them in each game, each as likely.
+        shuffled = both[self._random.permutation(len(both))]
+        first = shuffled[np.unique(record[shuffled], return_index=True)[1]]
         rows = np.sort(np.concatenate([first, first + 1]))
         players, ratings = self._players(records)
-        chosen = _subset(selected, rows)
+        chosen = part.select(rows)
         side = (chosen.side < 0).astype(np.int64)
-        self._predictions.append(self._scorer.predict(chosen))
-        self._parts.append(
-            {
-                "game": self._games + record[rows],
-                "side": side,
-                "player": players[side, record[rows]],
-                "rating": ratings[side, record[rows]],
-                "result": np.sign(part.label[rows]).astype(np.int8),
-            }
-        )
+        for name, column in {
+            "value": self._scorer.predict(chosen).value,
+            "game": self._games + record[rows],
+            "side": side,
+            "player": players[side, record[rows]],
+            "rating": ratings[side, record[rows]],
+            "result": chosen.result,
+        }.items():
+            self._columns[name].append(column)
         self._games += len(records)
-
-    def _drawn(self, rows: NDArray[np.int64], game: NDArray[np.int64]) -> NDArray[np.int64]:
-        """One of the rows of each game, each as likely."""
-        shuffled = rows[self._random.permutation(len(rows))]
-        return shuffled[np.unique(game[shuffled], return_index=True)[1]]
-
-    def _score_column(self, records: GameRecords) -> NDArray[Any]:
-        column = records.move_columns.get("comment_score")
-        if column is None:
-            raise BadInputError(f"the format of {records.source or 'these records'} has no scores in comments")
-        return column
 
     def _players(self, records: GameRecords) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Numbers of the players and their ratings: [2, G] each."""
@@ -308,49 +292,29 @@ class _Scores:
             ratings[place] = np.where(rating > 0, rating, np.nan)
         return players, ratings
 
-    def experiment(self, fewest: int, confidence: float) -> StrengthExperiment:
-        if not self._parts:
+    def experiment(self, fewest: int, settings: GradingSettings) -> StrengthExperiment:
+        if not self._columns:
             raise BadInputError("no scores of players are left: the files hold no finished game with comments")
-        columns = {name: np.concatenate([part[name] for part in self._parts]) for name in self._parts[0]}
-        joined = attrs.evolve(self._predictions[0], value=np.concatenate([one.value for one in self._predictions]))
-        value = np.asarray(self._scorer.complete(joined).value, np.float64)
+        columns = {name: np.concatenate(parts) for name, parts in self._columns.items()}
+        value = np.asarray(self._scorer.complete(Prediction(columns["value"])).value, np.float64)
         kept = ~np.isnan(value) & ~np.isnan(columns["rating"]) & (columns["player"] >= 0)
-        columns, value = {name: column[kept] for name, column in columns.items()}, value[kept]
+        columns = {name: column[kept] for name, column in {**columns, "value": value}.items()}
         counts = np.bincount(columns["player"], minlength=len(self._names))
-        rated = np.flatnonzero(counts >= max(fewest, 2))
-        names = list(self._names)
-        logs = np.full(len(value), np.nan)
-        points = []
-        for player in rated.tolist():
+        logs = np.full(int(kept.sum()), np.nan)
+        graded = {}
+        for player in np.flatnonzero(counts >= max(fewest, 2)).tolist():
             rows = np.flatnonzero(columns["player"] == player)
-            fit = fit_scale(value[rows], columns["result"][rows], game=columns["game"][rows])
-            logs[rows] = floored(log_correctness(value[rows], columns["result"][rows], fit.scale, fit.drawishness))[0]
-            grade = grade_of(logs[rows], columns["game"][rows], confidence=confidence)
-            points.append(StrengthPoint(names[player], float(columns["rating"][rows].mean()), grade, fit))
-        advantages = _advantages(columns, logs, rated)
-        points = [
-            attrs.evolve(point, advantage=advantages.get(player))
-            for point, player in zip(points, rated.tolist(), strict=True)
-        ]
-        return _experiment(points, int((counts > 0).sum()) - len(points), confidence)
-
-
-def _subset(selected: SelectedPositions, rows: NDArray[np.int64]) -> SelectedPositions:
-    assert selected.record is not None
-    assert selected.move is not None
-    return SelectedPositions(
-        rows_of(selected.positions, rows),
-        selected.ply[rows],
-        selected.game_number[rows],
-        selected.side[rows],
-        selected.records,
-        selected.record[rows],
-        selected.move[rows],
-    )
+            game = columns["game"][rows]
+            fit, own = log_correctness_of(Prediction(columns["value"][rows]), columns["result"][rows], game)
+            logs[rows] = settings.floored(own)
+            graded[player] = float(columns["rating"][rows].mean()), grade_of(own, game, settings), fit
+        advantages, names = _advantages(columns, logs, graded), list(self._names)
+        points = [StrengthPoint(names[player], *found, advantages.get(player)) for player, found in graded.items()]
+        return _experiment(points, int((counts > 0).sum()) - len(points), settings.confidence)
 
 
 def _advantages(
-    columns: Mapping[str, NDArray[Any]], logs: NDArray[np.float64], rated: NDArray[np.int64]
+    columns: Mapping[str, NDArray[Any]], logs: NDArray[np.float64], rated: Iterable[int]
 ) -> dict[int, Advantage]:
     """Advantage of each player over those opponents that are rated too, in games in which both left scores."""
     order = np.lexsort((columns["side"], columns["game"]))
@@ -361,7 +325,7 @@ def _advantages(
     # Every game counts for both of its players.
     first, second = np.concatenate([one, other]), np.concatenate([other, one])
     found = {}
-    for player in rated.tolist():
+    for player in rated:
         rows = columns["player"][first] == player
         count = int(rows.sum())
         if count < 2:

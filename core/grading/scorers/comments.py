@@ -22,19 +22,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.game.records import GameRecords
-from glem.core.grading.grading import Prediction
-from glem.core.grading.scorers.scorer_tables import ScorerTable
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.grading.calibration import Prediction
+from glem.core.grading.scorers.scorer import Scorer, ScorerTable
+from glem.core.positions.positions import Positions
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -60,9 +59,6 @@ _DEFINED = ("eval", "wv")
 FIRST, MOVER = "first", "mover"
 PAWNS, HUNDREDTHS = "pawns", "centipawns"
 
-_GAMES, _SCORES, _SAME, _OPPOSITE, _FIRST_AGREES, _MOVER_AGREES, _DECIDED, _SIZED, _WHOLE, _LOG_SIZE = range(10)
-_SUMS = 10
-
 _FEWEST = 10
 _LEAST_PREVIOUS = 0.2
 _LEAST_RESULT = 0.1
@@ -72,108 +68,89 @@ _LARGE = 3.0
 _LEAST_SIZES = 8
 _PAIRS_SHARE = 0.05
 
-Floats = NDArray[np.float64]
+_EVIDENCE = ("same sign", "result, first", "result, mover")
 
 
-@kernel
-def _add_statistics(
-    offsets: Any, start_side: Any, result: Any, event: Any, score: Any, kind: Any, kinds: Any, sums: Any
-) -> None:
-    """Add what the scores of some games tell to ``sums`` [events * kinds, 10]."""
-    seen = np.zeros(kinds, np.bool_)
-    for game in range(len(offsets) - 1):
-        seen[:] = False
-        side = np.int64(start_side[min(game, len(start_side) - 1)])
-        before_kind, before = np.int64(0), 0.0
-        for place in range(offsets[game], offsets[game + 1]):
-            written, value = np.int64(kind[place]), np.float64(score[place])
-            if written > 0 and written < kinds and not np.isnan(value):
-                row = event[game] * kinds + written
-                sums[row, _SCORES] += 1
-                if not seen[written]:
-                    seen[written] = True
-                    sums[row, _GAMES] += 1
-                if value != 0.0:
-                    sign = 1.0 if value > 0.0 else -1.0
-                    if before_kind == written and before != 0.0:
-                        sums[row, _SAME if sign == before else _OPPOSITE] += 1
-                    if result[game] != 0:
-                        sums[row, _DECIDED] += 1
-                        sums[row, _FIRST_AGREES] += sign * result[game]
-                        sums[row, _MOVER_AGREES] += sign * side * result[game]
-                    if np.isfinite(value):
-                        sums[row, _SIZED] += 1
-                        sums[row, _WHOLE] += value == np.rint(value)
-                        sums[row, _LOG_SIZE] += np.log(abs(value))
-                    before = sign
-                else:
-                    before = 0.0
-                before_kind = written
-            else:
-                before_kind = np.int64(0)
-            side = -side
+class CommentSums(NamedTuple):
+    """What the scores of an event that are written in one way tell about their side and unit, added up over games.
 
+    Parameters
+    ----------
+    games, scores
+        How many games have such scores, and how many there are.
+    same, opposite
+        Consecutive scores of a game of one sign, and of different sign.
+    decided, first_agrees, mover_agrees
+        Scores but 0 in decided games, and their signs times the result (1 or -1), read from either side.
+    sized, whole, log_size
+        Finite scores but 0, how many are whole numbers, and the logarithms of their sizes.
+    """
 
-@kernel
-def _mark_hundredths(offsets: Any, score: Any, sizes: Any, marked: Any) -> None:
-    """Mark games whose large scores are whole numbers of many sizes; ``sizes`` is room for those."""
-    for game in range(len(offsets) - 1):
-        found = 0
-        whole = True
-        for place in range(offsets[game], offsets[game + 1]):
-            size = abs(score[place])
-            if not np.isfinite(size) or size < _LARGE:
-                continue
-            if size != np.rint(size):
-                whole = False
-                break
-            known = False
-            for earlier in range(found):
-                known |= sizes[earlier] == size
-            if not known and found < len(sizes):
-                sizes[found] = size
-                found += 1
-        marked[game] = whole and found == len(sizes)
+    games: Any
+    scores: Any
+    same: Any
+    opposite: Any
+    decided: Any
+    first_agrees: Any
+    mover_agrees: Any
+    sized: Any
+    whole: Any
+    log_size: Any
 
 
 def games_with_hundredths(records: GameRecords) -> NDArray[np.bool_]:
     """Tell of each game [G] whether its whole numbers must be hundredths, whatever the event counts in."""
-    marked = np.zeros(len(records), np.bool_)
-    _mark_hundredths(
-        np.ascontiguousarray(records.offsets, np.int64),
-        np.ascontiguousarray(records.move_columns["comment_score"], np.float32),
-        np.empty(_LEAST_SIZES, np.float32),
-        marked,
-    )
-    return marked
+    size = np.abs(records.move_columns["comment_score"])
+    large = np.flatnonzero(np.isfinite(size) & (size >= _LARGE))
+    game, size = np.repeat(np.arange(len(records)), records.lengths)[large], size[large]
+    broken = np.bincount(game[size != np.rint(size)], minlength=len(records))
+    order = np.lexsort((size, game))
+    game, size = game[order], size[order]
+    is_new = np.append(True, (game[1:] != game[:-1]) | (size[1:] != size[:-1]))[: len(game)]
+    return (broken == 0) & (np.bincount(game[is_new], minlength=len(records)) >= _LEAST_SIZES)
 
 
 class CommentStatistics:
-    """What the scores of an event tell about their side and unit, added up over games."""
+    """Sums for every event and way of writing."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
-        self._sums = np.zeros((0, _SUMS))
+        self._sums = np.zeros((len(CommentSums._fields), 0))
 
     def add(self, records: GameRecords) -> NDArray[np.int64]:
         """Add games with scores in comments; return the number of each one's event [G]."""
         event = self._events(records)
-        columns = records.move_columns
-        sides = np.ones(1, np.int8) if records.start_side is None else np.ascontiguousarray(records.start_side, np.int8)
-        rows = len(self._numbers) * len(COMMENT_KINDS)
-        if rows > len(self._sums):
-            self._sums = np.concatenate([self._sums, np.zeros((rows - len(self._sums), _SUMS))])
-        if len(records):
-            _add_statistics(
-                np.ascontiguousarray(records.offsets, np.int64),
-                sides,
-                np.sign(np.nan_to_num(records.score)).astype(np.int64),
-                event,
-                np.ascontiguousarray(columns["comment_score"], np.float32),
-                np.ascontiguousarray(columns["comment_kind"], np.uint8),
-                len(COMMENT_KINDS),
-                self._sums,
-            )
+        count = len(self._numbers) * len(COMMENT_KINDS)
+        self._sums = np.pad(self._sums, ((0, 0), (0, count - self._sums.shape[1])))
+        written, kind = (records.move_columns[name] for name in ("comment_score", "comment_kind"))
+        place = np.flatnonzero((kind > 0) & (kind < len(COMMENT_KINDS)) & ~np.isnan(written))
+        score = written[place].astype(np.float64)
+        game = np.repeat(np.arange(len(records)), records.lengths)[place]
+        row = event[game] * len(COMMENT_KINDS) + kind[place]
+        start = 1 if records.start_side is None else records.start_side[game].astype(np.int64)
+        mover = start * (1 - 2 * ((place - records.offsets[game]) % 2))
+        sign = np.sign(score)
+        # With the move before in the same game, if it has a score that is written in the same way.
+        pair = np.zeros(len(place))
+        follows = (place[1:] == place[:-1] + 1) & (game[1:] == game[:-1]) & (row[1:] == row[:-1])
+        pair[1:] = np.where(follows, sign[1:] * sign[:-1], 0)
+        result = np.sign(np.nan_to_num(records.score))[game]
+        sized = np.isfinite(score) & (score != 0)
+        sums = CommentSums(
+            games=np.zeros(len(place)),
+            scores=np.ones(len(place)),
+            same=pair > 0,
+            opposite=pair < 0,
+            decided=(sign != 0) & (result != 0),
+            first_agrees=sign * result,
+            mover_agrees=sign * mover * result,
+            sized=sized,
+            whole=sized & (score == np.rint(score)),
+            log_size=np.log(np.abs(score), out=np.zeros(len(place)), where=sized),
+        )
+        sums.games[np.unique(game * len(COMMENT_KINDS) + kind[place], return_index=True)[1]] = 1
+        for total, part in zip(self._sums, sums, strict=True):
+            total += np.bincount(row, part, count)
         return event
 
     def _events(self, records: GameRecords) -> NDArray[np.int64]:
@@ -188,15 +165,15 @@ class CommentStatistics:
     def _number(self, event: str) -> int:
         return self._numbers.setdefault(event, len(self._numbers))
 
-    def by_event(self) -> dict[tuple[str, str], Floats]:
+    def by_event(self) -> dict[tuple[str, str], CommentSums]:
         """Event and way of writing to their sums; only what occurs."""
         kinds = len(COMMENT_KINDS)
-        return {
-            (event, COMMENT_KINDS[kind]): self._sums[number * kinds + kind]
+        sums = {
+            (event, COMMENT_KINDS[kind]): CommentSums(*self._sums[:, number * kinds + kind].tolist())
             for event, number in self._numbers.items()
             for kind in range(1, kinds)
-            if self._sums[number * kinds + kind, _SCORES]
         }
+        return {key: found for key, found in sums.items() if found.scores}
 
     def row_of(self, event: str, kind: str) -> int:
         """Return the number that stands for an event and a way of writing in ``event * len(COMMENT_KINDS) + kind``."""
@@ -266,20 +243,20 @@ def conventions_of(
     return tuple(_convention(event, kind, sums, side, unit) for (event, kind), sums in statistics.by_event().items())
 
 
-def _convention(event: str, kind: str, sums: Floats, side: str | None, unit: str | None) -> CommentConvention:
-    pairs, decided, sized = sums[_SAME] + sums[_OPPOSITE], sums[_DECIDED], sums[_SIZED]
-    previous = _ratio(sums[_SAME] - sums[_OPPOSITE], pairs)
-    first_agrees, mover_agrees = _ratio(sums[_FIRST_AGREES], decided), _ratio(sums[_MOVER_AGREES], decided)
+def _convention(event: str, kind: str, sums: CommentSums, side: str | None, unit: str | None) -> CommentConvention:
+    pairs = sums.same + sums.opposite
+    previous = _ratio(sums.same - sums.opposite, pairs)
+    first_agrees, mover_agrees = (_ratio(one, sums.decided) for one in (sums.first_agrees, sums.mover_agrees))
     lead = first_agrees - mover_agrees
     by_result = by_previous = None
-    if decided >= _FEWEST and abs(lead) >= _LEAST_RESULT:
+    if sums.decided >= _FEWEST and abs(lead) >= _LEAST_RESULT:
         by_result = FIRST if lead > 0 else MOVER
-    if pairs >= max(_FEWEST, _PAIRS_SHARE * sums[_SCORES]) and abs(previous) >= _LEAST_PREVIOUS:
+    if pairs >= max(_FEWEST, _PAIRS_SHARE * sums.scores) and abs(previous) >= _LEAST_PREVIOUS:
         by_previous = FIRST if previous > 0 else MOVER
     told: list[str | None] = [by_previous, by_result]
     if side is not None:
         side_from = "given"
-    elif kind in _DEFINED and (told != [MOVER, MOVER] or sums[_GAMES] < _FEWEST):
+    elif kind in _DEFINED and (told != [MOVER, MOVER] or sums.games < _FEWEST):
         side = FIRST
         side_from = ("previous", "result")[told.index(FIRST)] if FIRST in told else "defined"
     elif by_previous is not None:
@@ -288,19 +265,19 @@ def _convention(event: str, kind: str, sums: Floats, side: str | None, unit: str
         side, side_from = by_result, "result"
     else:
         side, side_from = MOVER if kind == "plain" else FIRST, "assumed"
-    size = math.exp(_ratio(sums[_LOG_SIZE], sized)) if sized else math.nan
+    size = math.exp(_ratio(sums.log_size, sums.sized)) if sums.sized else math.nan
     if unit is not None:
         unit_from = "given"
-    elif sized >= _FEWEST:
-        is_hundredths = sums[_WHOLE] >= _WHOLE_SHARE * sized and size >= _HUNDREDTHS_FROM
+    elif sums.sized >= _FEWEST:
+        is_hundredths = sums.whole >= _WHOLE_SHARE * sums.sized and size >= _HUNDREDTHS_FROM
         unit, unit_from = HUNDREDTHS if is_hundredths else PAWNS, "size"
     else:
         unit, unit_from = PAWNS, "assumed"
     return CommentConvention(
         event=event,
         kind=kind,
-        games=int(sums[_GAMES]),
-        scores=int(sums[_SCORES]),
+        games=int(sums.games),
+        scores=int(sums.scores),
         side=side,
         unit=unit,
         side_from=side_from,
@@ -313,7 +290,7 @@ def _convention(event: str, kind: str, sums: Floats, side: str | None, unit: str
     )
 
 
-class CommentScorer:
+class CommentScorer(Scorer):
     """The scores in the comments of the graded games, in pawns from the side to move.
 
     Parameters
@@ -327,8 +304,6 @@ class CommentScorer:
     mate
         Pawns that a proved win counts as; infinitely many by default.
     """
-
-    is_search = False
 
     def __init__(
         self,
@@ -355,49 +330,46 @@ class CommentScorer:
     def begin(self) -> None:
         """Forget earlier collections."""
         self._statistics = CommentStatistics()
-        self._rows: list[NDArray[np.int32]] = []
-        self._sides: list[NDArray[np.int8]] = []
-        self._hundredths: list[NDArray[np.bool_]] = []
+        self._parts: list[tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.bool_]]] = []
         self._games_with_hundredths = 0
         self._without: dict[str, int] = {}
         self.conventions: tuple[CommentConvention, ...] = ()
 
-    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+    def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
         """Scores as they are written; :meth:`complete` makes values of them.
 
         Positions without records, and of formats without comments, have none.
         """
         records = selected.records
-        if records is None or selected.record is None or selected.move is None:
+        if records is None:
             return self._nothing(selected, "files of positions, not of games,")
         if "comment_score" not in records.move_columns:
             return self._nothing(selected, "files whose format has no comments")
         event = self._statistics.add(records)
-        written = np.where(selected.move >= 0, records.move_columns["comment_score"][selected.move], np.nan)
-        kind = records.move_columns["comment_kind"][selected.move].astype(np.int32)
+        row, move = selected.extra["row"], selected.extra["move"]
+        written = np.where(move >= 0, records.move_columns["comment_score"][move], np.nan)
+        kind = records.move_columns["comment_kind"][move].astype(np.int32)
         wanted = (kind > 0) & (kind < len(COMMENT_KINDS))
         if self._kind is not None:
             wanted &= kind == COMMENT_KINDS.index(self._kind)
-        self._rows.append((event[selected.record] * len(COMMENT_KINDS) + kind).astype(np.int32))
-        self._sides.append(selected.side)
         marked = games_with_hundredths(records)
         self._games_with_hundredths += int(marked.sum())
-        self._hundredths.append(marked[selected.record] & (written == np.rint(written)))
+        rows = (event[row] * len(COMMENT_KINDS) + kind).astype(np.int32)
+        self._parts.append((rows, selected.side, marked[row] & (written == np.rint(written))))
         return Prediction(np.where(wanted, written, np.nan).astype(np.float32), unit="pawns")
 
-    def _nothing(self, selected: SelectedPositions, source: str) -> Prediction:
-        self._without[source] = self._without.get(source, 0) + len(selected)
-        self._rows.append(np.zeros(len(selected), np.int32))
-        self._sides.append(selected.side)
-        self._hundredths.append(np.zeros(len(selected), np.bool_))
-        return Prediction(np.full(len(selected), np.nan, np.float32), unit="pawns")
+    def _nothing(self, selected: Positions, source: str) -> Prediction:
+        count = len(selected)
+        self._without[source] = self._without.get(source, 0) + count
+        self._parts.append((np.zeros(count, np.int32), selected.side, np.zeros(count, np.bool_)))
+        return Prediction(np.full(count, np.nan, np.float32), unit="pawns")
 
     def complete(self, prediction: Prediction) -> Prediction:
         """Read the scores from the side to move, in pawns."""
         self.conventions = conventions_of(self._statistics, side=self._side, unit=self._unit)
         value = np.array(prediction.value, np.float64)
-        if self._rows:
-            rows, sides = np.concatenate(self._rows), np.concatenate(self._sides)
+        if self._parts:
+            rows, sides, hundredths = map(np.concatenate, zip(*self._parts, strict=True))
             speaks_for_first = np.zeros(int(rows.max()) + 1, np.bool_)
             by_row = np.ones(len(speaks_for_first))
             for one in self.conventions:
@@ -407,38 +379,34 @@ class CommentScorer:
                     by_row[row] = 100.0 if one.unit == HUNDREDTHS else 1.0
             divisor = by_row[rows]
             if self._unit is None:
-                divisor = np.where(np.concatenate(self._hundredths), 100.0, divisor)
+                divisor = np.where(hundredths, 100.0, divisor)
             value = value / divisor * np.where(speaks_for_first[rows], sides, 1)
         proved = np.isinf(value)
         value[proved] = np.copysign(self._mate, value[proved])
-        self._rows, self._sides, self._hundredths = [], [], []
+        self._parts = []
         return attrs.evolve(prediction, value=value)
 
     def remarks(self) -> Sequence[str]:
         """Say where what was found is doubtful."""
-        doubtful = [one for one in self.conventions if one.is_doubtful]
-        assumed = [one for one in self.conventions if one.side_from == "assumed"]
         found = [
             f"{self.name}: what comes from {source} has no scores in comments (positions: {count:,})"
             for source, count in self._without.items()
         ]
-        if doubtful:
-            found.append(
-                f"{self.name}: in {counted(len(doubtful), 'event')} with "
-                f"{counted(sum(one.games for one in doubtful), 'game')} the results "
-                "or consecutive scores contradict the side that scores are read for; see the table, and side="
-            )
-        if assumed:
-            found.append(
-                f"{self.name}: in {counted(len(assumed), 'event')} with "
-                f"{counted(sum(one.games for one in assumed), 'game')} nothing tells "
-                "which side scores speak for; it is assumed"
-            )
+        doubtful = (
+            "the results or consecutive scores contradict the side that scores are read for; see the table, and side="
+        )
+        assumed = "nothing tells which side scores speak for; it is assumed"
+        for what, meant in (
+            (doubtful, [one for one in self.conventions if one.is_doubtful]),
+            (assumed, [one for one in self.conventions if one.side_from == "assumed"]),
+        ):
+            if meant:
+                games = counted(sum(one.games for one in meant), "game")
+                found.append(f"{self.name}: in {counted(len(meant), 'event')} with {games} {what}")
         strays = self._games_with_hundredths - sum(one.games for one in self.conventions if one.unit == HUNDREDTHS)
         if self._unit is None and strays > 0:
-            found.append(
-                f"{self.name}: {counted(strays, 'game')} of events in pawns with scores in hundredths, read so"
-            )
+            games = counted(strays, "game")
+            found.append(f"{self.name}: {games} of events in pawns with scores in hundredths, read so")
         return found
 
     def tables(self) -> Sequence[ScorerTable]:
@@ -459,18 +427,7 @@ class CommentScorer:
             ),
             ScorerTable(
                 f"{self.name}: by event",
-                (
-                    "event",
-                    "written",
-                    "games",
-                    "from",
-                    "unit",
-                    "same sign",
-                    "result, first",
-                    "result, mover",
-                    "size",
-                    "",
-                ),
+                ("event", "written", "games", "from", "unit", *_EVIDENCE, "size", ""),
                 tuple(_event_row(one) for one in by_event),
             ),
         )

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.grading.grading import Prediction
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.grading.calibration import Prediction
+from glem.core.grading.scorers.scorer import Scorer
+from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["FunctionScorer", "load_function"]
@@ -71,7 +72,7 @@ def _told(error: Exception) -> str:
     return f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
 
 
-class FunctionScorer:
+class FunctionScorer(Scorer):
     """A function of positions.
 
     It is called with a position of columns [N] of the game, and returns N values from the side to move, or a pair of
@@ -87,13 +88,11 @@ class FunctionScorer:
         Unit of its values, for people.
     """
 
-    is_search = False
-
     def __init__(self, name: str, function: Callable[..., Any], *, unit: str = "") -> None:
         self.name = name
         self._function, self._unit = function, unit
 
-    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+    def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
         """Call the function.
 
         Raises
@@ -113,23 +112,18 @@ class FunctionScorer:
         if np.ndim(drawishness) == 0:
             drawishness = np.full(count, drawishness)
         alpha = self._column(drawishness, "drawishness", count)
-        if ((alpha < 0) | (alpha > 1)).any():
-            wrong = alpha[(alpha < 0) | (alpha > 1)][0]
-            raise BadInputError(f"{self.name}: drawishness must be between 0 and 1, the function gave {wrong:g}")
+        wrong = alpha[(alpha < 0) | (alpha > 1)]
+        if len(wrong):
+            raise BadInputError(f"{self.name}: drawishness must be between 0 and 1, the function gave {wrong[0]:g}")
         return Prediction(values, alpha, unit=self._unit)
 
     def _column(self, found: Any, what: str, count: int) -> NDArray[np.float64]:
+        wanted = f"{self.name}: expected an array of {count:,} {what}, the function gave"
         try:
             column = np.asarray(found, np.float64)
         except (TypeError, ValueError):
-            raise BadInputError(
-                f"{self.name}: expected an array of {count:,} {what}, the function gave a {type(found).__name__}"
-            ) from None
+            raise BadInputError(f"{wanted} a {type(found).__name__}") from None
         if column.shape != (count,):
-            shape = " x ".join(map(str, column.shape)) or "a single number"
-            raise BadInputError(
-                f"{self.name}: expected an array of {count:,} {what}, the function gave one of shape {shape}"
-                if column.ndim
-                else f"{self.name}: expected an array of {count:,} {what}, the function gave {shape}"
-            )
+            shape = " x ".join(map(str, column.shape))
+            raise BadInputError(f"{wanted} one of shape {shape}" if shape else f"{wanted} a single number")
         return column

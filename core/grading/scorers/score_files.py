@@ -7,7 +7,7 @@ import math
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,10 @@ from glem.core.files.packed import line_blocks
 from glem.core.game.equal_positions import position_keys
 from glem.core.game.game import Game
 from glem.core.game.whole_numbers import whole_number
-from glem.core.grading.grading import Prediction
-from glem.core.grading.scorers.external_scorer import value_and_drawishness
-from glem.core.grading.scorers.scorer_tables import ScorerTable
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.grading.calibration import Prediction
+from glem.core.grading.scorers.scorer import Scorer
+from glem.core.grading.scorers.searching import value_and_drawishness
+from glem.core.positions.positions import Positions
 from glem.core.positions.selection.written_positions import original_text
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -46,7 +46,7 @@ class _Scores(NamedTuple):
     drawishness: NDArray[np.float64]
 
 
-class ScoreFileScorer:
+class ScoreFileScorer(Scorer):
     """Scores from a CSV file whose first line names the columns.
 
     A line is for the position that its columns ``game`` (number of the game in its file, from 1) and ``ply`` (plies
@@ -73,8 +73,6 @@ class ScoreFileScorer:
     BadInputError
         The file cannot be read, or a line is not what it should be; the text names the line.
     """
-
-    is_search = False
 
     def __init__(self, game: Game, name: str, path: str, *, side: str = "mover", unit: str = "") -> None:
         if side not in ("mover", "first"):
@@ -113,7 +111,7 @@ class ScoreFileScorer:
                 begun = lines.line_num
                 if any(field.strip() for field in fields):
                     with reading(f"{self._path}:{number}", "line of scores"):
-                        key, value, draw = self._row(number, fields)
+                        key, value, draw = self._row(fields)
                     keys.append(key)
                     at.append(number)
                     values.append(value)
@@ -151,8 +149,8 @@ class ScoreFileScorer:
         if "score" not in columns and not self._has_results:
             raise BadInputError(f"{self._path}:1: there is no column score, and not all of win, draw and loss")
 
-    def _row(self, line: int, fields: Sequence[str]) -> tuple[int, float, float]:
-        """Key, value and drawishness."""
+    def _row(self, fields: Sequence[str]) -> tuple[int, float, float]:
+        """Key, value and drawishness of a line; whoever calls adds its place to errors."""
 
         def text(name: str) -> str:
             place = self._columns[name]
@@ -167,7 +165,7 @@ class ScoreFileScorer:
             except ValueError:
                 value = math.inf
             if math.isinf(value):
-                raise BadInputError(f"{self._path}:{line}: {name} must be a number, got {found[:_SHOWN]!r}")
+                raise BadInputError(f"{name} must be a number, got {found[:_SHOWN]!r}")
             return value
 
         if self._by_text is not None:
@@ -177,38 +175,37 @@ class ScoreFileScorer:
             game, ply = (whole_number(word) for word in where)
             if game is None or ply is None:
                 shown = ", ".join(where)[:_SHOWN]
-                raise BadInputError(f"{self._path}:{line}: game and ply must be whole numbers, got {shown!r}")
-            key = self._packed(line, original_text(text("file")) if "file" in self._columns else "", game, ply)
-        return key, *self._score(line, number)
+                raise BadInputError(f"game and ply must be whole numbers, got {shown!r}")
+            key = self._packed(original_text(text("file")) if "file" in self._columns else "", game, ply)
+        return key, *self._score(number)
 
-    def _packed(self, line: int, file: str, game: int, ply: int) -> int:
+    def _packed(self, file: str, game: int, ply: int) -> int:
         if game > _MOST_GAMES or ply > _MOST_PLIES:
             raise BadInputError(
-                f"{self._path}:{line}: games are numbered to {_MOST_GAMES:,} and plies to {_MOST_PLIES:,}, "
-                f"got {game:,} and {ply:,}"
+                f"games are numbered to {_MOST_GAMES:,} and plies to {_MOST_PLIES:,}, got {game:,} and {ply:,}"
             )
         number = self._files.setdefault(file, len(self._files))
         if number > _MOST_FILES:
-            raise BadInputError(f"{self._path}:{line}: names more than {_MOST_FILES:,} files")
+            raise BadInputError(f"names more than {_MOST_FILES:,} files")
         return (number << 48) | (game << 16) | ply
 
-    def _score(self, line: int, number: Callable[[str], float]) -> tuple[float, float]:
+    def _score(self, number: Callable[[str], float]) -> tuple[float, float]:
         if not self._has_results:
             drawishness = number("drawishness") if "drawishness" in self._columns else math.nan
             if drawishness < 0 or drawishness > 1:
-                raise BadInputError(f"{self._path}:{line}: drawishness must be between 0 and 1, got {drawishness:g}")
+                raise BadInputError(f"drawishness must be between 0 and 1, got {drawishness:g}")
             return number("score"), drawishness
         results = np.array([[number(name) for name in _RESULT_COLUMNS]])
         if np.isnan(results).any():
             return math.nan, math.nan
         if (results < 0).any() or not 0.98 <= results.sum() <= 1.02:
             shown = ", ".join(f"{value:g}" for value in results[0])
-            raise BadInputError(f"{self._path}:{line}: win, draw and loss must add up to 1, got {shown}")
+            raise BadInputError(f"win, draw and loss must add up to 1, got {shown}")
         bounded = np.maximum(results / results.sum(), _LEAST_PROBABILITY)
         values, draws = value_and_drawishness(bounded / bounded.sum())
         return float(values[0]), float(draws[0])
 
-    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+    def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
         """Look the positions up.
 
         Raises
@@ -235,27 +232,20 @@ class ScoreFileScorer:
             unit=self._unit,
         )
 
-    def _keys(self, selected: SelectedPositions) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+    def _keys(self, selected: Positions) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
         """Keys of positions, and which of them a line may name at all."""
         if self._by_text is not None:
             keys = position_keys(self._game, selected.positions, symmetries=False)
             return keys, np.ones(len(keys), np.bool_)
-        records, source = selected.records, selected.source
+        source = "".join(selected.sources)
         if "file" not in self._columns and self._source not in (None, source):
             raise BadInputError(f"{self._path}: several files are graded, so that its lines need a column file")
         self._source = source
-        number: NDArray[Any] = selected.game_number + 1
-        if records is not None and selected.record is not None and "number" in records.extra:
-            number = records.extra["number"][selected.record]
         file = self._files.get(source if "file" in self._columns else "")
-        key = np.uint64(file or 0) << np.uint64(48) | number.astype(np.uint64) << np.uint64(16)
+        key = np.uint64(file or 0) << np.uint64(48) | selected.number.astype(np.uint64) << np.uint64(16)
         return key | selected.ply.astype(np.uint64), np.full(len(key), file is not None) & (selected.ply >= 0)
 
     def remarks(self) -> Sequence[str]:
         """Say how many lines were for none of the graded positions."""
         unused = int((~self._used).sum())
         return [f"{self.name}: {unused:,} of {len(self._used):,} scores are for other positions"] if unused else []
-
-    def tables(self) -> Sequence[ScorerTable]:
-        """Show nothing."""
-        return ()

@@ -5,55 +5,28 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
-from glem.core.game.records import GameRecords, added_remarks
-from glem.core.positions.positions import PositionSet
+from glem.core.game.records import MAX_PROBLEMS, GameRecords, added_remarks
+from glem.core.positions.positions import Positions
 from glem.core.positions.reading import read_records
-from glem.core.positions.selection.record_selection import selected_from_records
-from glem.core.positions.selection.selected import SelectedPositions
-from glem.core.positions.selection.selection import PositionChooser, SelectionCounts, SelectionRule
+from glem.core.positions.replay import first_sides, plies_of_games, positions_before
+from glem.core.positions.selection.selection import PositionChooser, SelectionCounts, SelectionRule, chosen_plies
 from glem.core.tasks.counts import counted
 
-__all__ = ["FileSummary", "SelectedPart", "read_selected", "reading_remarks", "sides_of", "why_nothing_is_left"]
+__all__ = ["FileSummary", "read_selected", "reading_remarks", "select_from_records", "why_nothing_is_left"]
 
 _CHUNK_GAMES = 8192
 """Games at a time: with comments, a few tens of megabytes."""
 
 _RATING = "_rating"
-_MOST_PROBLEMS = 100
 _SHOWN_PROBLEMS = 5
-
-
-@define(frozen=True, eq=False)
-class SelectedPart:
-    """Selected positions of a part of a file, N of them.
-
-    Parameters
-    ----------
-    selected
-        The positions; games are numbered within the file.
-    label
-        float32 [N]: score of the game from the side to move, whose sign is the result.
-    length
-        int32 [N]: plies of the game, passes included; -1 where unknown.
-    rating_difference
-        float32 [N]: rating of the side to move less the opponent's; nan where one of them is unknown.
-    game_key
-        uint64 [N]: hash of each position's game as position files keep it; None for game records.
-    """
-
-    selected: SelectedPositions
-    label: NDArray[np.float32]
-    length: NDArray[np.int32]
-    rating_difference: NDArray[np.float32]
-    game_key: NDArray[np.uint64] | None = None
 
 
 @define(frozen=True)
@@ -112,7 +85,7 @@ def why_nothing_is_left(summaries: Iterable[FileSummary]) -> str:
     return "; ".join(reasons)
 
 
-Reading: TypeAlias = Iterator[SelectedPart | FileSummary]
+Reading: TypeAlias = Iterator[Positions | FileSummary]
 
 
 def read_selected(
@@ -135,8 +108,9 @@ def read_selected(
 
     Yields
     ------
-    SelectedPart or FileSummary
-        The parts in the order of the file, then one summary.
+    Positions or FileSummary
+        Parts in the order of the file, which may be empty, then one summary. Records are numbered within the file, from
+        0; labels are the scores of the games from the side to move.
 
     Raises
     ------
@@ -159,35 +133,75 @@ def _from_records(
     number = 0
     problems: tuple[str, ...] = ()
     remarks: Mapping[str, int] = {}
-    for records in read_records(game, path, skip_bad=skip_bad, chunk_games=_CHUNK_GAMES, name=name):
+    for records in read_records(game, path, skip_bad=skip_bad, chunk_games=_CHUNK_GAMES, name=name, keep_replay=True):
         counts.skipped += records.skipped
-        problems = (*problems, *records.problems)[:_MOST_PROBLEMS]
+        problems = (*problems, *records.problems)[:MAX_PROBLEMS]
         remarks = added_remarks(remarks, records.remarks)
         unknown = np.isnan(records.score)
         counts.without_result += int(unknown.sum())
         known = records.select(~unknown) if unknown.any() else records
         if len(known):
-            yield _part_of_records(game, known, rule, number, counts)
+            yield select_from_records(game, known, rule, first_record=number, counts=counts)
         number += len(known)
     yield FileSummary(number, counts, "result", problems, remarks)
 
 
-def _part_of_records(
-    game: Game, records: GameRecords, rule: SelectionRule, number: int, counts: SelectionCounts
-) -> SelectedPart:
-    selected, plies = selected_from_records(game, records, rule, first_number=number)
-    record = selected.record
-    assert record is not None
-    counts.games += len(records)
-    counts.positions += int(plies.sum())
-    counts.chosen += len(selected)
-    counts.without += len(records) - len(np.unique(record))
-    difference = _rating_differences(records)
-    return SelectedPart(
-        selected,
-        label=(records.score[record] * selected.side).astype(np.float32),
-        length=plies[record].astype(np.int32),
-        rating_difference=(difference[record] * selected.side).astype(np.float32),
+def select_from_records(
+    game: Game,
+    records: GameRecords,
+    rule: SelectionRule,
+    *,
+    first_record: int = 0,
+    counts: SelectionCounts | None = None,
+) -> Positions:
+    """Select positions of games, each of which has a score.
+
+    A game of L plies has L positions in which a move was made, and those can be selected; the one after its last move
+    cannot. The random position of a game depends on its moves and the seed alone.
+
+    Parameters
+    ----------
+    game
+        Whose rules count; the moves are trusted to be legal, as those of
+        :func:`~glem.core.positions.reading.read_records` are.
+    records
+        G games.
+    rule
+        Which positions of each game.
+    first_record
+        Number of the first game.
+    counts
+        Counts up what was found.
+    """
+    plies = plies_of_games(game, records)
+    chosen, offsets = chosen_plies(records, plies, rule)
+    columns, move = positions_before(game, records, chosen, offsets)
+    row = np.repeat(np.arange(len(records)), np.diff(offsets))
+    # The sides alternate, passes included.
+    side = (first_sides(records)[row] * (1 - 2 * (chosen % 2))).astype(np.int8)
+    if counts is not None:
+        counts.games += len(records)
+        counts.positions += int(plies.sum())
+        counts.chosen += len(chosen)
+        counts.without += int((np.diff(offsets) == 0).sum())
+    return Positions(
+        game,
+        columns,
+        label=records.score[row] * side,
+        record=(first_record + row).astype(np.int32),
+        ply=chosen.astype(np.int16),
+        source=np.zeros(len(row), np.int16),
+        sources=(records.source,),
+        label_kind="result",
+        records=records,
+        extra={
+            "side": side,
+            "row": row,
+            "move": move,
+            "number": records.extra["number"][row] if "number" in records.extra else first_record + row + 1,
+            "length": plies[row].astype(np.int32),
+            "rating_difference": _rating_differences(records)[row] * side,
+        },
     )
 
 
@@ -220,24 +234,22 @@ def _from_positions(game: Game, path: str | os.PathLike[str], rule: SelectionRul
         rows = np.flatnonzero(chooser.choose(positions.record, positions.ply, positions.game_key))
         chosen = positions.select(rows)
         _check_results(chosen, str(path))
+        lengths = chooser.lengths_of(chosen.record)
         single = chosen.record < 0
-        numbers = chosen.record.astype(np.int64)
+        numbers = chosen.record.copy()
         numbers[single] = alone + np.arange(int(single.sum()))
         alone += int(single.sum())
-        if len(chosen):
-            yield SelectedPart(
-                SelectedPositions(
-                    chosen.positions, chosen.ply.astype(np.int32), numbers, sides_of(chosen.ply), source=name
-                ),
-                label=chosen.label,
-                length=chooser.lengths_of(chosen.record),
-                rating_difference=np.full(len(chosen), np.nan, np.float32),
-                game_key=chosen.game_key,
-            )
+        yield evolve(
+            chosen,
+            record=numbers,
+            source=np.zeros(len(chosen), np.int16),
+            sources=(name,),
+            extra={"length": lengths, "rating_difference": np.full(len(chosen), np.nan, np.float32)},
+        )
     yield FileSummary(alone, chooser.counts(), kind)
 
 
-def _check_results(positions: PositionSet, path: str) -> None:
+def _check_results(positions: Positions, path: str) -> None:
     """Refuse positions that stand for several games: their mean label is the result of none."""
     merged = positions.weight != 1
     if positions.label_kind == "result":
@@ -248,9 +260,3 @@ def _check_results(positions: PositionSet, path: str) -> None:
             f"{path}: a position has weight {positions.weight[row]:g} and label {positions.label[row]:g}; merged "
             "positions have no result of their own, make the file without --merge"
         )
-
-
-def sides_of(ply: NDArray[Any]) -> NDArray[np.int8]:
-    """Side to move after so many plies of a game that the first player begins: 1 or -1 [N], 0 where ply is -1."""
-    # The sides alternate, passes included.
-    return np.where(ply < 0, 0, 1 - 2 * (ply % 2)).astype(np.int8)

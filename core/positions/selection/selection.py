@@ -13,11 +13,23 @@ import numpy as np
 from attrs import define, fields
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import kernel, mix
 from glem.core.errors import BadInputError
 from glem.core.game.equal_positions import scatter
+from glem.core.game.records import GameRecords
 from glem.core.game.whole_numbers import whole_number
 
-__all__ = ["ALL", "EVERY", "LAST", "PAPER_RULE", "RANDOM", "PositionChooser", "SelectionCounts", "SelectionRule"]
+__all__ = [
+    "ALL",
+    "EVERY",
+    "LAST",
+    "PAPER_RULE",
+    "RANDOM",
+    "PositionChooser",
+    "SelectionCounts",
+    "SelectionRule",
+    "chosen_plies",
+]
 
 RANDOM, ALL, LAST, EVERY = "random", "all", "last", "every"
 
@@ -71,6 +83,11 @@ class SelectionRule:
         if (kind == EVERY) != bool(colon) or step is None:
             raise BadInputError(f"positions are selected {RANDOM}, {LAST}, {ALL} or {EVERY}:N, not {text!r}")
         return cls(kind, skip_moves, skip_end, step, seed)
+
+    def end_of(self, plies: NDArray[Any]) -> NDArray[np.int64]:
+        """First ply that is left out at the end of each game, from the lengths of the games [G]: int64 [G]."""
+        # A product that is a whole number but for the last digit counts as that number.
+        return plies - np.floor(plies * self.skip_end + 1e-9).astype(np.int64)
 
     def __str__(self) -> str:
         which = {
@@ -129,6 +146,66 @@ class SelectionCounts:
         """Add what was found in another file."""
         for name in (entry.name for entry in fields(SelectionCounts)):
             setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+# ------------------------------------------------------------------------------------------- game records
+
+
+@kernel
+def _write_game_keys(moves: Any, offsets: Any, salt: Any, keys: Any) -> None:
+    for game in range(len(keys)):
+        key = salt
+        for place in range(offsets[game], offsets[game + 1]):
+            key = mix(key ^ np.uint64(moves[place]))
+        keys[game] = key
+
+
+def chosen_plies(
+    records: GameRecords, plies: NDArray[np.int64], rule: SelectionRule
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Plies before each selected position, game after game and rising within a game.
+
+    Parameters
+    ----------
+    records
+        G games.
+    plies
+        Their lengths, passes included [G].
+    rule
+        Which positions.
+
+    Returns
+    -------
+    chosen
+        int64 [N].
+    offsets
+        int64 [G + 1]: those of game ``g`` are ``chosen[offsets[g]:offsets[g + 1]]``.
+    """
+    first = np.int64(2 * rule.skip_moves)
+    end = rule.end_of(plies)
+    eligible = np.maximum(end - first, 0)
+    step = rule.step if rule.kind == EVERY else 1
+    counts = np.minimum(eligible, 1) if rule.kind in (RANDOM, LAST) else -(-eligible // step)
+    offsets = np.zeros(len(plies) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    if rule.kind == LAST:
+        return (end - 1)[eligible > 0], offsets
+    if rule.kind == RANDOM:
+        keys = np.empty(len(plies), np.uint64)
+        _write_game_keys(
+            np.ascontiguousarray(records.moves, np.int16),
+            np.ascontiguousarray(records.offsets, np.int64),
+            mix(np.uint64(rule.seed % (1 << 64))),
+            keys,
+        )
+        # 32 random bits times the number of positions, divided by 2^32, are a uniform number below it.
+        drawn = (keys >> np.uint64(32)) * eligible.astype(np.uint64) >> np.uint64(32)
+        return (first + drawn.astype(np.int64))[eligible > 0], offsets
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
+    return first + step * within, offsets
+
+
+# ------------------------------------------------------------------------------------------- position files
 
 
 class PositionChooser:
@@ -224,10 +301,7 @@ class PositionChooser:
         first = 2 * rule.skip_moves
         eligible: Bools = (ply < 0) | (ply >= first)
         known = np.flatnonzero((record >= 0) & (ply >= 0))
-        lengths = self._lengths[self._place(record[known])]
-        # A product that is a whole number but for the last digit counts as that number.
-        skipped = np.floor(lengths * rule.skip_end + 1e-9).astype(np.int64)
-        eligible[known] &= ply[known] < lengths - skipped
+        eligible[known] &= ply[known] < rule.end_of(self._lengths[self._place(record[known])])
         if rule.kind == EVERY:
             eligible &= (ply < 0) | ((ply - first) % rule.step == 0)
         return eligible

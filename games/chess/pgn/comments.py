@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glem.core.compiling import characters as char
+from glem.games.chess.pgn.characters import DIGITS, LETTERS, classes
 
 __all__ = ["EV", "EVAL", "NO_SCORE", "PLAIN", "WV", "read_comment"]
 
@@ -25,21 +25,13 @@ _MOST_MOVES = 32767.0
 _EVENT = np.frombuffer(b'[Event "', np.uint8)
 
 
-def _classes() -> NDArray[np.uint8]:
-    table = np.zeros(256, np.uint8)
-    table[:33] |= _BEHIND_SCORE
-    for text, kind in (
-        (b"}=%\n", _STOP),
-        (b"0123456789", _DIGIT),
-        (b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", _LETTER),
-        (b",/});", _BEHIND_SCORE),
-    ):
-        for byte in text:
-            table[byte] |= kind
-    return table
-
-
-_CLASSES = _classes()
+_CLASSES = classes(
+    (bytes(range(33)) + b",/);", _BEHIND_SCORE),
+    (DIGITS, _DIGIT),
+    (LETTERS, _LETTER),
+    (b"=%", _STOP),
+    (b"}\n", _STOP | _BEHIND_SCORE),
+)
 
 
 def _score_at(data: Any, at: int) -> tuple[int, float, Any, bool]:

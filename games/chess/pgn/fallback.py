@@ -17,7 +17,7 @@ import chess
 import chess.pgn
 from attrs import define
 
-from glem.games.chess.board_moves import move_number
+from glem.games.chess.boards import move_number
 from glem.games.chess.pgn.results import usual_result
 
 __all__ = ["PlainText", "decoded", "plain_text"]

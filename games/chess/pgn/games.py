@@ -10,7 +10,7 @@ How the text is understood, where the standard leaves room and files differ:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from glem.core.compiling import characters as char
 from glem.core.compiling.columns import position_at
 from glem.core.compiling.kernels import trailing_zeros
+from glem.games.chess.pgn.characters import DIGITS, LETTERS, classes, places
 from glem.games.chess.pgn.comments import NO_SCORE, read_comment
-from glem.games.chess.pgn.moves import ILLEGAL_MOVE, castling_move, leaves_king_in_check, pieces_meant
+from glem.games.chess.pgn.moves import castling_squares, leaves_king_in_check, pieces_meant
 from glem.games.chess.pgn.results import UNKNOWN_RESULT, result_text
 from glem.games.chess.pgn.tags import FEN, NO_VALUE, RESULT, TAG_VALUES, is_tag, read_tag
 from glem.games.chess.rules.generation import MOST_CLOCK
@@ -29,12 +30,8 @@ __all__ = [
     "AFTER_THE_END",
     "AFTER_THE_RESULT",
     "AMBIGUOUS",
-    "AT",
-    "COLUMNS",
     "GOOD",
     "ILLEGAL",
-    "LAST_MOVE",
-    "MARKER",
     "NOT_A_MOVE",
     "NO_GAME",
     "NO_MARKER",
@@ -42,22 +39,15 @@ __all__ = [
     "OPEN_COMMENT",
     "OPEN_VARIATION",
     "OTHER_GAME",
-    "PLY",
     "ROOM_BEHIND",
-    "START",
-    "STATUS",
     "UNREADABLE_START",
+    "Facts",
+    "Moves",
     "read_games",
 ]
 
 ROOM_BEHIND = 16
 """Bytes that must follow the text, the first of them a closing brace, the others zero."""
-
-LAST_MOVE = TAG_VALUES
-"""Place in a row of facts: index behind the game's last move, and so on."""
-STATUS, AT, PLY, START, MARKER = LAST_MOVE + 1, LAST_MOVE + 2, LAST_MOVE + 3, LAST_MOVE + 4, LAST_MOVE + 5
-COLUMNS = LAST_MOVE + 6
-"""Values in a row of facts."""
 
 GOOD = 0
 """What became of a game: this, or one of the faults that follow."""
@@ -71,46 +61,91 @@ _OTHER, _BLANK, _LINE_END, _DIGIT, _PIECE, _FILE, _CASTLING, _OPEN, _CLOSE, _BRA
 _LETTER, _DASH, _AT_SIGN, _BRACKET = 13, 14, 15, 16
 
 
-def _classes() -> NDArray[np.uint8]:
-    table = np.zeros(256, np.uint8)
-    table[128:] = _LETTER
-    for first, last in (("A", "Z"), ("a", "z")):
-        table[ord(first) : ord(last) + 1] = _LETTER
-    for text, kind in (
-        (" \t\v\f", _BLANK),
-        ("\n\r", _LINE_END),
-        ("0123456789", _DIGIT),
-        ("NBRQK", _PIECE),
-        ("abcdefgh", _FILE),
-        ("O", _CASTLING),
-        ("(", _OPEN),
-        (")", _CLOSE),
-        ("{", _BRACE),
-        (";", _REST),
-        ("$", _NAG),
-        ("*", _STAR),
-        ("-", _DASH),
-        ("@", _AT_SIGN),
-        ("[", _BRACKET),
-    ):
-        for letter in text:
-            table[ord(letter)] = kind
-    return table
+_CLASSES = classes(
+    (LETTERS + bytes(range(128, 256)), _LETTER),
+    (b" \t\v\f", _BLANK),
+    (b"\n\r", _LINE_END),
+    (DIGITS, _DIGIT),
+    (b"NBRQK", _PIECE),
+    (b"abcdefgh", _FILE),
+    (b"O", _CASTLING),
+    (b"(", _OPEN),
+    (b")", _CLOSE),
+    (b"{", _BRACE),
+    (b";", _REST),
+    (b"$", _NAG),
+    (b"*", _STAR),
+    (b"-", _DASH),
+    (b"@", _AT_SIGN),
+    (b"[", _BRACKET),
+)
+_FILES = places(b"abcdefgh")
+_RANKS = places(b"12345678")
+_KINDS = places(b"PNBRQK", b"pnbrqk")
 
 
-def _values(*letters: str) -> NDArray[np.int8]:
-    """Place of a byte among some letters, from 0; -1 for all others."""
-    table = np.full(256, -1, np.int8)
-    for text in letters:
-        for value, letter in enumerate(text):
-            table[ord(letter)] = value
-    return table
+class Facts(NamedTuple):
+    """What is found of games, a row each: int64 [G], the tags int64 [G, TAG_VALUES].
+
+    Parameters
+    ----------
+    last_move
+        Index behind the game's last move.
+    status
+        What became of the game: :data:`GOOD` or one of the faults.
+    at
+        Index in the text of the fault, or of the beginning of a good game.
+    ply
+        Half-moves that were read.
+    start
+        Number of the position in which it begins.
+    marker
+        White's score by the result behind the moves, :data:`~glem.games.chess.pgn.results.UNKNOWN_RESULT` or
+        :data:`NO_MARKER`.
+    tags
+        Of each tag the index of its value and the index behind it.
+    """
+
+    last_move: NDArray[np.int64]
+    status: NDArray[np.int64]
+    at: NDArray[np.int64]
+    ply: NDArray[np.int64]
+    start: NDArray[np.int64]
+    marker: NDArray[np.int64]
+    tags: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, games: int) -> Facts:
+        """Make room for some games."""
+        return cls(*(np.empty(games, np.int64) for _ in cls._fields[:-1]), np.empty((games, TAG_VALUES), np.int64))
 
 
-_CLASSES = _classes()
-_FILES = _values("abcdefgh")
-_RANKS = _values("12345678")
-_KINDS = _values("PNBRQK", "pnbrqk")
+class Moves(NamedTuple):
+    """Moves of all games one behind the other, [M], and what their comments say.
+
+    Parameters
+    ----------
+    moves
+        int16.
+    comment_score, comment_mate
+        float32 and int16: see :func:`~glem.games.chess.pgn.comments.read_comment`.
+    comment_kind
+        uint8: how the comment gives its score, :data:`~glem.games.chess.pgn.comments.NO_SCORE` and so on.
+    book
+        bool.
+    """
+
+    moves: NDArray[np.int16]
+    comment_score: NDArray[np.float32]
+    comment_mate: NDArray[np.int16]
+    comment_kind: NDArray[np.uint8]
+    book: NDArray[np.bool_]
+
+    @classmethod
+    def empty(cls, count: int) -> Moves:
+        """Make room for some moves, without scores so far."""
+        kinds = (np.int16, np.float32, np.int16, np.uint8, np.bool_)
+        return cls(*(np.zeros(count, kind) for kind in kinds))
 
 
 def _move_text(data: Any, at: int) -> tuple[int, Any, Any, Any, Any, Any]:
@@ -152,13 +187,13 @@ def _move_text(data: Any, at: int) -> tuple[int, Any, Any, Any, Any, Any]:
     return place, kind, file, rank, target, promotion
 
 
-def _tells_result(data: Any, facts: Any) -> bool:
+def _tells_result(data: Any, tags: Any) -> bool:
     """Whether the tag of the result tells it."""
-    begin = facts[RESULT]
+    begin = tags[RESULT]
     if begin < 0:
         return False
     length, result = result_text(data, begin)
-    return bool(length > 0 and begin + length == facts[RESULT + 1] and result != UNKNOWN_RESULT)
+    return bool(length > 0 and begin + length == tags[RESULT + 1] and result != UNKNOWN_RESULT)
 
 
 def _skip_space(data: Any, at: int, end: int) -> int:
@@ -176,9 +211,7 @@ def _skip_space(data: Any, at: int, end: int) -> int:
     return at
 
 
-def _movetext(
-    data: Any, at: int, end: int, position: Any, facts: Any, moves: Any, scores: Any, mates: Any, kinds: Any, books: Any
-) -> tuple[int, bool]:
+def _movetext(data: Any, at: int, end: int, position: Any, facts: Facts, game: int, moves: Moves) -> tuple[int, bool]:
     """Read moves up to the end of a game.
 
     Returns
@@ -188,9 +221,9 @@ def _movetext(
     ended
         Whether it ended: with its result and line, or at another game's tags, not merely at the end of the text.
     """
-    first = facts[LAST_MOVE]
+    first = facts.last_move[game]
     count = first
-    status = facts[STATUS]
+    status = facts.status[game]
     depth = 0
     letter_end: Any = np.int64(-1)
     has_result = False
@@ -210,7 +243,7 @@ def _movetext(
             at = _skip_space(data, at, end)
             if at < end:
                 is_first = data[at] == char.DIGIT_ONE and data[at + 1] == char.FULL_STOP
-                ended = data[at] == char.LEFT_BRACKET and is_tag(data, at)
+                ended = data[at] == char.LEFT_BRACKET and is_tag(data, at, end)
                 ended = ended or (has_result and (lines > 1 or data[at] == char.LEFT_BRACE or is_first))
                 if ended:
                     break
@@ -221,18 +254,18 @@ def _movetext(
                 comment_is_open = True
                 if status == GOOD:
                     status = OPEN_COMMENT
-                    facts[AT] = at
+                    facts.at[game] = at
                 ended = after < 0
                 at = -after if ended else end
                 break
             if depth == 0 and count > first and status == GOOD and not has_result:
                 place = count - 1
-                if given != NO_SCORE and kinds[place] == NO_SCORE:
-                    kinds[place] = given
-                    scores[place] = score
-                    mates[place] = mate
+                if given != NO_SCORE and moves.comment_kind[place] == NO_SCORE:
+                    moves.comment_kind[place] = given
+                    moves.comment_score[place] = score
+                    moves.comment_mate[place] = mate
                 if book:
-                    books[place] = True
+                    moves.book[place] = True
             at = after
             continue
         if kind == _REST:
@@ -253,7 +286,7 @@ def _movetext(
             while _CLASSES[data[at]] == _DIGIT:
                 at += 1
             continue
-        if has_result and kind == _BRACKET and is_tag(data, at):
+        if has_result and kind == _BRACKET and is_tag(data, at, end):
             ended = True
             break
         # Move numbers are many, so the first look is a short one. A half of one sign may be the end of a letter.
@@ -266,7 +299,7 @@ def _movetext(
             length, result = result_text(data, at)
             if length > 0:
                 if not has_result:
-                    facts[MARKER] = result
+                    facts.marker[game] = result
                 has_result = True
                 at += length
                 continue
@@ -276,7 +309,7 @@ def _movetext(
             is_null = is_zero and data[at + 1] == data[at + 2] == data[at + 3] == char.DIGIT_ZERO
             if is_null and status == GOOD:
                 status = OTHER_GAME
-                facts[AT] = at
+                facts.at[game] = at
             while _CLASSES[data[at]] == _DIGIT:
                 at += 1
             continue
@@ -315,20 +348,15 @@ def _movetext(
             elif position.clock >= MOST_CLOCK:
                 wrong = AFTER_THE_END
             if wrong == GOOD:
-                candidates = np.uint64(0)
-                castling: Any = np.int64(ILLEGAL_MOVE)
                 if is_castling:
-                    castling = castling_move(position, after - at == 3)
+                    candidates, target = castling_squares(position, after - at == 3)
                 else:
                     candidates = pieces_meant(position, piece, file, rank, target, promotion)
                 following = position
-                chosen: Any = np.int64(ILLEGAL_MOVE)
-                while candidates != np.uint64(0) or castling >= 0:
-                    move: Any = castling
-                    if castling < 0:
-                        move = np.int64(trailing_zeros(candidates)) | (target << 6) | (promotion << 12)
-                        candidates &= candidates - np.uint64(1)
-                    castling = np.int64(ILLEGAL_MOVE)
+                chosen: Any = np.int64(-1)
+                while candidates != np.uint64(0):
+                    move: Any = np.int64(trailing_zeros(candidates)) | (target << 6) | (promotion << 12)
+                    candidates &= candidates - np.uint64(1)
                     made = play(position, move)
                     if not leaves_king_in_check(made):
                         if chosen >= 0:
@@ -338,33 +366,33 @@ def _movetext(
                 if chosen < 0:
                     wrong = ILLEGAL
                 elif wrong == GOOD:
-                    moves[count] = chosen
+                    moves.moves[count] = chosen
                     count += 1
                     position = following
             if wrong != GOOD:
                 status = wrong
-                facts[AT] = at
+                facts.at[game] = at
         at = max(after, at + 1)
-    facts[PLY] = count - first
+    facts.ply[game] = count - first
     if status == GOOD and not comment_is_open:
         if depth > 0:
             status = OPEN_VARIATION
         elif not has_result and not ended:
             # Whole but for its result, or cut off: the tag tells who won, and people are told of it.
-            facts[MARKER] = NO_MARKER
-            if count == first or not _tells_result(data, facts):
+            facts.marker[game] = NO_MARKER
+            if count == first or not _tells_result(data, facts.tags[game]):
                 status = NO_RESULT
-        elif count == first and (facts[START] == NO_VALUE or not has_result):
+        elif count == first and (facts.start[game] == NO_VALUE or not has_result):
             status = NO_GAME
         if status == OPEN_VARIATION or status == NO_RESULT:
-            facts[AT] = at
-    facts[STATUS] = status
+            facts.at[game] = at
+    facts.status[game] = status
     if status == GOOD:
-        facts[LAST_MOVE] = count
+        facts.last_move[game] = count
     else:
         for place in range(first, count):
-            kinds[place] = NO_SCORE
-            books[place] = False
+            moves.comment_kind[place] = NO_SCORE
+            moves.book[place] = False
     return at, ended
 
 
@@ -376,12 +404,8 @@ def read_games(
     starts: Any,
     fens: Any,
     fen_starts: Any,
-    facts: Any,
-    moves: Any,
-    scores: Any,
-    mates: Any,
-    kinds: Any,
-    books: Any,
+    facts: Facts,
+    moves: Moves,
 ) -> tuple[int, int]:
     """Read the games of a text one after the other, up to the last that is whole.
 
@@ -399,9 +423,9 @@ def read_games(
         int64 [F]: where the values of those tags begin in the text, rising, and which of the starts they name; -1 for
         one that is no position.
     facts
-        int64 [G, COLUMNS]: room for a row a game.
-    moves, scores, mates, kinds, books
-        Room for the moves, half a move a byte, and for what their comments say; the last two all zero.
+        Room for the games.
+    moves
+        Room for their moves, half a move a byte; all zero.
 
     Returns
     -------
@@ -411,10 +435,10 @@ def read_games(
         Their number, bad ones included; these have no moves.
     """
     at = begin
-    count = 0
+    game = 0
     made = np.int64(0)
     next_fen = 0
-    while count < facts.shape[0]:
+    while game < facts.status.shape[0]:
         place = at
         broken = False
         while not broken:
@@ -430,15 +454,14 @@ def read_games(
         if place >= end:
             at = end
             break
-        game = facts[count]
-        for value in range(TAG_VALUES):
-            game[value] = NO_VALUE
-        game[LAST_MOVE] = made
-        game[STATUS] = GOOD
-        game[AT] = place
-        game[START] = NO_VALUE
-        game[MARKER] = UNKNOWN_RESULT
-        game[PLY] = 0
+        tags = facts.tags[game]
+        tags[:] = NO_VALUE
+        facts.last_move[game] = made
+        facts.status[game] = GOOD
+        facts.at[game] = place
+        facts.start[game] = NO_VALUE
+        facts.marker[game] = UNKNOWN_RESULT
+        facts.ply[game] = 0
         is_other = False
         ended = False
         is_torn = True
@@ -446,33 +469,35 @@ def read_games(
         while is_torn:
             while data[place] == char.LEFT_BRACKET and place < end and not is_other:
                 # As long as there is no tag, NO_VALUE says so.
-                game[START] = 0
-                after = read_tag(data, place, end, game)
+                facts.start[game] = 0
+                after = read_tag(data, place, end, tags)
                 is_other = after < 0
                 if not is_other:
                     place = _skip_space(data, after, end)
             ended = is_other
             if is_other:
-                game[STATUS] = NO_GAME
+                facts.status[game] = NO_GAME
                 break
-            if game[FEN] >= 0:
-                while next_fen < fens.shape[0] and fens[next_fen] < game[FEN]:
+            if tags[FEN] >= 0:
+                while next_fen < fens.shape[0] and fens[next_fen] < tags[FEN]:
                     next_fen += 1
-                game[START] = NO_VALUE
-                if next_fen < fens.shape[0] and fens[next_fen] == game[FEN]:
-                    game[START] = fen_starts[next_fen]
-                if game[START] < 0:
-                    game[STATUS] = UNREADABLE_START
-                    game[AT] = game[FEN]
-            position = position_at(starts, max(game[START], 0))
-            place, ended = _movetext(data, place, end, position, game, moves, scores, mates, kinds, books)
-            is_torn = ended and game[STATUS] == NO_GAME and game[START] >= 0 and data[place] == char.LEFT_BRACKET
+                facts.start[game] = NO_VALUE
+                if next_fen < fens.shape[0] and fens[next_fen] == tags[FEN]:
+                    facts.start[game] = fen_starts[next_fen]
+                if facts.start[game] < 0:
+                    facts.status[game] = UNREADABLE_START
+                    facts.at[game] = tags[FEN]
+            position = position_at(starts, max(facts.start[game], 0))
+            place, ended = _movetext(data, place, end, position, facts, game, moves)
+            is_torn = (
+                ended and facts.status[game] == NO_GAME and facts.start[game] >= 0 and data[place] == char.LEFT_BRACKET
+            )
             if is_torn:
-                game[STATUS] = GOOD
+                facts.status[game] = GOOD
         if not ended and not final and place >= end:
             break
-        game[START] = max(game[START], 0)
-        made = game[LAST_MOVE]
+        facts.start[game] = max(facts.start[game], 0)
+        made = facts.last_move[game]
         at = place
-        count += 1
-    return at, count
+        game += 1
+    return at, game

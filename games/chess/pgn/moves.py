@@ -11,21 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.compiling.kernels import inlined, leading_zeros, trailing_zeros
-from glem.games.chess.rules.attacks import (
-    between,
-    bishop_attacks,
-    king_attacks,
-    knight_attacks,
-    pawn_attacks,
-    rook_attacks,
-)
+from glem.core.compiling.kernels import inlined, trailing_zeros
+from glem.games.chess.rules.attacks import bishop_attacks, king_attacks, knight_attacks, pawn_attacks, rook_attacks
+from glem.games.chess.rules.generation import castling_rooks, king_attackers
 from glem.games.chess.rules.position import Position, occupied_squares, own_squares
 
-__all__ = ["ILLEGAL_MOVE", "castling_move", "leaves_king_in_check", "pieces_meant"]
-
-ILLEGAL_MOVE = -1
-"""What stands for a move where there is none."""
+__all__ = ["castling_squares", "leaves_king_in_check", "pieces_meant"]
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -36,56 +27,20 @@ _PAWN, _KNIGHT, _BISHOP, _ROOK, _QUEEN, _KING = 0, 1, 2, 3, 4, 5
 
 
 @inlined
-def _attackers(position: Position, square: np.uint64, occupied: np.uint64, black: bool) -> np.uint64:
-    """Pieces of both colours that attack a square; ``black``: pawns that attack it do so as White's."""
-    pieces = knight_attacks(square) & position.knights
-    pieces |= king_attacks(square) & position.kings
-    pieces |= pawn_attacks(_ONE << square, black) & position.pawns
-    pieces |= rook_attacks(square, occupied) & (position.rooks | position.queens)
-    pieces |= bishop_attacks(square, occupied) & (position.bishops | position.queens)
-    return pieces
-
-
-@inlined
 def leaves_king_in_check(position: Position) -> bool:
     """Whether the side that has just moved has its king attacked, so that its move was illegal."""
-    opponent = own_squares(position)
-    occupied = occupied_squares(position)
-    king = np.uint64(trailing_zeros(position.kings & ~opponent))
-    return bool(_attackers(position, king, occupied, position.turn == np.uint8(0)) & opponent != _ZERO)
+    side = occupied_squares(position) & ~own_squares(position)
+    king = np.uint64(trailing_zeros(position.kings & side))
+    attackers = king_attackers(position, side, position.turn == np.uint8(0))
+    return bool(attackers | (king_attacks(king) & position.kings) != _ZERO)
 
 
-def castling_move(position: Position, kingside: bool) -> Any:
-    """Castling as a move, or :data:`ILLEGAL_MOVE`."""
-    own = own_squares(position)
-    occupied = occupied_squares(position)
-    black = position.turn != np.uint8(0)
-    king_bit = position.kings & own
-    king = np.uint64(trailing_zeros(king_bit))
-    rooks = position.castling & own
-    if rooks == _ZERO:
-        return ILLEGAL_MOVE
-    rook = np.uint64(63 - leading_zeros(rooks)) if kingside else np.uint64(trailing_zeros(rooks))
-    if (rook > king) != kingside:
-        return ILLEGAL_MOVE
-    rook_bit = _ONE << rook
-    rank = king & np.uint64(56)
-    king_target = rank | (np.uint64(6) if kingside else np.uint64(2))
-    rook_target = rank | (np.uint64(5) if kingside else np.uint64(3))
-    king_way = between(king, king_target) | (_ONE << king_target)
-    rook_way = between(rook, rook_target) | (_ONE << rook_target)
-    if (king_way | rook_way) & occupied & ~(king_bit | rook_bit) != _ZERO:
-        return ILLEGAL_MOVE
-    opponent = occupied & ~own
-    after = (occupied & ~king_bit & ~rook_bit) | (_ONE << rook_target)
-    way = king_way | king_bit
-    while way != _ZERO:
-        square = np.uint64(trailing_zeros(way))
-        around = after if square == king_target else occupied ^ king_bit
-        if _attackers(position, square, around, black) & opponent != _ZERO:
-            return ILLEGAL_MOVE
-        way &= way - _ONE
-    return np.int64(king | (rook << np.uint64(6)))
+def castling_squares(position: Position, kingside: bool) -> tuple[np.uint64, Any]:
+    """Board of the king that castles, empty where it cannot, and the square of the rook with which it does."""
+    king = position.kings & own_squares(position)
+    higher = ~(king | (king - _ONE))
+    rook = castling_rooks(position) & (higher if kingside else ~higher)
+    return (king if rook != _ZERO else _ZERO), np.int64(trailing_zeros(rook))
 
 
 @inlined

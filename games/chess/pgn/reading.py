@@ -11,12 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from attrs import define, field
+from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import compiled
 from glem.core.errors import BadInputError
 from glem.core.files.packed import MAX_BYTES, BoundedFile, open_bounded
@@ -24,21 +25,11 @@ from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
 from glem.core.positions.validation import BadRecords
 from glem.games.chess.pgn import games as pgn_games
+from glem.games.chess.pgn.comments import NO_SCORE
 from glem.games.chess.pgn.fallback import decoded, plain_text
-from glem.games.chess.pgn.games import (
-    AT,
-    COLUMNS,
-    LAST_MOVE,
-    MARKER,
-    NO_MARKER,
-    PLY,
-    ROOM_BEHIND,
-    START,
-    STATUS,
-    read_games,
-)
+from glem.games.chess.pgn.games import NO_MARKER, ROOM_BEHIND, Facts, Moves, read_games
 from glem.games.chess.pgn.results import UNKNOWN_RESULT, score_of_result
-from glem.games.chess.pgn.starts import StartingPositions
+from glem.games.chess.pgn.starts import start_problem, starting_positions
 from glem.games.chess.pgn.tags import FEN, TAGS
 
 __all__ = ["read_pgn", "recognizes"]
@@ -157,15 +148,11 @@ def read_pgn(
         The file cannot be read, has no games, or has a bad game and ``skip_bad`` is false.
     """
     source = Path(path)
-    reader = _Reader(source, game.initial_position, skip_bad, min(chunk_games, _MOST_GAMES_AT_ONCE))
+    reader = _Reader(source, skip_bad, min(chunk_games, _MOST_GAMES_AT_ONCE))
     with open_bounded(source, max_bytes=max_bytes) as file:
         yield from reader.read(file)
     if reader.number == 0:
         raise BadInputError(f'{source}: no games; expected PGN, tags like [White "..."] and moves like 1. e4 e5 1-0')
-
-
-_Columns: TypeAlias = dict[str, NDArray[Any]]
-"""What is known of each move, one array of it each."""
 
 
 @define(eq=False)
@@ -173,17 +160,12 @@ class _Reader:
     """A file on the way: what was read of it, and the text that waits for the rest of its game."""
 
     path: Path
-    initial_position: Any
     skip_bad: bool
     most_games: int
     number: int = 0
     """Games so far, bad ones included."""
     _lines: int = 0
     _is_skipping: bool = False
-    _starts: StartingPositions = field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        self._starts = StartingPositions(self.initial_position)
 
     def read(self, file: BoundedFile) -> Iterator[GameRecords]:
         pending = b""
@@ -202,8 +184,7 @@ class _Reader:
             if self._is_skipping:
                 pending = self._behind_long_game(pending)
             if not self._is_skipping:
-                self._starts.forget_many()
-                block = _Block(pending, ended, self._starts)
+                block = _Block(pending, ended)
                 while not block.is_read:
                     records = self._records(block)
                     if len(records) or records.skipped:
@@ -236,12 +217,12 @@ class _Reader:
 
     def _records(self, block: _Block) -> GameRecords:
         begin = block.at
-        facts, columns = block.read(self.most_games)
-        count = len(facts)
+        facts, moves = block.read(self.most_games)
+        count = len(facts.status)
         first, self.number = self.number + 1, self.number + count
 
         def place(index: int) -> str:
-            line = self._lines + block.text.count(b"\n", 0, int(facts[index, AT])) + 1
+            line = self._lines + block.text.count(b"\n", 0, int(facts.at[index])) + 1
             return f"{self.path}:{line}: game {first + index}"
 
         bad = BadRecords(count, place)
@@ -251,37 +232,39 @@ class _Reader:
         read_again = 0
         if len(odd):
             is_fischer = np.array([*(name.lower() in _FISCHER_RANDOM for name in variants), False])[variant]
-            facts, columns, read_again = block.read_again(begin, facts, columns, odd, is_fischer)
-        status = facts[:, STATUS]
+            moves, read_again = block.read_again(begin, facts, moves, odd, is_fischer)
+        status = facts.status
         bad.mark(unknown, lambda index: f"{variants[variant[index]]!r} is another game than chess and Chess960")
-        bad.mark(status == pgn_games.UNREADABLE_START, lambda index: block.start_problem(facts[index]))
-        bad.mark(status != pgn_games.GOOD, lambda index: _reason(block.text, facts[index]))
+        bad.mark(
+            status == pgn_games.UNREADABLE_START,
+            lambda index: start_problem(block.text[slice(*facts.tags[index, FEN : FEN + 2])]),
+        )
+        bad.mark(status != pgn_games.GOOD, lambda index: _reason(block.text, facts, index))
         problems = bad.problems(skip_bad=self.skip_bad)
-        offsets = np.zeros(count + 1, np.int64)
-        offsets[1:] = facts[:, LAST_MOVE]
-        extra: dict[str, NDArray[Any]] = {
-            "number": np.arange(first, first + count, dtype=np.int64),
-        }
+        extra: dict[str, NDArray[Any]] = {"number": np.arange(first, first + count, dtype=np.int64)}
         for name, tag in _RATINGS.items():
             extra[name] = _of_texts(block.texts(facts, tag), _rating, -1, np.int16)
         extra["date"] = _of_texts(block.texts(facts, "Date"), _date, -1, np.int32)
         score = _of_texts(block.texts(facts, "Result"), score_of_result, np.nan, np.float32)
-        marker = np.where(facts[:, MARKER] >= UNKNOWN_RESULT, np.nan, facts[:, MARKER]).astype(np.float32)
-        unmarked = int(((facts[:, MARKER] == NO_MARKER) & ~bad.mask).sum())
+        marker = np.where(facts.marker >= UNKNOWN_RESULT, np.nan, facts.marker).astype(np.float32)
+        unmarked = int(((facts.marker == NO_MARKER) & ~bad.mask).sum())
         remarks = {_READ_AGAIN: read_again, _UNMARKED: unmarked}
         names = {}
         for name, tag in _NAMES.items():
             extra[name], names[name] = _interned(block.texts(facts, tag))
-        starts, start_side = self._starts.of(facts[:, START]) if facts[:, START].any() else (None, None)
+        starts = start_side = None
+        if facts.start.any():
+            starts = rows_of(block.starts, facts.start)
+            start_side = np.where(starts.turn == 0, 1, -1).astype(np.int8)
         records = GameRecords.from_moves(
-            columns["moves"],
-            offsets,
+            moves.moves,
+            np.concatenate([[0], facts.last_move]),
             np.where(np.isnan(score), marker, score),
             extra=extra,
             names=names,
             starts=starts,
             start_side=start_side,
-            move_columns={name: column for name, column in columns.items() if name != "moves"},
+            move_columns=dict(zip(Moves._fields[1:], moves[1:], strict=True)),
             source=self.path.name,
             problems=problems,
             skipped=int(bad.mask.sum()),
@@ -293,90 +276,71 @@ class _Reader:
 class _Block:
     """Some text of the file, read game by game; ``at`` is the index behind what was read."""
 
-    def __init__(self, text: bytes, final: bool, starts: StartingPositions) -> None:
+    def __init__(self, text: bytes, final: bool) -> None:
         self.text = text
         self.at = 0
         self.is_read = not text
         self._final = final
-        self._starts = starts
         self._data = np.frombuffer(text + b"}" + bytes(ROOM_BEHIND - 1), np.uint8)
-        self._fens, self._fen_starts = self._find_starts()
+        begins = [found.end() for found in _FEN.finditer(text)] if b"FEN" in text else []
+        ends = (text.find(b'"', begin, begin + 200) for begin in begins)
+        self.starts, numbers = starting_positions([text[begin:end] for begin, end in zip(begins, ends, strict=True)])
+        self._fens, self._fen_starts = np.array(begins, np.int64), np.array(numbers, np.int64)
 
-    def _find_starts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        if b"FEN" not in self.text:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        places = [found.end() for found in _FEN.finditer(self.text)]
-        ends = (self.text.find(b'"', place, place + 200) for place in places)
-        starts = [self._starts.index(self.text[place:end]) for place, end in zip(places, ends, strict=True)]
-        return np.array(places, np.int64), np.array(starts, np.int64)
-
-    def read(self, most_games: int) -> tuple[NDArray[np.int64], _Columns]:
-        """Facts of the next games, and the columns of their moves."""
+    def read(self, most_games: int) -> tuple[Facts, Moves]:
+        """Read the next games and their moves."""
         room = min(most_games, (len(self.text) - self.at) // _SHORTEST_GAME + 1)
-        self.at, facts, columns = self._read(self.at, room)
-        self.is_read = len(facts) < room
-        return facts, columns
+        self.at, facts, moves = self._read(self.at, room)
+        self.is_read = len(facts.status) < room
+        return facts, moves
 
-    def _read(self, begin: int, room: int) -> tuple[int, NDArray[np.int64], _Columns]:
-        """Index behind the games that begin at an index, as many as there is room for, their facts and columns."""
-        length = len(self.text) - begin
-        facts = np.empty((room, COLUMNS), np.int64)
-        columns: _Columns = {
-            "moves": np.empty(length // 2 + 1, np.int16),
-            "comment_score": np.empty(length // 2 + 1, np.float32),
-            "comment_mate": np.empty(length // 2 + 1, np.int16),
-            "comment_kind": np.zeros(length // 2 + 1, np.uint8),
-            "book": np.zeros(length // 2 + 1, np.bool_),
-        }
+    def _read(self, begin: int, room: int) -> tuple[int, Facts, Moves]:
+        """Index behind the games that begin at an index, as many as there is room for; the games and their moves."""
+        end = len(self.text)
+        facts, moves = Facts.empty(room), Moves.empty((end - begin) // 2 + 1)
         behind, count = compiled(read_games)(
             self._data,
             np.int64(begin),
-            np.int64(len(self.text)),
+            np.int64(end),
             np.bool_(self._final),
-            self._starts.columns,
+            self.starts,
             self._fens,
             self._fen_starts,
             facts,
-            *columns.values(),
+            moves,
         )
-        facts = facts[:count].copy()
-        made = int(facts[-1, LAST_MOVE]) if count else 0
-        columns = {name: column[:made].copy() for name, column in columns.items()}
-        absent = columns["comment_kind"] == 0
-        columns["comment_score"][absent] = np.nan
-        columns["comment_mate"][absent] = 0
-        return behind, facts, columns
+        # Numbers of rows: copies, so that the room is given back.
+        facts = rows_of(facts, np.arange(count))
+        moves = rows_of(moves, np.arange(facts.last_move[-1] if count else 0))
+        absent = moves.comment_kind == NO_SCORE
+        moves.comment_score[absent] = np.nan
+        moves.comment_mate[absent] = 0
+        return behind, facts, moves
 
-    def is_odd(self, begin: int, facts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def is_odd(self, begin: int, facts: Facts) -> NDArray[np.bool_]:
         """Which games may be spelt otherwise than the standard has it: bool [G]."""
-        status = facts[:, STATUS]
-        odd = np.isin(status, _MAY_BE_SPELT_OTHERWISE)
+        odd = np.isin(facts.status, _MAY_BE_SPELT_OTHERWISE)
         for castling in _ODD_CASTLING:
             place = self.text.find(castling, begin, self.at)
             if place < 0:
                 continue
-            good = np.flatnonzero(status == pgn_games.GOOD)
+            good = np.flatnonzero(facts.status == pgn_games.GOOD)
             while place >= 0 and len(good):
-                odd[good[max(int(np.searchsorted(facts[good, AT], place, "right")) - 1, 0)]] = True
+                odd[good[max(int(np.searchsorted(facts.at[good], place, "right")) - 1, 0)]] = True
                 place = self.text.find(castling, place + 1, self.at)
         return odd
 
     def read_again(
-        self,
-        begin: int,
-        facts: NDArray[np.int64],
-        columns: _Columns,
-        odd: NDArray[np.int64],
-        is_fischer: NDArray[np.bool_],
-    ) -> tuple[NDArray[np.int64], _Columns, int]:
+        self, begin: int, facts: Facts, moves: Moves, odd: NDArray[np.int64], is_fischer: NDArray[np.bool_]
+    ) -> tuple[Moves, int]:
         """Have python-chess read some of the games that :meth:`read` has found.
 
         Parameters
         ----------
         begin
             Where the first of the games begins.
-        facts, columns
-            What was found: int64 [G, COLUMNS], and columns of the moves of all.
+        facts, moves
+            What was found; ``facts`` is brought up to date.
         odd
             int64 [R]: which games to read, rising.
         is_fischer
@@ -384,19 +348,16 @@ class _Block:
 
         Returns
         -------
-        facts, columns
+        moves
             The same, with the moves of the games that could be read.
         count
             How many of these were bad or other before.
         """
-        facts = facts.copy()
-        ends = facts[:, LAST_MOVE].copy()
+        ends = facts.last_move.copy()
         lengths = np.diff(ends, prepend=0)
-        pieces: list[_Columns] = []
-        kept = 0
-        following = 0
+        pieces: list[Moves] = []
+        kept = following = 0
         fens = self.texts(facts, "FEN")
-        count = 0
         for row in odd.tolist():
             if row > following:
                 begin = self._read(begin, row - following)[0]
@@ -406,34 +367,27 @@ class _Block:
             # Only at another game's tags may a result be missing.
             if plain is None or not (plain.has_result or end < len(self.text)):
                 continue
-            _, [fact], found = _Block(plain.text, True, self._starts)._read(0, 1)
-            if fact[STATUS] != pgn_games.GOOD or not np.array_equal(found["moves"], plain.moves):
+            _, fact, found = _Block(plain.text, True)._read(0, 1)
+            if fact.status[0] != pgn_games.GOOD or not np.array_equal(found.moves, plain.moves):
                 continue
             place = ends[row] - lengths[row]
-            if facts[row, STATUS] == pgn_games.GOOD and np.array_equal(
-                columns["moves"][place : ends[row]], plain.moves
-            ):
+            if facts.status[row] == pgn_games.GOOD and np.array_equal(moves.moves[place : ends[row]], plain.moves):
                 continue
-            facts[row, STATUS], facts[row, MARKER] = fact[STATUS], fact[MARKER]
-            pieces += [{name: column[kept:place] for name, column in columns.items()}, found]
+            facts.status[row], facts.marker[row] = fact.status[0], fact.marker[0]
+            pieces += [rows_of(moves, slice(kept, place)), found]
             kept = ends[row]
             lengths[row] = len(plain.moves)
-            count += 1
-        pieces.append({name: column[kept:] for name, column in columns.items()})
-        facts[:, LAST_MOVE] = np.cumsum(lengths)
-        return facts, {name: np.concatenate([piece[name] for piece in pieces]) for name in columns}, count
+        count = len(pieces) // 2
+        pieces.append(rows_of(moves, slice(kept, None)))
+        facts.last_move[:] = np.cumsum(lengths)
+        return Moves(*map(np.concatenate, zip(*pieces, strict=True))), count
 
-    def texts(self, facts: NDArray[np.int64], tag: str) -> list[bytes | None]:
+    def texts(self, facts: Facts, tag: str) -> list[bytes | None]:
         """Values of a tag, None for games without it."""
         text = self.text
         place = 2 * TAGS.index(tag)
-        spans = zip(facts[:, place].tolist(), facts[:, place + 1].tolist(), strict=True)
+        spans = facts.tags[:, place : place + 2].tolist()
         return [text[begin:end] if begin >= 0 else None for begin, end in spans]
-
-    def start_problem(self, row: NDArray[np.int64]) -> str:
-        """Tell what is wrong with the position in which a game begins."""
-        fen = self.text[int(row[FEN]) : int(row[FEN + 1])]
-        return self._starts.problem(fen)
 
 
 def _interned(texts: Sequence[bytes | None]) -> tuple[NDArray[np.int32], tuple[str, ...]]:
@@ -467,14 +421,16 @@ def _unescaped(text: bytes) -> str:
     return re.sub(r"\\([\"\\])", r"\1", decoded(text)).strip()
 
 
-def _reason(text: bytes, row: NDArray[np.int64]) -> str:
-    at = int(row[AT])
+def _reason(text: bytes, facts: Facts, index: int) -> str:
+    at = int(facts.at[index])
     token = _TOKEN.match(text, at)
     before = at
     while before > 0 and at - before < 16 and (text[before - 1 : before].isalpha() or text[before - 1] >= 128):
         before -= 1
     around = _TOKEN.match(text, before)
-    reason = _REASONS[int(row[STATUS])].format(ply=int(row[PLY]) + 1, token=_shown(token), before=_shown(around))
+    reason = _REASONS[int(facts.status[index])].format(
+        ply=int(facts.ply[index]) + 1, token=_shown(token), before=_shown(around)
+    )
     if token is not None and _NULL_MOVE.match(token.group()):
         reason += " but a null move"
     return reason + (_NESTING if _nests(text, at) else "")

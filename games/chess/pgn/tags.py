@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glem.core.compiling import characters as char
+from glem.games.chess.pgn.characters import DIGITS, LETTERS, classes
 
 __all__ = ["EVENT", "FEN", "NO_VALUE", "RESULT", "TAGS", "TAG_VALUES", "is_tag", "read_tag"]
 
@@ -40,56 +40,48 @@ TAG_VALUES = 2 * len(TAGS)
 NO_VALUE = -1
 """What stands for both where a game has no such tag."""
 
-_BLANK, _NAME = 1, 2
+_BLANK, _NAME, _LINE_END = 1, 2, 3
 _WORD_LENGTH = 8
 
 
-def _word(name: str) -> int:
-    return int.from_bytes(name[:_WORD_LENGTH].encode(), "little")
-
-
-_WORDS = np.array([_word(name) for name in TAGS], np.uint64)
+_WORDS = np.array([int.from_bytes(name[:_WORD_LENGTH].encode(), "little") for name in TAGS], np.uint64)
 _LENGTHS = np.array([len(name) for name in TAGS], np.int64)
+_CLASSES = classes((b" \t", _BLANK), (DIGITS + LETTERS + b"_", _NAME), (b"\n\r", _LINE_END))
 
 
-def _classes() -> NDArray[np.uint8]:
-    table = np.zeros(256, np.uint8)
-    for byte in b" \t":
-        table[byte] = _BLANK
-    for byte in b"0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz":
-        table[byte] = _NAME
-    return table
+def _parts(data: Any, at: int, end: int) -> tuple[int, int, int]:
+    """Find the end of a tag's name, its value's opening quotation mark and the closing one.
 
-
-_CLASSES = _classes()
-
-
-def is_tag(data: Any, at: int) -> bool:
-    """Whether a whole tag stands at an index: a bracket, a name, blanks, and a value that ends on its line."""
-    if data[at] != char.LEFT_BRACKET:
-        return False
+    The last is -1 where no value ends on the line. ``at`` is the index of the opening bracket, ``end`` that behind the
+    text.
+    """
     at += 1
-    first = at
     while _CLASSES[data[at]] == _NAME:
         at += 1
-    behind = at
+    name_end = at
     while _CLASSES[data[at]] == _BLANK:
         at += 1
-    if not at > behind > first or data[at] != char.QUOTATION_MARK:
-        return False
-    # What follows the text is zero.
-    while data[at] != char.NEWLINE and data[at] != char.CARRIAGE_RETURN and data[at] != 0:
+    begin = at
+    while data[begin] == char.QUOTATION_MARK and at < end and _CLASSES[data[at]] != _LINE_END:
         at += 1
         if data[at] == char.QUOTATION_MARK:
             behind = at + 1
             while _CLASSES[data[behind]] == _BLANK:
                 behind += 1
             if data[behind] == char.RIGHT_BRACKET:
-                return True
-    return False
+                return name_end, begin, at
+    return name_end, begin, -1
 
 
-def read_tag(data: Any, at: int, end: int, facts: Any) -> int:
+def is_tag(data: Any, at: int, end: int) -> bool:
+    """Whether a whole tag stands at an index: a bracket, a name, blanks, and a value that ends on its line."""
+    if data[at] != char.LEFT_BRACKET:
+        return False
+    name_end, begin, close = _parts(data, at, end)
+    return begin > name_end > at + 1 and close >= 0
+
+
+def read_tag(data: Any, at: int, end: int, values: Any) -> int:
     """Note where the value of a tag stands.
 
     Parameters
@@ -100,8 +92,8 @@ def read_tag(data: Any, at: int, end: int, facts: Any) -> int:
         Index of the opening bracket.
     end
         Index behind the text.
-    facts
-        int64 [TAG_VALUES] or longer.
+    values
+        int64 [TAG_VALUES]: row for the indices of the values.
 
     Returns
     -------
@@ -109,38 +101,23 @@ def read_tag(data: Any, at: int, end: int, facts: Any) -> int:
         Index behind the closing bracket, or the end of the line for what is no tag. Negative, with nothing noted: it is
         ``[Event`` for the second time, so another game begins.
     """
-    at += 1
-    word = np.uint64(0)
-    length = 0
-    while _CLASSES[data[at]] == _NAME:
-        if length < _WORD_LENGTH:
-            word |= np.uint64(data[at]) << np.uint64(8 * length)
-        length += 1
-        at += 1
-    while _CLASSES[data[at]] == _BLANK:
-        at += 1
-    begin = at + 1
-    closed = False
-    if data[at] == char.QUOTATION_MARK:
-        at += 1
-        while at < end and data[at] != char.NEWLINE and data[at] != char.CARRIAGE_RETURN and not closed:
-            if data[at] == char.QUOTATION_MARK:
-                behind = at + 1
-                while _CLASSES[data[behind]] == _BLANK:
-                    behind += 1
-                closed = data[behind] == char.RIGHT_BRACKET
-            if not closed:
-                at += 1
-    if not closed:
-        while at < end and data[at] != char.NEWLINE and data[at] != char.CARRIAGE_RETURN:
+    name_end, begin, close = _parts(data, at, end)
+    if close < 0:
+        at = name_end
+        while at < end and _CLASSES[data[at]] != _LINE_END:
             at += 1
         return at
+    word = np.uint64(0)
+    length = name_end - at - 1
+    for place in range(min(length, _WORD_LENGTH)):
+        word |= np.uint64(data[at + 1 + place]) << np.uint64(8 * place)
     for tag in range(_WORDS.shape[0]):
         if word == _WORDS[tag] and length == _LENGTHS[tag]:
-            if tag == 0 and facts[EVENT] >= 0:
+            if tag == 0 and values[EVENT] >= 0:
                 return -1
-            facts[2 * tag] = begin
-            facts[2 * tag + 1] = at
+            values[2 * tag] = begin + 1
+            values[2 * tag + 1] = close
+    at = close + 1
     while data[at] != char.RIGHT_BRACKET:
         at += 1
     return at + 1

@@ -11,8 +11,7 @@ import chess.pgn
 
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
-from glem.games.chess.board_moves import numbered_move
-from glem.games.chess.boards import to_board
+from glem.games.chess.boards import numbered_move, to_board
 
 __all__ = ["write_pgn"]
 

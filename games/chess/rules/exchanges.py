@@ -12,8 +12,6 @@ __all__ = ["keeps_material", "value_on"]
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
-_PIECE_VALUES = (1, 3, 3, 5, 9)
-"""Pawn, knight, bishop, rook, queen."""
 
 
 @inlined
@@ -54,26 +52,17 @@ def keeps_material(position: Position, origin: np.uint64, target: np.uint64) -> 
         if able == _ZERO:
             return keeps
         keeps = not keeps
-        value = np.int64(100)
-        pieces = able & position.pawns
-        if pieces != _ZERO:
-            value = np.int64(1)
-        else:
-            pieces = able & (position.knights | position.bishops)
-            if pieces != _ZERO:
-                value = np.int64(3)
-            else:
-                pieces = able & position.rooks
-                if pieces != _ZERO:
-                    value = np.int64(5)
-                else:
-                    pieces = able & position.queens
-                    if pieces != _ZERO:
-                        value = np.int64(9)
-                    else:
-                        # A king that would be captured back does not capture.
-                        others = (attackers | sliders) & occupied & (~white if whites_turn else white)
-                        return keeps if others == _ZERO else not keeps
+        pieces, value = able & position.pawns, np.int64(1)
+        if pieces == _ZERO:
+            pieces, value = able & (position.knights | position.bishops), np.int64(3)
+        if pieces == _ZERO:
+            pieces, value = able & position.rooks, np.int64(5)
+        if pieces == _ZERO:
+            pieces, value = able & position.queens, np.int64(9)
+        if pieces == _ZERO:
+            # A king that would be captured back does not capture.
+            others = (attackers | sliders) & occupied & (~white if whites_turn else white)
+            return keeps if others == _ZERO else not keeps
         balance = value - balance
         if balance < (np.int64(1) if keeps else np.int64(0)):
             return keeps

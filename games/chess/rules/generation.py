@@ -30,10 +30,13 @@ __all__ = [
     "LEGAL",
     "MOST_CLOCK",
     "TACTICAL",
+    "castling_rooks",
+    "castling_targets",
     "count_moves",
     "count_moves_on_board",
     "en_passant_pawns",
     "in_check",
+    "king_attackers",
     "legal_moves",
     "write_moves",
 ]
@@ -123,16 +126,21 @@ def _attacked(position: Position, side: np.uint64, black: bool, occupied: np.uin
     return squares | king_attacks(_lowest(position.kings & side))
 
 
-def in_check(position: Position) -> bool:
-    """Whether the king of the side to move is attacked."""
-    own = own_squares(position)
+@inlined
+def king_attackers(position: Position, side: np.uint64, black: bool) -> np.uint64:
+    """Pieces that attack the king of a side, the other king left out; ``black`` says whose king it is."""
     occupied = occupied_squares(position)
-    king = _lowest(position.kings & own)
+    king = _lowest(position.kings & side)
     attackers = knight_attacks(king) & position.knights
-    attackers |= pawn_attacks(_ONE << king, position.turn != np.uint8(0)) & position.pawns
+    attackers |= pawn_attacks(_ONE << king, black) & position.pawns
     attackers |= rook_attacks(king, occupied) & (position.rooks | position.queens)
     attackers |= bishop_attacks(king, occupied) & (position.bishops | position.queens)
-    return bool(attackers & ~own != _ZERO)
+    return attackers & ~side
+
+
+def in_check(position: Position) -> bool:
+    """Whether the king of the side to move is attacked."""
+    return bool(king_attackers(position, own_squares(position), position.turn != np.uint8(0)) != _ZERO)
 
 
 def en_passant_pawns(
@@ -166,17 +174,24 @@ def en_passant_pawns(
 
 
 @inlined
+def castling_targets(king: np.uint64, rook: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Squares on which king and rook stand after castling."""
+    rank = king & np.uint64(56)
+    if rook > king:
+        return rank | np.uint64(6), rank | np.uint64(5)
+    return rank | np.uint64(2), rank | np.uint64(3)
+
+
+@inlined
 def _castling_rooks(
     rooks: np.uint64, king: np.uint64, occupied: np.uint64, attacked: np.uint64, straight: np.uint64
 ) -> np.uint64:
     """Those of a side's rooks with the right to castle that can do so now; the king is not in check."""
     able = _ZERO
-    rank = king & np.uint64(56)
     while rooks != _ZERO:
         rook = _lowest(rooks)
         both = (_ONE << rook) | (_ONE << king)
-        king_target = rank | (np.uint64(6) if rook > king else np.uint64(2))
-        rook_target = rank | (np.uint64(5) if rook > king else np.uint64(3))
+        king_target, rook_target = castling_targets(king, rook)
         king_way = between(king, king_target) | (_ONE << king_target)
         rook_way = between(rook, rook_target) | (_ONE << rook_target)
         free = (king_way | rook_way) & occupied & ~both == _ZERO
@@ -185,6 +200,18 @@ def _castling_rooks(
             able |= _ONE << rook
         rooks &= rooks - _ONE
     return able
+
+
+def castling_rooks(position: Position) -> np.uint64:
+    """Rooks with which the side to move can castle."""
+    own = own_squares(position)
+    occupied = occupied_squares(position)
+    king = _lowest(position.kings & own)
+    resolving, straight, _ = _checks_and_pins(position, own, occupied & ~own, king)
+    if resolving != _ALL:
+        return _ZERO
+    attacked = _attacked(position, occupied & ~own, position.turn == np.uint8(0), occupied ^ (_ONE << king))
+    return _castling_rooks(position.castling & own, king, occupied, attacked, straight)
 
 
 @inlined

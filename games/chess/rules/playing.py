@@ -6,12 +6,20 @@ import numpy as np
 
 from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
 from glem.games.chess.rules.attacks import pawn_attacks
-from glem.games.chess.rules.generation import MOST_CLOCK, count_moves, count_moves_on_board, en_passant_pawns, in_check
+from glem.games.chess.rules.generation import (
+    MOST_CLOCK,
+    castling_targets,
+    count_moves,
+    count_moves_on_board,
+    en_passant_pawns,
+    in_check,
+)
 from glem.games.chess.rules.position import (
     Position,
     kind_at,
     occupied_squares,
     own_squares,
+    parts_of,
     piece_key,
     turned_over,
     with_key,
@@ -40,9 +48,7 @@ def _moved(board: np.uint64, stay: np.uint64, origin: np.uint64, target: np.uint
 
 
 def _castle(position: Position, king: np.uint64, rook: np.uint64, own: np.uint64) -> Position:
-    rank = king & np.uint64(56)
-    king_target = rank | (np.uint64(6) if rook > king else np.uint64(2))
-    rook_target = rank | (np.uint64(5) if rook > king else np.uint64(3))
+    king_target, rook_target = castling_targets(king, rook)
     leave = (_ONE << king) | (_ONE << rook)
     arrive = (_ONE << king_target) | (_ONE << rook_target)
     black = np.uint64(position.turn)
@@ -90,10 +96,7 @@ def _new_en_passant(
 
 def play(position: Position, move: int) -> Position:
     """Position after a legal move."""
-    word = np.uint64(move)
-    origin = word & np.uint64(63)
-    target = (word >> np.uint64(6)) & np.uint64(63)
-    promotion = word >> np.uint64(12)
+    origin, target, promotion = parts_of(np.int64(move))
     origin_bit = _ONE << origin
     target_bit = _ONE << target
     own = own_squares(position)

@@ -22,6 +22,7 @@ __all__ = [
     "kind_at",
     "occupied_squares",
     "own_squares",
+    "parts_of",
     "piece_key",
     "position_key",
     "turned_over",
@@ -30,6 +31,7 @@ __all__ = [
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
+_LAST_SQUARE = np.uint64(63)
 
 
 class Position(NamedTuple):
@@ -76,6 +78,13 @@ def byte_swap(board: np.uint64) -> np.uint64:
     board = ((board >> np.uint64(8)) & k1) | ((board & k1) << np.uint64(8))
     board = ((board >> np.uint64(16)) & k2) | ((board & k2) << np.uint64(16))
     return (board >> np.uint64(32)) | (board << np.uint64(32))
+
+
+@inlined
+def parts_of(move: np.int64) -> tuple[np.uint64, np.uint64, np.uint64]:
+    """Origin and target of a move, and 1 to 4 for a promotion to knight, bishop, rook or queen."""
+    word = np.uint64(move)
+    return word & _LAST_SQUARE, (word >> np.uint64(6)) & _LAST_SQUARE, word >> np.uint64(12)
 
 
 @inlined

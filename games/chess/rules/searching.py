@@ -11,7 +11,7 @@ from glem.core.compiling.kernels import inlined, mix
 from glem.games.chess.rules.exchanges import keeps_material, value_on
 from glem.games.chess.rules.generation import MOST_CLOCK, TACTICAL, count_moves_on_board, in_check, write_moves
 from glem.games.chess.rules.playing import final_score, insufficient_material
-from glem.games.chess.rules.position import Position
+from glem.games.chess.rules.position import Position, parts_of
 
 __all__ = [
     "SEARCH_FUNCTIONS",
@@ -25,9 +25,6 @@ __all__ = [
     "tactical_moves",
 ]
 
-_SQUARE = np.uint64(63)
-_SIX = np.uint64(6)
-_TWELVE = np.uint64(12)
 _NO_PROMOTION = np.uint64(0)
 _QUEEN = np.uint64(4)
 _FIFTY_MOVES = np.uint8(100)
@@ -58,11 +55,9 @@ def tactical_moves(position: Position, moves: Any, start: int) -> int:
         return int(count)
     kept = first
     for place in range(first, first + count):
-        word = np.uint64(moves[place])
-        origin = word & _SQUARE
-        target = (word >> _SIX) & _SQUARE
+        origin, target, promotion = parts_of(np.int64(moves[place]))
         if (
-            word >> _TWELVE != _NO_PROMOTION
+            promotion != _NO_PROMOTION
             or _is_en_passant(position, origin, target)
             or keeps_material(position, origin, target)
         ):
@@ -83,10 +78,7 @@ def must_move(position: Position) -> bool:
 
 def move_hint(position: Position, move: int) -> int:
     """Hint for the search: promotions, captures by victim and attacker, quiet moves, captures that lose material."""
-    word = np.uint64(move)
-    origin = word & _SQUARE
-    target = (word >> _SIX) & _SQUARE
-    promotion = word >> _TWELVE
+    origin, target, promotion = parts_of(np.int64(move))
     if promotion != _NO_PROMOTION:
         return 900 if promotion == _QUEEN else -500
     if _is_en_passant(position, origin, target):

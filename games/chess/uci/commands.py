@@ -15,8 +15,7 @@ from glem.core.errors import BadInputError
 from glem.core.game.perft import perft
 from glem.core.game.whole_numbers import whole_number
 from glem.core.search.results import Bound, Clock, Limits
-from glem.games.chess.board_moves import numbered_move
-from glem.games.chess.boards import from_board
+from glem.games.chess.boards import from_board, numbered_move
 from glem.games.chess.notation import parse_position
 from glem.games.chess.rules.position import Position
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import chess
 import chess.engine
-from attrs import define
 
 from glem.core.errors import BadInputError
 from glem.core.game.protocols import ExternalScore, PlayerFailureError
 from glem.core.players.player import MoveChoice
 from glem.core.players.spec import split_program
-from glem.games.chess.board_moves import move_number
+from glem.games.chess.boards import move_number
 from glem.games.chess.rules.position import Position
 from glem.games.chess.uci.external_engine import (
     EngineAnswer,
@@ -28,7 +27,7 @@ from glem.games.chess.uci.position_history import PositionHistory, board_of
 
 if TYPE_CHECKING:
     from glem.core.players.spec import PlayerSpec
-    from glem.core.search.results import Clock, Limits
+    from glem.core.search.results import Clock
 
 __all__ = ["EngineSettings", "UciPlayer", "UciScoring", "engine_settings"]
 
@@ -52,8 +51,7 @@ _MOST_STARTS = 3
 """Starts in a row that may fail before an engine is given up."""
 
 
-@define(frozen=True)
-class EngineSettings:
+class EngineSettings(NamedTuple):
     """What a player's description says of an engine, but for its limits.
 
     Parameters
@@ -66,23 +64,9 @@ class EngineSettings:
         Seconds after which it counts as hung; None for the usual ones.
     """
 
-    command: tuple[str, ...]
-    options: tuple[tuple[str, str], ...]
+    command: list[str]
+    options: dict[str, str]
     timeout: float | None
-
-    def engine(self, *, show_results: bool = False) -> UciEngine:
-        """Make the engine; it is not started yet."""
-        timeout = _USUAL_TIMEOUT if self.timeout is None else self.timeout
-        return UciEngine(list(self.command), dict(self.options), timeout=timeout, show_results=show_results)
-
-    def patience(self, limits: Limits, clock: Clock | None) -> float:
-        """Seconds after which a move is given up."""
-        beyond = _TIMED_TIMEOUT if self.timeout is None else self.timeout
-        if clock is not None:
-            return clock.remaining + clock.increment + beyond
-        if limits.seconds is not None:
-            return limits.seconds + beyond
-        return _USUAL_TIMEOUT if self.timeout is None else self.timeout
 
 
 def engine_settings(spec: PlayerSpec) -> EngineSettings:
@@ -96,7 +80,7 @@ def engine_settings(spec: PlayerSpec) -> EngineSettings:
     parts = split_program(spec.evaluation)
     assert parts is not None
     timeout = None
-    options = []
+    options = {}
     for name, value in spec.options:
         if name == _TIMEOUT:
             timeout = _seconds(spec.name, value)
@@ -105,8 +89,8 @@ def engine_settings(spec: PlayerSpec) -> EngineSettings:
                 f"player {spec.name!r}: the table of a UCI engine is its option Hash, in MiB: Hash={value}"
             )
         else:
-            options.append((name.removeprefix(_PREFIX), value))
-    return EngineSettings(tuple(engine_command(parts[1])), tuple(options), timeout)
+            options[name.removeprefix(_PREFIX)] = value
+    return EngineSettings(engine_command(parts[1]), options, timeout)
 
 
 def _seconds(player: str, text: str) -> float:
@@ -117,15 +101,6 @@ def _seconds(player: str, text: str) -> float:
     except ValueError:
         pass
     raise BadInputError(f"player {player!r}: timeout must be seconds, up to a day, got {text!r}")
-
-
-def _engine_limit(limits: Limits, clock: Clock | None, turn: chess.Color) -> chess.engine.Limit:
-    limit = chess.engine.Limit(time=limits.seconds, depth=limits.depth, nodes=limits.nodes)
-    if clock is not None:
-        # The other side's clock is not known here; engines that look at it see their own.
-        limit.white_clock = limit.black_clock = clock.remaining
-        limit.white_inc = limit.black_inc = clock.increment
-    return limit
 
 
 class _EngineUser:
@@ -148,13 +123,27 @@ class _EngineUser:
 
     def __init__(self, spec: PlayerSpec, *, show_results: bool = False) -> None:
         self._limits = spec.limits
-        self._settings = engine_settings(spec)
-        self._engine = self._settings.engine(show_results=show_results)
+        command, options, self._timeout = engine_settings(spec)
+        self._engine = UciEngine(command, options, timeout=self._timeout or _USUAL_TIMEOUT, show_results=show_results)
         self._engine.start()
 
     def close(self) -> None:
         """End the engine."""
         self._engine.close()
+
+    def _answer(
+        self, board: chess.Board, clock: Clock | None, game: object, stop: threading.Event | None = None
+    ) -> EngineAnswer:
+        """Ask the engine, and give it up after the time that it has and some more."""
+        limit = chess.engine.Limit(time=self._limits.seconds, depth=self._limits.depth, nodes=self._limits.nodes)
+        seconds = self._limits.seconds
+        if clock is not None:
+            # The other side's clock is not known here; engines that look at it see their own.
+            limit.white_clock = limit.black_clock = clock.remaining
+            limit.white_inc = limit.black_inc = clock.increment
+            seconds = clock.remaining + clock.increment
+        patience = self._timeout or (_USUAL_TIMEOUT if seconds is None else _TIMED_TIMEOUT)
+        return self._engine.ask(board, limit, game=game, seconds=(seconds or 0.0) + patience, stop=stop)
 
 
 class UciPlayer(_EngineUser):
@@ -206,9 +195,7 @@ class UciPlayer(_EngineUser):
         )
 
     def _ask(self, board: chess.Board, clock: Clock | None, stop: threading.Event | None) -> EngineAnswer:
-        limit = _engine_limit(self._limits, clock, board.turn)
-        patience = self._settings.patience(self._limits, clock)
-        answer = self._engine.ask(board, limit, game=self._game, seconds=patience, stop=stop)
+        answer = self._answer(board, clock, self._game, stop)
         if answer.move is None or not board.is_legal(answer.move):
             self._engine.kill()
             said = "no move" if answer.move is None else f"the move {answer.move.uci()}"
@@ -243,12 +230,7 @@ class UciScoring(_EngineUser):
             return ExternalScore(None, problem=_NO_CHESS960)
         for _ in range(2):
             try:
-                answer = self._engine.ask(
-                    board,
-                    _engine_limit(self._limits, None, board.turn),
-                    game=object(),
-                    seconds=self._settings.patience(self._limits, None),
-                )
+                answer = self._answer(board, None, object())
             except EngineFailureError as error:
                 failures += 1
                 problem = str(error)

@@ -19,20 +19,6 @@ def board_of(position: Position) -> chess.Board:
     return board
 
 
-def _is_position(board: chess.Board, position: Position) -> bool:
-    return (
-        board.occupied_co[chess.WHITE] == int(position.white)
-        and board.pawns == int(position.pawns)
-        and board.knights == int(position.knights)
-        and board.bishops == int(position.bishops)
-        and board.rooks == int(position.rooks)
-        and board.queens == int(position.queens)
-        and board.kings == int(position.kings)
-        and board.clean_castling_rights() == int(position.castling)
-        and board.turn == (position.turn == 0)
-    )
-
-
 class PositionHistory:
     """Board of a game that grows from move to move, so that its moves are looked for once."""
 
@@ -68,10 +54,14 @@ class PositionHistory:
         self._board = board_of(position)
 
     def _move_to(self, position: Position) -> chess.Move | None:
-        board = self._board
+        board, wanted = self._board, to_board(position)
         for move in board.legal_moves:
             board.push(move)
-            found = _is_position(board, position)
+            found = (
+                chess.BaseBoard.__eq__(board, wanted)
+                and board.turn == wanted.turn
+                and board.clean_castling_rights() == wanted.castling_rights
+            )
             board.pop()
             if found:
                 return move

@@ -24,7 +24,7 @@ from glem.core.game.protocols import Protocol
 from glem.core.game.whole_numbers import whole_number
 from glem.core.players.protocols.conversation import Conversation, Interruption
 from glem.core.search.results import Limits
-from glem.games.chess.board_moves import move_number, numbered_move
+from glem.games.chess.boards import move_number, numbered_move
 from glem.games.chess.uci.commands import GameLine, Go, info_lines, limits_of, parse_go, perft_lines, variation_texts
 
 if TYPE_CHECKING:

@@ -16,11 +16,12 @@ from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
 from glem.core.positions.replay import outcomes
-from glem.core.positions.validation import BadRecords, validated
+from glem.core.positions.validation import BadRecords
 from glem.games.othello import rules
 from glem.games.othello.formats.ggf import game_of, parse_move_item, tags_of
-from glem.games.othello.formats.score_conventions import Convention, likely_convention, stored_scores
+from glem.games.othello.formats.score_conventions import Convention
 from glem.games.othello.formats.text_fields import not_empty
+from glem.games.othello.formats.transcripts import validated_games
 from glem.games.othello.notation import format_position, format_square
 
 __all__ = ["read_ggf", "recognizes", "write_ggf"]
@@ -100,13 +101,11 @@ def read_ggf(
 def _records(game: Game, path: Path, blocks: Iterable[LineBlock], skip_bad: bool) -> Iterator[GameRecords]:
     convention: Convention | None = None
     for block in blocks:
-        games = [one for row in range(len(block.starts)) for one in _games(block.first_number + row, _text(block, row))]
+        lines = zip(block.starts, block.ends, strict=True)
+        texts = [block.data[start:end].tobytes().decode("utf-8", "replace") for start, end in lines]
+        games = [one for number, text in enumerate(texts, block.first_number) for one in _games(number, text)]
         records, convention = _checked(game, path, games, convention, skip_bad=skip_bad)
         yield records
-
-
-def _text(block: LineBlock, row: int) -> str:
-    return block.data[block.starts[row] : block.ends[row]].tobytes().decode("utf-8", "replace")
 
 
 def _checked(
@@ -132,24 +131,8 @@ def _checked(
         start_side=np.array([one.start_side for one in games], np.int8),
         source=path.name,
     )
-    reached = outcomes(game, records)
-    written = np.array([side for one in games for side in one.sides], np.int8)
-    wrong = (reached.move_side != 0) & (written != reached.move_side)
-    first_wrong = [
-        int(np.argmax(part)) if (part := wrong[begin:end]).any() else -1
-        for begin, end in zip(records.offsets[:-1], records.offsets[1:], strict=True)
-    ]
-
-    def wrong_side(index: int) -> str:
-        at = first_wrong[index]
-        name, is_black = format_square(games[index].moves[at]), games[index].sides[at] > 0
-        return f"move {at + 1}, {name}, is written as {'black' if is_black else 'white'}'s, whose turn it is not"
-
-    bad.mark(np.array(first_wrong, np.int64) >= 0, wrong_side)
-    if convention is None and not np.isnan(records.score).all():
-        convention = likely_convention(reached, records.score)
-    stored = stored_scores(reached, convention or "standard")
-    return validated(game, records, reached, stored, bad, skip_bad=skip_bad), convention
+    sides = np.array([side for one in games for side in one.sides], np.int8)
+    return validated_games(game, records, sides, convention, bad, skip_bad=skip_bad)
 
 
 def write_ggf(game: Game, records: GameRecords, /) -> Iterator[bytes]:

@@ -42,8 +42,6 @@ class SolvedPositions:
     ----------
     positions
         Position of columns [N].
-    black_to_move
-        bool [N]: whether the side to move is black in the file; the rules do not care.
     moves
         uint8 [T]: squares, 64 for the pass, of all positions one after the other.
     scores
@@ -55,14 +53,13 @@ class SolvedPositions:
     """
 
     positions: Any
-    black_to_move: NDArray[np.bool_]
     moves: NDArray[np.uint8]
     scores: NDArray[np.float32]
     offsets: NDArray[np.int64]
     problems: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.black_to_move)
+        return len(self.offsets) - 1
 
     @property
     def best_score(self) -> NDArray[np.float32]:
@@ -79,17 +76,14 @@ def recognizes(head: bytes) -> bool:
     return _FIRST_LINE.match(head) is not None
 
 
-_Line: TypeAlias = tuple[Position, bool, list[tuple[int, float]]]
-"""Position, whether black is to move, and moves with their scores."""
+_Line: TypeAlias = tuple[Position, list[tuple[int, float]]]
+"""Position, and moves with their scores."""
 
 
 def _parse_line(text: str, game: Game) -> _Line:
     board, *entries = text.split(";")
     # A message must not quote a line of a megabyte; what is longer than this is no position either way.
     position: Position = parse_position(board.strip()[:_LONGEST_BOARD])
-    # A board alone has black to move; a 65th character, blank before it or not, is the side.
-    written = "".join(board.split())
-    black_to_move = len(written) == 64 or written[64] in "Xx*Bb#●"
     buffer = np.zeros(game.max_moves, np.int32)
     legal = set(buffer[: legal_moves(position, buffer, 0)].tolist())
     moves: dict[int, float] = {}
@@ -110,7 +104,7 @@ def _parse_line(text: str, game: Game) -> _Line:
         if not low <= score <= high:
             raise BadInputError(f"the score {match[2]} of {match[1]} is not between {low} and {high}")
         moves[move] = score
-    return position, black_to_move, list(moves.items())
+    return position, list(moves.items())
 
 
 def read_obf(
@@ -162,16 +156,15 @@ def _solved(game: Game, path: str | os.PathLike[str], block: LineBlock, skip_bad
             if not skip_bad:
                 raise BadInputError(problem) from None
             problems.append(problem)
-    scored = [entry for _, _, moves in rows for entry in moves]
+    scored = [entry for _, moves in rows for entry in moves]
     return SolvedPositions(
         positions=game.position_type(
-            np.array([position.own for position, _, _ in rows], np.uint64),
-            np.array([position.opponent for position, _, _ in rows], np.uint64),
+            np.array([position.own for position, _ in rows], np.uint64),
+            np.array([position.opponent for position, _ in rows], np.uint64),
         ),
-        black_to_move=np.array([black for _, black, _ in rows], np.bool_),
         moves=np.array([move for move, _ in scored], np.uint8),
         scores=np.array([score for _, score in scored], np.float32),
-        offsets=np.cumsum([0, *(len(moves) for _, _, moves in rows)], dtype=np.int64),
+        offsets=np.cumsum([0, *(len(moves) for _, moves in rows)], dtype=np.int64),
         problems=tuple(problems),
     )
 

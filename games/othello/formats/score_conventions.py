@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.positions.replay import FINISHED, Outcomes
+from glem.core.positions.replay import FINISHED, Replay
 
 __all__ = ["CONVENTIONS", "Convention", "likely_convention", "stored_scores"]
 
@@ -29,7 +29,7 @@ CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
 """All conventions by which a final score may be counted."""
 
 
-def stored_scores(reached: Outcomes, convention: Convention) -> NDArray[np.float32]:
+def stored_scores(reached: Replay, convention: Convention) -> NDArray[np.float32]:
     """Score for black that a file of a convention holds for each game: float32 [G], right for finished games only.
 
     Raises
@@ -41,13 +41,12 @@ def stored_scores(reached: Outcomes, convention: Convention) -> NDArray[np.float
         raise BadInputError(f"there is no score convention {convention!r}; known: {', '.join(CONVENTIONS)}")
     if convention == "standard":
         return reached.final_score.astype(np.float32)
-    own = np.bitwise_count(reached.positions.own).astype(np.float32)
-    opponent = np.bitwise_count(reached.positions.opponent).astype(np.float32)
-    raw = (own - opponent) * reached.side
+    own, opponent = (np.bitwise_count(discs[reached.last]).astype(np.float32) for discs in reached.positions)
+    raw = (own - opponent) * reached.side[reached.last]
     return np.asarray(np.sign(raw) if convention == "sign" else raw)
 
 
-def likely_convention(reached: Outcomes, score: NDArray[np.float32]) -> Convention:
+def likely_convention(reached: Replay, score: NDArray[np.float32]) -> Convention:
     """Tell the convention that most finished games with a score agree with; ``raw`` before ``standard`` when equal."""
     known = (reached.status == FINISHED) & ~np.isnan(score)
     agreeing: dict[Convention, int] = {

@@ -20,7 +20,7 @@ from glem.core.errors import BadInputError
 from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
-from glem.core.positions.replay import FINISHED, Outcomes, outcomes
+from glem.core.positions.replay import FINISHED, outcomes, replay
 from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello.formats.move_text import BLANK, GOOD, NO_MOVES, NOT_A_MOVE, REST, MoveLines, move_lines
 from glem.games.othello.formats.score_conventions import Convention, likely_convention, stored_scores
@@ -43,6 +43,7 @@ __all__ = [
     "read_transcripts",
     "recognizes_table",
     "recognizes_transcripts",
+    "validated_games",
     "write_transcripts",
 ]
 
@@ -198,30 +199,61 @@ def _checked(
     def rest(index: int) -> str:
         return excerpt(block.data, int(at[index]), int(block.ends[kept[index]]))
 
-    def wrong_side(index: int) -> str:
-        moves = slice(int(records.offsets[index]), int(records.offsets[index + 1]))
-        move = int(np.argmax(sides[moves] != reached.move_side[moves]))
-        name = format_square(int(records.moves[moves][move]))
-        written, turn = ("black", "white") if sides[moves][move] > 0 else ("white", "black")
-        return f"move {move + 1}, {name}, is written as {written}'s, but {turn} is to move"
-
     bad = BadRecords(len(kept), lambda index: f"{path}:{numbers_in_file[index]}")
     bad.mark(state == NOT_A_MOVE, lambda index: f"{rest(index)} is neither a move (a1 to h8) nor a score")
     bad.mark(state == REST, lambda index: f"{rest(index)} is unexpected where the line should end or hold a score")
     bad.mark(state == NO_MOVES, lambda _: "the line has no moves")
-    reached = outcomes(game, records)
-    sides = lines.sides  # blank lines have no moves, so the flat columns agree
-    mismatch = np.zeros(len(sides) + 1, np.int64)
-    np.cumsum((sides != 0) & (reached.move_side != 0) & (sides != reached.move_side), out=mismatch[1:])
-    bad.mark(mismatch[records.offsets[1:]] > mismatch[records.offsets[:-1]], wrong_side)
-    if convention is None and _has_known_score(reached, records.score):
+    # Blank lines have no moves, so the flat columns agree.
+    return validated_games(game, records, lines.sides, convention, bad, skip_bad=skip_bad)
+
+
+def validated_games(
+    game: Game,
+    records: GameRecords,
+    sides: NDArray[np.int8],
+    convention: Convention | None,
+    bad: BadRecords,
+    *,
+    skip_bad: bool,
+) -> tuple[GameRecords, Convention | None]:
+    """Check games by replay, the sides that their moves are written as and their scores included.
+
+    Parameters
+    ----------
+    game
+        Othello.
+    records
+        The games.
+    sides
+        int8 [M]: +1 for a move written as black's, -1 for white's, 0 where the text does not say.
+    convention
+        What the scores mean; None as long as no finished game has one.
+    bad
+        What is wrong with the games so far.
+    skip_bad
+        Leave bad games out and count them instead of raising.
+
+    Returns
+    -------
+    records, convention
+        The good games, and what their scores mean by most of them.
+    """
+    reached = replay(game, records)
+    wrong = (sides != 0) & (reached.move_side != 0) & (sides != reached.move_side)
+    count_before = np.concatenate([[0], np.cumsum(wrong)])
+
+    def wrong_side(index: int) -> str:
+        first = int(records.offsets[index])
+        at = first + int(np.argmax(wrong[first:]))
+        written, turn = ("black", "white") if sides[at] > 0 else ("white", "black")
+        name = format_square(int(records.moves[at]))
+        return f"move {at - first + 1}, {name}, is written as {written}'s, but {turn} is to move"
+
+    bad.mark(np.diff(count_before[records.offsets]) > 0, wrong_side)
+    if convention is None and np.any((reached.status == FINISHED) & ~np.isnan(records.score)):
         convention = likely_convention(reached, records.score)
     stored = stored_scores(reached, convention or "raw")
     return validated(game, records, reached, stored, bad, skip_bad=skip_bad), convention
-
-
-def _has_known_score(reached: Outcomes, score: NDArray[np.float32]) -> bool:
-    return bool(np.any((reached.status == FINISHED) & ~np.isnan(score)))
 
 
 def write_transcripts(game: Game, records: GameRecords, /, *, score: Convention | None = "standard") -> Iterator[bytes]:

@@ -17,24 +17,23 @@ name is 20 bytes (player) or 26 (tournament), Latin-1, ended by a zero byte. Pas
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.files.packed import MAX_BYTES, BoundedFile, open_bounded
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
-from glem.core.positions.replay import outcomes
+from glem.core.positions.replay import replay
 from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello.formats.score_conventions import stored_scores
 from glem.games.othello.formats.transcripts import check_starts
 
-__all__ = ["WthorNames", "read_names", "read_wthor", "recognizes", "write_wthor"]
+__all__ = ["read_names", "read_wthor", "recognizes", "write_wthor"]
 
 _HEADER = np.dtype(
     [
@@ -75,37 +74,23 @@ def _square_table() -> NDArray[np.uint8]:
 _SQUARE_OF_BYTE = _square_table()
 
 
-class _Header(NamedTuple):
-    records: int
-    names: int
-    year: int
-    size: int
-    kind: int
-    depth: int
+def _read_header(file: BoundedFile) -> Any:
+    """Read the header as a numpy record of :data:`_HEADER`."""
+    head = file.read(_HEADER.itemsize)
+    if len(head) < _HEADER.itemsize:
+        raise BadInputError(f"{file.path}: {len(head)} bytes are no WTHOR file, its header has {_HEADER.itemsize}")
+    return np.frombuffer(head, _HEADER)[0]
 
 
-@define(frozen=True)
-class WthorNames:
-    """Names that the numbers in game records index."""
-
-    players: tuple[str, ...]
-    tournaments: tuple[str, ...]
-
-
-def _parse_header(head: bytes) -> _Header:
-    header = np.frombuffer(head, _HEADER, 1)[0]
-    return _Header(*(int(header[name]) for name in ("records", "names", "year", "size", "kind", "depth")))
-
-
-def _header_problem(header: _Header) -> str | None:
-    if header.size not in {0, 8}:
-        return f"byte 12, the board size, is {header.size}, expected 8"
-    if header.kind != 0:
-        return f"byte 13, the kind of records, is {header.kind}, expected 0 for games"
-    if header.depth > _LONGEST:
-        return f"byte 14, the empty squares at the theoretical score, is {header.depth}, expected at most 60"
-    if header.names != 0:
-        return f"bytes 8-9 announce {header.names} names, expected 0 in a file of games"
+def _header_problem(header: Any) -> str | None:
+    if header["size"] not in {0, 8}:
+        return f"byte 12, the board size, is {header['size']}, expected 8"
+    if header["kind"] != 0:
+        return f"byte 13, the kind of records, is {header['kind']}, expected 0 for games"
+    if header["depth"] > _LONGEST:
+        return f"byte 14, the empty squares at the theoretical score, is {header['depth']}, expected at most 60"
+    if header["names"] != 0:
+        return f"bytes 8-9 announce {header['names']} names, expected 0 in a file of games"
     return None
 
 
@@ -113,7 +98,7 @@ def recognizes(head: bytes) -> bool:
     """Whether the first bytes of a file may be a WTHOR file of games."""
     if len(head) < _HEADER.itemsize + _GAME.itemsize:
         return False
-    header = _parse_header(head[: _HEADER.itemsize])
+    header = np.frombuffer(head, _HEADER, 1)[0]
     first = np.frombuffer(head, _GAME, 1, _HEADER.itemsize)[0]
     return _header_problem(header) is None and bool(_SQUARE_OF_BYTE[first["moves"][0]] < _SQUARES)
 
@@ -137,10 +122,7 @@ def read_names(path: str | os.PathLike[str], kind: str, *, max_bytes: int = 1 <<
     """
     size = _NAME_BYTES[kind]
     with open_bounded(path, max_bytes=max_bytes) as file:
-        head = file.read(_HEADER.itemsize)
-        if len(head) < _HEADER.itemsize:
-            raise BadInputError(f"{path}: {len(head)} bytes are no WTHOR file, its header has {_HEADER.itemsize}")
-        count = _parse_header(head).names
+        count = int(_read_header(file)["names"])
         content = file.read(count * size + 1)
     if len(content) != count * size:
         found = "more" if len(content) > count * size else f"{len(content):,} bytes"
@@ -154,28 +136,16 @@ def read_names(path: str | os.PathLike[str], kind: str, *, max_bytes: int = 1 <<
     )
 
 
-def _names_file(folder: Path, stem: str, kind: str) -> Path | None:
+def _names_file(games: Path, kind: str) -> Path | None:
     """File of names beside the games: ``WTH.JOU`` or one with the games' own stem, in any case, perhaps packed."""
-    wanted = [
-        f"{name}{_NAME_SUFFIXES[kind]}{packing}" for name in ("wth", stem.lower()) for packing in ("", ".gz", ".xz")
-    ]
+    stems = ("wth", games.name.split(".")[0].lower())
+    wanted = [f"{stem}{_NAME_SUFFIXES[kind]}{packing}" for stem in stems for packing in ("", ".gz", ".xz")]
     try:
-        present = {entry.name.lower(): entry for entry in folder.iterdir()}
+        present = {entry.name.lower(): entry for entry in games.parent.iterdir()}
     except OSError:
         # A folder that may be entered but not listed: names are optional.
         return None
     return next((present[name] for name in wanted if name in present), None)
-
-
-def _find_names(
-    path: Path, players: str | os.PathLike[str] | None, tournaments: str | os.PathLike[str] | None
-) -> WthorNames:
-    stem = path.name.split(".")[0]
-    found = {}
-    for kind, given in (("player", players), ("tournament", tournaments)):
-        file = given if given is not None else _names_file(path.parent, stem, kind)
-        found[kind] = read_names(file, kind) if file is not None else ()
-    return WthorNames(found["player"], found["tournament"])
 
 
 def read_wthor(
@@ -224,17 +194,25 @@ def read_wthor(
     source = Path(path)
     with open_bounded(source, max_bytes=max_bytes) as file:
         header = _read_header(file)
+        problem = _header_problem(header)
+        if problem is not None:
+            raise BadInputError(f"{source}: no WTHOR file of 8x8 games: {problem}")
+        announced = int(header["records"])
         try:
-            names = _find_names(source, players, tournaments)
+            files = {
+                "player": players or _names_file(source, "player"),
+                "tournament": tournaments or _names_file(source, "tournament"),
+            }
+            names = {kind: read_names(file, kind) if file else () for kind, file in files.items()}
         except BadInputError as error:
             if not skip_bad:
                 raise
-            names = WthorNames((), ())
+            names = {"player": (), "tournament": ()}
             yield GameRecords.empty(source=source.name, problems=(str(error),), skipped=1)
         count = 0
         while True:
             # With skip_bad a wrong count in the header must not hide whole records behind it.
-            wanted = chunk_games if skip_bad else min(chunk_games, header.records - count)
+            wanted = chunk_games if skip_bad else min(chunk_games, announced - count)
             content = file.read(wanted * _GAME.itemsize)
             whole = len(content) // _GAME.itemsize
             if whole:
@@ -245,30 +223,26 @@ def read_wthor(
                 break
         rest = len(content) % _GAME.itemsize
         more = file.read(1)
-    if count != header.records or rest or more:
+    if count != announced or rest or more:
         found = "more" if more else f"{count:,} and {rest} bytes of another" if rest else f"{count:,}"
-        raise BadInputError(f"{source}: the header announces {header.records:,} game records, the file holds {found}")
-
-
-def _read_header(file: BoundedFile) -> _Header:
-    head = file.read(_HEADER.itemsize)
-    if len(head) < _HEADER.itemsize:
-        raise BadInputError(f"{file.path}: {len(head)} bytes are no WTHOR file, its header has {_HEADER.itemsize}")
-    header = _parse_header(head)
-    problem = _header_problem(header)
-    if problem is not None:
-        raise BadInputError(f"{file.path}: no WTHOR file of 8x8 games: {problem}")
-    return header
+        raise BadInputError(f"{source}: the header announces {announced:,} game records, the file holds {found}")
 
 
 def _check_games(
-    path: Path, game: Game, header: _Header, names: WthorNames, chunk: NDArray[np.void], before: int, *, skip_bad: bool
+    path: Path,
+    game: Game,
+    header: Any,
+    names: Mapping[str, tuple[str, ...]],
+    chunk: NDArray[np.void],
+    before: int,
+    *,
+    skip_bad: bool,
 ) -> GameRecords:
     """Turn raw game records into checked ones; ``before`` records of the file came earlier."""
     name_columns = {
-        "tournament": names.tournaments,
-        "black_player": names.players,
-        "white_player": names.players,
+        "tournament": names["tournament"],
+        "black_player": names["player"],
+        "white_player": names["player"],
     }
     bad = BadRecords(len(chunk), lambda index: f"{path}: record {before + index + 1}")
     squares, written = _check_moves(chunk["moves"], bad)
@@ -280,10 +254,9 @@ def _check_games(
     # A record that is bad already is replayed as an empty game: its moves may be no squares.
     written = written & ~bad.mask[:, None]
     lengths = np.count_nonzero(written, axis=1)
-    offsets = np.zeros(len(chunk) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    theoretical_ply = _LONGEST - header.depth
-    is_known = (lengths >= theoretical_ply) & (header.depth > 0)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    theoretical_ply = _LONGEST - int(header["depth"])
+    is_known = (lengths >= theoretical_ply) & (header["depth"] > 0)
     theoretical_score = _score_of_discs(chunk["theoretical_discs"])
     theoretical_score[~is_known] = np.nan
     records = GameRecords(
@@ -294,13 +267,13 @@ def _check_games(
         theoretical_ply=np.where(is_known, theoretical_ply, -1).astype(np.int16),
         extra={
             "number": np.arange(before + 1, before + len(chunk) + 1, dtype=np.int64),
-            "year": np.full(len(chunk), header.year, np.int32),
+            "year": np.full(len(chunk), header["year"], np.int32),
             **{column: chunk[column].astype(np.int32) for column in name_columns},
         },
         names={column: known for column, known in name_columns.items() if known},
         source=path.name,
     )
-    reached = outcomes(game, records)
+    reached = replay(game, records)
     return validated(game, records, reached, stored_scores(reached, "standard"), bad, skip_bad=skip_bad)
 
 

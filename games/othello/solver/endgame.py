@@ -7,13 +7,13 @@ import time
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glem.core.compiling.borrowed import Borrowed
 from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.solver import Solution
+from glem.core.search.results import StopRelay
 from glem.games.othello.formats.score_conventions import CONVENTIONS, Convention
 from glem.games.othello.rules import Position, legal_moves
 from glem.games.othello.solver.estimates import estimate
@@ -46,7 +46,6 @@ _SELECTIVE_WIDTH = 3
 _WIDER = 4
 _ESTIMATE_DEPTH = 4
 _LEAST_SELECTIVE = 16
-_STOP_CHECK_SECONDS = 0.05
 
 
 class EndgameSolver:
@@ -139,11 +138,13 @@ class EndgameSolver:
         counters[DEADLINE] = _NEVER if seconds is None else began + int(seconds * _BILLION)
         counters[BONUS] = self.convention == "standard"
         signs = result_only or self.convention == "sign"
-        relay = _StopRelay(stop, self._workspace.stop)
+        self._workspace.stop[0] = 0
+        relay = None if stop is None else StopRelay(stop, self._workspace.stop)
         try:
             score, variation = self._search(position, signs)
         finally:
-            relay.end()
+            if relay is not None:
+                relay.finish()
         stopped = bool(counters[STOPPED])
         if stopped and not variation:
             variation, score = moves[:1], 0
@@ -248,27 +249,3 @@ def _check(position: Any, nodes: int | None, seconds: float | None) -> None:
 def _legal_moves(position: Position) -> list[int]:
     moves = np.zeros(64, np.int32)
     return [int(move) for move in moves[: legal_moves(position, moves, 0)]]
-
-
-class _StopRelay:
-    """Sets a flag that compiled code reads when an event is set, until it ends."""
-
-    def __init__(self, stop: threading.Event | None, flag: NDArray[np.int32]) -> None:
-        self._lock = threading.Lock()
-        self._ended = False
-        flag[0] = stop is not None and stop.is_set()
-        if stop is not None and not flag[0]:
-            threading.Thread(target=self._watch, args=(stop, flag), name="solver stop", daemon=True).start()
-
-    def _watch(self, stop: threading.Event, flag: NDArray[np.int32]) -> None:
-        while not self._ended:
-            if stop.wait(_STOP_CHECK_SECONDS):
-                with self._lock:
-                    if not self._ended:
-                        flag[0] = 1
-                return
-
-    def end(self) -> None:
-        """Leave the flag alone from now on."""
-        with self._lock:
-            self._ended = True

@@ -20,9 +20,9 @@ __all__ = ["estimate", "should_stop"]
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _WORST = np.int64(-(1 << 31))
-_PASS = np.int64(64)
-_SIXTEENTHS = np.int64(20)
-_LEAST_CHECKED = np.int64(3)
+_PASS = 64
+_SIXTEENTHS = 20
+_LEAST_CHECKED = 3
 
 
 @kernel
@@ -34,8 +34,8 @@ def should_stop(workspace: Any) -> Any:
         or load_shared(workspace.stop, 0) != np.int32(0)
         or monotonic_nanoseconds() >= counters[DEADLINE]
     ):
-        counters[STOPPED] = np.int64(1)
-    return counters[STOPPED] != np.int64(0)
+        counters[STOPPED] = 1
+    return counters[STOPPED] != 0
 
 
 @kernel
@@ -48,9 +48,9 @@ def estimate(
     result means nothing.
     """
     position = Position(own, opponent)
-    if depth == np.int64(0):
+    if depth == 0:
         return np.int64(static_score(evaluator, position, workspace.evaluation, workspace.accumulators, ply))
-    workspace.counters[NODES] += np.int64(1)
+    workspace.counters[NODES] += 1
     if depth >= _LEAST_CHECKED and should_stop(workspace):
         return alpha
     left = mobility_one(own, opponent)
@@ -59,7 +59,7 @@ def estimate(
             return (final_margin(workspace, own, opponent) << _SIXTEENTHS) // workspace.disc_scale
         after = Position(opponent, own)
         update(evaluator, position, _PASS, after, workspace.evaluation, workspace.accumulators, ply)
-        return -estimate(evaluator, workspace, opponent, own, -beta, -alpha, depth, ply + np.int64(1))
+        return -estimate(evaluator, workspace, opponent, own, -beta, -alpha, depth, ply + 1)
     best, lower = _WORST, alpha
     while left != _ZERO:
         disc = left & (~left + _ONE)
@@ -68,9 +68,7 @@ def estimate(
         turned = flips_one(own, opponent, square)
         after = Position(opponent ^ turned, own ^ turned ^ disc)
         update(evaluator, position, square, after, workspace.evaluation, workspace.accumulators, ply)
-        score = -estimate(
-            evaluator, workspace, after.own, after.opponent, -beta, -lower, depth - np.int64(1), ply + np.int64(1)
-        )
+        score = -estimate(evaluator, workspace, after.own, after.opponent, -beta, -lower, depth - 1, ply + 1)
         if score > best:
             best = score
             if best > lower:

@@ -14,18 +14,18 @@ __all__ = ["final_margin", "last_four", "last_one", "last_three", "last_two"]
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
-_WORST = np.int64(-99)
+_WORST = -99
 
 
 @kernel(inline=True)
 def final_margin(workspace: Any, own: Any, opponent: Any) -> Any:
     """Score of a finished game from the view of ``own``, in the convention of the workspace."""
     mine, theirs = np.int64(popcount(own)), np.int64(popcount(opponent))
-    empties = (np.int64(64) - mine - theirs) * workspace.counters[BONUS]
+    empties = (64 - mine - theirs) * workspace.counters[BONUS]
     margin = mine - theirs
-    if margin > np.int64(0):
+    if margin > 0:
         return margin + empties
-    if margin < np.int64(0):
+    if margin < 0:
         return margin - empties
     return margin
 
@@ -34,10 +34,10 @@ def final_margin(workspace: Any, own: Any, opponent: Any) -> Any:
 def _count_turned(workspace: Any, own: Any, square: Any) -> Any:
     """Discs that the last move of the board turns: all squares but ``square`` and ``own`` are the opponent's."""
     if HAS_FAST_PEXT:
-        line = np.int64(square) << np.int64(2)
-        places = workspace.lines[line + np.int64(3)]
-        row = np.int64((own >> np.uint64(square & np.int64(56))) & np.uint64(255))
-        count = np.int64(workspace.turned_counts[((square & np.int64(7)) << np.int64(8)) | row])
+        line = np.int64(square) << 2
+        places = workspace.lines[line + 3]
+        row = np.int64((own >> np.uint64(square & 56)) & np.uint64(255))
+        count = np.int64(workspace.turned_counts[((square & 7) << 8) | row])
         for number in range(3):
             along = pext(own, workspace.lines[line + number])
             place = (places >> np.uint64(8 * number)) & np.uint64(255)
@@ -52,14 +52,14 @@ def last_one(workspace: Any, own: Any, square: Any) -> Any:
     """Score with one empty square, from the view of ``own``, which is to move."""
     mine = np.int64(popcount(own))
     turned = _count_turned(workspace, own, square)
-    if turned != np.int64(0):
-        return np.int64(2) * (mine + turned) - np.int64(62)
+    if turned != 0:
+        return 2 * (mine + turned) - 62
     turned = _count_turned(workspace, ~own ^ (_ONE << np.uint64(square)), square)
-    if turned != np.int64(0):
-        return np.int64(2) * (mine - turned) - np.int64(64)
-    margin = np.int64(2) * mine - np.int64(63)
+    if turned != 0:
+        return 2 * (mine - turned) - 64
+    margin = 2 * mine - 63
     bonus = workspace.counters[BONUS]
-    return margin + bonus if margin > np.int64(0) else margin - bonus
+    return margin + bonus if margin > 0 else margin - bonus
 
 
 @kernel(inline=True)
@@ -84,11 +84,11 @@ def _two_left(workspace: Any, own: Any, opponent: Any, alpha: Any, first: Any, s
 @kernel
 def last_two(workspace: Any, own: Any, opponent: Any, alpha: Any, first: Any, second: Any) -> Any:
     """Null-window score with two empty squares."""
-    workspace.counters[NODES] += np.int64(1)
+    workspace.counters[NODES] += 1
     best = _two_left(workspace, own, opponent, alpha, first, second)
     if best != _WORST:
         return best
-    best = _two_left(workspace, opponent, own, -alpha - np.int64(1), first, second)
+    best = _two_left(workspace, opponent, own, -alpha - 1, first, second)
     if best != _WORST:
         return -best
     return final_margin(workspace, own, opponent)
@@ -119,7 +119,7 @@ def _three_left(workspace: Any, own: Any, opponent: Any, alpha: Any, empties: An
                     workspace,
                     opponent ^ turned,
                     own ^ turned ^ disc,
-                    -alpha - np.int64(1),
+                    -alpha - 1,
                     np.int64(trailing_zeros(lowest)),
                     np.int64(trailing_zeros(rest ^ lowest)),
                 )
@@ -133,11 +133,11 @@ def _three_left(workspace: Any, own: Any, opponent: Any, alpha: Any, empties: An
 @kernel
 def last_three(workspace: Any, own: Any, opponent: Any, alpha: Any, empties: Any, parity: Any) -> Any:
     """Null-window score with three empty squares."""
-    workspace.counters[NODES] += np.int64(1)
+    workspace.counters[NODES] += 1
     best = _three_left(workspace, own, opponent, alpha, empties, parity)
     if best != _WORST:
         return best
-    best = _three_left(workspace, opponent, own, -alpha - np.int64(1), empties, parity)
+    best = _three_left(workspace, opponent, own, -alpha - 1, empties, parity)
     if best != _WORST:
         return -best
     return final_margin(workspace, own, opponent)
@@ -149,10 +149,10 @@ def last_four(workspace: Any, own: Any, opponent: Any, alpha: Any, empties: Any,
 
     ``parity`` is the set of quadrants with an odd number of empty squares; ``passed`` is 1 after a pass.
     """
-    workspace.counters[NODES] += np.int64(1)
+    workspace.counters[NODES] += 1
     best = _WORST
     left = empties
-    fourth = np.int64(popcount(empties)) == np.int64(4)
+    fourth = np.int64(popcount(empties)) == 4
     while left != _ZERO:
         disc = _next_square(workspace, left, parity)
         left ^= disc
@@ -163,19 +163,17 @@ def last_four(workspace: Any, own: Any, opponent: Any, alpha: Any, empties: Any,
                 after_own, after_opponent = opponent ^ turned, own ^ turned ^ disc
                 rest, rest_parity = empties ^ disc, parity ^ workspace.quadrant[square]
                 if fourth:
-                    score = -last_three(workspace, after_own, after_opponent, -alpha - np.int64(1), rest, rest_parity)
+                    score = -last_three(workspace, after_own, after_opponent, -alpha - 1, rest, rest_parity)
                 else:
-                    score = -last_four(
-                        workspace, after_own, after_opponent, -alpha - np.int64(1), rest, rest_parity, np.int64(0)
-                    )
+                    score = -last_four(workspace, after_own, after_opponent, -alpha - 1, rest, rest_parity, np.int64(0))
                 if score > best:
                     best = score
                     if best > alpha:
                         return best
     if best != _WORST:
         return best
-    if passed != np.int64(0):
+    if passed != 0:
         return final_margin(workspace, own, opponent)
-    best = last_four(workspace, opponent, own, -alpha - np.int64(1), empties, parity, np.int64(1))
+    best = last_four(workspace, opponent, own, -alpha - 1, empties, parity, np.int64(1))
     # After the second pass in a row the game is over, whoever looks at it.
     return -best

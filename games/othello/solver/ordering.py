@@ -18,7 +18,7 @@ __all__ = ["list_guided", "list_moves", "odd_quadrants", "take_best"]
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _CORNERS = np.uint64(0x8100000000000081)
-_PARITY_WEIGHT = np.int64(32)
+_PARITY_WEIGHT = 32
 _WIDE = np.int64(1 << 30)
 _BEST_KNOWN = np.int64(1 << 40)
 _SECOND_KNOWN = np.int64(1 << 39)
@@ -30,10 +30,10 @@ def odd_quadrants(empties: Any) -> Any:
     """Set of the quadrants that have an odd number of empty squares."""
     quarter = np.uint64(0x0F0F0F0F)
     return (
-        (np.int64(popcount(empties & quarter)) & np.int64(1))
-        | (np.int64(popcount(empties & (quarter << np.uint64(4)))) & np.int64(1)) << np.int64(1)
-        | (np.int64(popcount(empties & (quarter << np.uint64(32)))) & np.int64(1)) << np.int64(2)
-        | (np.int64(popcount(empties & (quarter << np.uint64(36)))) & np.int64(1)) << np.int64(3)
+        (np.int64(popcount(empties & quarter)) & 1)
+        | (np.int64(popcount(empties & (quarter << np.uint64(4)))) & 1) << 1
+        | (np.int64(popcount(empties & (quarter << np.uint64(32)))) & 1) << 2
+        | (np.int64(popcount(empties & (quarter << np.uint64(36)))) & 1) << 3
     )
 
 
@@ -46,7 +46,7 @@ def list_moves(workspace: Any, own: Any, opponent: Any, places: Any, count: Any,
     """
     stack = count * np.int64(WIDTH)
     parity = odd_quadrants(~(own | opponent))
-    total = np.int64(0)
+    total = 0
     left = places
     while left != _ZERO:
         disc = left & (~left + _ONE)
@@ -63,8 +63,8 @@ def list_moves(workspace: Any, own: Any, opponent: Any, places: Any, count: Any,
             value = _WIPE_OUT
         else:
             value = _promise(workspace, after_own, after_opponent, square, parity)
-        workspace.choices[stack + total] = (value << np.int64(6)) | square
-        total += np.int64(1)
+        workspace.choices[stack + total] = (value << 6) | square
+        total += 1
     return total
 
 
@@ -74,9 +74,9 @@ def _promise(workspace: Any, after_own: Any, after_opponent: Any, square: Any, p
     replies = mobility_one(after_own, after_opponent)
     mobility = np.int64(popcount(replies)) + np.int64(popcount(replies & _CORNERS))
     value = workspace.square_value[square]
-    if parity & workspace.quadrant[square] != np.int64(0):
+    if parity & workspace.quadrant[square] != 0:
         value += _PARITY_WEIGHT
-    return value + (np.int64(36) - mobility) * workspace.mobility_weight
+    return value + (36 - mobility) * workspace.mobility_weight
 
 
 @kernel
@@ -97,8 +97,8 @@ def list_guided(
     parity = odd_quadrants(~(own | opponent))
     before = Position(own, opponent)
     # A deeper search deserves more weight beside mobility.
-    shift = np.int64(9) if depth == np.int64(0) else np.int64(10) if depth < np.int64(3) else np.int64(11)
-    total = np.int64(0)
+    shift = 9 if depth == 0 else 10 if depth < 3 else 11
+    total = 0
     left = places
     while left != _ZERO:
         disc = left & (~left + _ONE)
@@ -109,24 +109,20 @@ def list_guided(
         after = Position(opponent ^ turned, own ^ turned ^ disc)
         if square == first:
             value = _BEST_KNOWN
-        elif square == second and depth < np.int64(1):
+        elif square == second and depth < 1:
             value = _SECOND_KNOWN
         elif after.own == _ZERO:
             value = _WIPE_OUT
         else:
             value = _promise(workspace, after.own, after.opponent, square, parity)
             update(evaluator, before, square, after, workspace.evaluation, workspace.accumulators, ply)
-            if depth == np.int64(0):
-                steps = np.int64(
-                    static_score(evaluator, after, workspace.evaluation, workspace.accumulators, ply + np.int64(1))
-                )
+            if depth == 0:
+                steps = np.int64(static_score(evaluator, after, workspace.evaluation, workspace.accumulators, ply + 1))
             else:
-                steps = estimate(
-                    evaluator, workspace, after.own, after.opponent, -_WIDE, _WIDE, depth, ply + np.int64(1)
-                )
-            value -= ((steps * workspace.disc_scale) >> np.int64(16)) << shift
-        workspace.choices[stack + total] = (value << np.int64(6)) | square
-        total += np.int64(1)
+                steps = estimate(evaluator, workspace, after.own, after.opponent, -_WIDE, _WIDE, depth, ply + 1)
+            value -= ((steps * workspace.disc_scale) >> 16) << shift
+        workspace.choices[stack + total] = (value << 6) | square
+        total += 1
     return total
 
 
@@ -134,10 +130,10 @@ def list_guided(
 def take_best(workspace: Any, stack: Any, done: Any, total: Any) -> Any:
     """Bring the most promising of the moves ``done`` to ``total`` forward and return its square."""
     best = done
-    for place in range(done + np.int64(1), total):
+    for place in range(done + 1, total):
         if workspace.choices[stack + place] > workspace.choices[stack + best]:
             best = place
     chosen = workspace.choices[stack + best]
     workspace.choices[stack + best] = workspace.choices[stack + done]
     workspace.choices[stack + done] = chosen
-    return chosen & np.int64(63)
+    return chosen & 63

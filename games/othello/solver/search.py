@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.compiling.kernels import kernel, leading_zeros, trailing_zeros
+from glem.core.compiling.kernels import kernel, trailing_zeros
 from glem.core.features.evaluators import start, static_score, update
 from glem.games.othello.rules import Position
 from glem.games.othello.single import mobility_one
@@ -25,42 +25,47 @@ from glem.games.othello.solver.table import (
     position_key,
     store,
 )
-from glem.games.othello.solver.workspace import (
-    NODES,
-    PASS_NUMBER,
-    STOPPED,
-    VARIATION_WIDTH,
-    WIDTH,
-)
+from glem.games.othello.solver.workspace import NODES, PASS_NUMBER, STOPPED, VARIATION_WIDTH, WIDTH
 
 __all__ = ["begin", "guided_window", "null_window", "open_window"]
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
-_NONE = np.int64(64)
-_WORST = np.int64(-99)
+_NONE = 64
+_WORST = -99
 
-_LEAST_LISTED = np.int64(7)
+_LEAST_LISTED = 7
 """Empty squares from which on moves are listed, sorted, and their results kept."""
-_LEAST_GUIDED = np.int64(12)
+_LEAST_GUIDED = 12
 """Empty squares from which on the evaluation is asked, and every position looks whether to stop."""
-_LEAST_SELECTIVE = np.int64(13)
+_LEAST_SELECTIVE = 13
 """Empty squares from which on the selective pass trusts shallow searches."""
-_MARGIN = np.int64(10)
+_MARGIN = 10
 """Discs by which an estimate must be beyond the window to be trusted; fewer the deeper its search."""
-_MOST_PLIES = np.int64(5)
+_MOST_PLIES = 5
 """Plies of the deepest estimate."""
+
+
+@kernel(inline=True)
+def _looked_up(workspace: Any, own: Any, opponent: Any, count: Any) -> Any:
+    """Table where a position belongs, the first word of its bucket, its key, and its entry there; 0 for none."""
+    key = position_key(own, opponent)
+    if count <= workspace.near_count:
+        table, bucket = workspace.near, first_word(key, workspace.near_mask)
+    else:
+        table, bucket = workspace.table, first_word(key, workspace.table_mask)
+    return table, bucket, key, find(table, bucket, key ^ workspace.salt[0])
 
 
 @kernel(inline=True)
 def _few_left(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any) -> Any:
     """Null-window score with fewer empty squares than are listed."""
     empties = ~(own | opponent)
-    if count > np.int64(3):
+    if count > 3:
         return last_four(workspace, own, opponent, alpha, empties, odd_quadrants(empties), np.int64(0))
-    if count == np.int64(3):
+    if count == 3:
         return last_three(workspace, own, opponent, alpha, empties, odd_quadrants(empties))
-    if count == np.int64(2):
+    if count == 2:
         lowest = empties & (~empties + _ONE)
         return last_two(
             workspace,
@@ -70,7 +75,7 @@ def _few_left(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any) -
             np.int64(trailing_zeros(lowest)),
             np.int64(trailing_zeros(empties ^ lowest)),
         )
-    if count == np.int64(1):
+    if count == 1:
         return last_one(workspace, own, np.int64(trailing_zeros(empties)))
     return final_margin(workspace, own, opponent)
 
@@ -87,20 +92,15 @@ def null_window(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any)
     if count < _LEAST_LISTED:
         return _few_left(workspace, own, opponent, alpha, count)
     counters = workspace.counters
-    counters[NODES] += np.int64(1)
+    counters[NODES] += 1
     if alpha >= workspace.stability_limits[count]:
         bound = stable_bound(workspace, own, opponent)
         if bound <= alpha:
             return bound
-    key = position_key(own, opponent)
-    if count <= workspace.near_count:
-        table, bucket = workspace.near, first_word(key, workspace.near_mask)
-    else:
-        table, bucket = workspace.table, first_word(key, workspace.table_mask)
-    entry = find(table, bucket, key ^ workspace.salt[0])
+    table, bucket, key, entry = _looked_up(workspace, own, opponent, count)
     first, second = _NONE, _NONE
     if entry != _ZERO:
-        if entry_pass(entry) == np.int64(0):
+        if entry_pass(entry) == 0:
             if entry_lower(entry) > alpha:
                 return entry_lower(entry)
             if entry_upper(entry) <= alpha:
@@ -110,7 +110,7 @@ def null_window(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any)
     if places == _ZERO:
         if mobility_one(opponent, own) == _ZERO:
             return final_margin(workspace, own, opponent)
-        return -null_window(workspace, opponent, own, -alpha - np.int64(1), count)
+        return -null_window(workspace, opponent, own, -alpha - 1, count)
 
     before = counters[NODES]
     total = list_moves(workspace, own, opponent, places, count, first, second)
@@ -124,34 +124,25 @@ def null_window(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any)
         square = take_best(workspace, stack, np.int64(done), total)
         turned = workspace.flips[stack + square]
         score = -null_window(
-            workspace,
-            opponent ^ turned,
-            own ^ turned ^ (_ONE << np.uint64(square)),
-            -alpha - np.int64(1),
-            count - np.int64(1),
+            workspace, opponent ^ turned, own ^ turned ^ (_ONE << np.uint64(square)), -alpha - 1, count - 1
         )
         if score > best:
             best, best_move = score, square
             if best > alpha:
                 break
-    if counters[STOPPED] != np.int64(0):
+    if counters[STOPPED] != 0:
         return alpha
-    effort = np.int64(64) - np.int64(leading_zeros(np.uint64(counters[NODES] - before)))
-    store(workspace, table, bucket, key, alpha, best, best_move, effort, np.int64(0))
+    store(workspace, table, bucket, key, alpha, best, best_move, counters[NODES] - before, 0)
     return best
 
 
 @kernel(inline=True)
 def _known_upper(workspace: Any, own: Any, opponent: Any, count: Any) -> Any:
     """Upper bound on a position's score in the hash table."""
-    key = position_key(own, opponent)
-    if count <= workspace.near_count:
-        entry = find(workspace.near, first_word(key, workspace.near_mask), key ^ workspace.salt[0])
-    else:
-        entry = find(workspace.table, first_word(key, workspace.table_mask), key ^ workspace.salt[0])
-    if entry != _ZERO and (entry_pass(entry) == np.int64(0) or entry_pass(entry) == workspace.counters[PASS_NUMBER]):
+    _, _, _, entry = _looked_up(workspace, own, opponent, count)
+    if entry != _ZERO and (entry_pass(entry) == 0 or entry_pass(entry) == workspace.counters[PASS_NUMBER]):
         return entry_upper(entry)
-    return np.int64(64)
+    return 64
 
 
 @kernel(inline=True)
@@ -159,11 +150,9 @@ def _known_reply(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any
     """Lower bound above ``alpha`` that the hash table knows of one of the listed moves; -99 for none."""
     stack = count * np.int64(WIDTH)
     for place in range(total):
-        square = workspace.choices[stack + place] & np.int64(63)
+        square = workspace.choices[stack + place] & 63
         turned = workspace.flips[stack + square]
-        bound = _known_upper(
-            workspace, opponent ^ turned, own ^ turned ^ (_ONE << np.uint64(square)), count - np.int64(1)
-        )
+        bound = _known_upper(workspace, opponent ^ turned, own ^ turned ^ (_ONE << np.uint64(square)), count - 1)
         if -bound > alpha:
             return -bound
     return _WORST
@@ -175,9 +164,7 @@ def _list(
 ) -> Any:
     """List the moves of a position, with estimates where there are enough empty squares."""
     if count >= workspace.least_estimated:
-        depth = (count - np.int64(_LEAST_GUIDED)) // np.int64(3)
-        if depth > np.int64(3):
-            depth = np.int64(3)
+        depth = min((count - _LEAST_GUIDED) // 3, 3)
         return list_guided(evaluator, workspace, own, opponent, places, count, ply, first, second, depth)
     return list_moves(workspace, own, opponent, places, count, first, second)
 
@@ -214,23 +201,23 @@ def _verdict(evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha: Any
     M. Buro, ProbCut: an effective selective extension of the alpha-beta algorithm, 1995. The errors of estimates fall
     by about a fourteenth with each ply.
     """
-    depth = min((count - np.int64(10)) // np.int64(3), _MOST_PLIES)
-    margin = _MARGIN * (np.int64(14) - depth) // np.int64(8)
+    depth = min((count - 10) // 3, _MOST_PLIES)
+    margin = _MARGIN * (14 - depth) // 8
     scale = workspace.disc_scale
     static = np.int64(
         static_score(evaluator, Position(own, opponent), workspace.evaluation, workspace.accumulators, ply)
     )
-    if static * scale >= alpha << np.int64(20):
-        if alpha + margin >= np.int64(64):
+    if static * scale >= alpha << 20:
+        if alpha + margin >= 64:
             return _WORST
-        bound = ((alpha + margin) << np.int64(20)) // scale
-        if estimate(evaluator, workspace, own, opponent, bound - np.int64(1), bound, depth, ply) >= bound:
-            return alpha + np.int64(1)
+        bound = ((alpha + margin) << 20) // scale
+        if estimate(evaluator, workspace, own, opponent, bound - 1, bound, depth, ply) >= bound:
+            return alpha + 1
     else:
-        if alpha - margin <= np.int64(-64):
+        if alpha - margin <= -64:
             return _WORST
-        bound = ((alpha - margin) << np.int64(20)) // scale
-        if estimate(evaluator, workspace, own, opponent, bound, bound + np.int64(1), depth, ply) <= bound:
+        bound = ((alpha - margin) << 20) // scale
+        if estimate(evaluator, workspace, own, opponent, bound, bound + 1, depth, ply) <= bound:
             return alpha
     return _WORST
 
@@ -244,19 +231,17 @@ def guided_window(evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha
     if count < _LEAST_GUIDED:
         return null_window(workspace, own, opponent, alpha, count)
     counters = workspace.counters
-    counters[NODES] += np.int64(1)
+    counters[NODES] += 1
     if should_stop(workspace):
         return alpha
     if alpha >= workspace.stability_limits[count]:
         bound = stable_bound(workspace, own, opponent)
         if bound <= alpha:
             return bound
-    key = position_key(own, opponent)
-    table, bucket = workspace.table, first_word(key, workspace.table_mask)
-    entry = find(table, bucket, key ^ workspace.salt[0])
+    table, bucket, key, entry = _looked_up(workspace, own, opponent, count)
     first, second = _NONE, _NONE
     if entry != _ZERO:
-        if entry_pass(entry) == np.int64(0) or entry_pass(entry) == counters[PASS_NUMBER]:
+        if entry_pass(entry) == 0 or entry_pass(entry) == counters[PASS_NUMBER]:
             if entry_lower(entry) > alpha:
                 return entry_lower(entry)
             if entry_upper(entry) <= alpha:
@@ -267,9 +252,9 @@ def guided_window(evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha
         if mobility_one(opponent, own) == _ZERO:
             return final_margin(workspace, own, opponent)
         _follow(evaluator, workspace, own, opponent, _NONE, opponent, own, count, ply)
-        return -guided_window(evaluator, workspace, opponent, own, -alpha - np.int64(1), count, ply + np.int64(1))
+        return -guided_window(evaluator, workspace, opponent, own, -alpha - 1, count, ply + 1)
 
-    if counters[PASS_NUMBER] != np.int64(0) and count >= _LEAST_SELECTIVE:
+    if counters[PASS_NUMBER] != 0 and count >= _LEAST_SELECTIVE:
         verdict = _verdict(evaluator, workspace, own, opponent, alpha, count, ply)
         if verdict != _WORST:
             return verdict
@@ -285,44 +270,27 @@ def guided_window(evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha
         square = take_best(workspace, stack, np.int64(done), total)
         turned = workspace.flips[stack + square]
         after_own, after_opponent = opponent ^ turned, own ^ turned ^ (_ONE << np.uint64(square))
-        _follow(evaluator, workspace, own, opponent, square, after_own, after_opponent, count - np.int64(1), ply)
-        score = -guided_window(
-            evaluator,
-            workspace,
-            after_own,
-            after_opponent,
-            -alpha - np.int64(1),
-            count - np.int64(1),
-            ply + np.int64(1),
-        )
+        _follow(evaluator, workspace, own, opponent, square, after_own, after_opponent, count - 1, ply)
+        score = -guided_window(evaluator, workspace, after_own, after_opponent, -alpha - 1, count - 1, ply + 1)
         if score > best:
             best, best_move = score, square
             if best > alpha:
                 break
-    if counters[STOPPED] != np.int64(0):
+    if counters[STOPPED] != 0:
         return alpha
-    effort = np.int64(64) - np.int64(leading_zeros(np.uint64(counters[NODES] - before)))
-    store(workspace, table, bucket, key, alpha, best, best_move, effort, counters[PASS_NUMBER])
+    store(workspace, table, bucket, key, alpha, best, best_move, counters[NODES] - before, counters[PASS_NUMBER])
     return best
 
 
 @kernel
 def begin(evaluator: Any, workspace: Any, own: Any, opponent: Any) -> None:
     """Fill the accumulator of the root."""
-    start(evaluator, Position(own, opponent), workspace.evaluation, workspace.accumulators, np.int64(0))
+    start(evaluator, Position(own, opponent), workspace.evaluation, workspace.accumulators, 0)
 
 
 @kernel
 def open_window(
-    evaluator: Any,
-    workspace: Any,
-    own: Any,
-    opponent: Any,
-    alpha: Any,
-    beta: Any,
-    count: Any,
-    ply: Any,
-    passed: Any,
+    evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha: Any, beta: Any, count: Any, ply: Any, passed: Any
 ) -> Any:
     """Search a position for its score between ``alpha`` and ``beta`` and keep the principal variation of the ply.
 
@@ -332,25 +300,20 @@ def open_window(
         The score if it is between the two, else a bound beyond (fail-soft). Once stopped, nothing.
     """
     counters = workspace.counters
-    counters[NODES] += np.int64(1)
+    counters[NODES] += 1
     line = ply * np.int64(VARIATION_WIDTH)
-    workspace.variations[line] = np.int64(-1)
+    workspace.variations[line] = -1
     if should_stop(workspace):
         return alpha
     places = mobility_one(own, opponent)
     if places == _ZERO:
-        if passed != np.int64(0) or mobility_one(opponent, own) == _ZERO:
+        if passed != 0 or mobility_one(opponent, own) == _ZERO:
             return final_margin(workspace, own, opponent)
         _follow(evaluator, workspace, own, opponent, _NONE, opponent, own, count, ply)
-        best = -open_window(evaluator, workspace, opponent, own, -beta, -alpha, count, ply + np.int64(1), np.int64(1))
+        best = -open_window(evaluator, workspace, opponent, own, -beta, -alpha, count, ply + 1, np.int64(1))
         _extend_variation(workspace, ply, _NONE)
         return best
-    key = position_key(own, opponent)
-    if count <= workspace.near_count:
-        table, bucket = workspace.near, first_word(key, workspace.near_mask)
-    else:
-        table, bucket = workspace.table, first_word(key, workspace.table_mask)
-    entry = find(table, bucket, key ^ workspace.salt[0])
+    table, bucket, key, entry = _looked_up(workspace, own, opponent, count)
     first, second = _NONE, _NONE
     if entry != _ZERO:
         first, second = entry_first(entry), entry_second(entry)
@@ -362,59 +325,43 @@ def open_window(
         square = take_best(workspace, stack, np.int64(done), total)
         turned = workspace.flips[stack + square]
         after_own, after_opponent = opponent ^ turned, own ^ turned ^ (_ONE << np.uint64(square))
-        _follow(evaluator, workspace, own, opponent, square, after_own, after_opponent, count - np.int64(1), ply)
+        _follow(evaluator, workspace, own, opponent, square, after_own, after_opponent, count - 1, ply)
         score = _WORST
         if done > 0:
-            score = -guided_window(
-                evaluator,
-                workspace,
-                after_own,
-                after_opponent,
-                -lower - np.int64(1),
-                count - np.int64(1),
-                ply + np.int64(1),
-            )
+            score = -guided_window(evaluator, workspace, after_own, after_opponent, -lower - 1, count - 1, ply + 1)
         searched = done == 0 or (score > lower and score < beta)
-        if searched and counters[STOPPED] == np.int64(0):
+        if searched and counters[STOPPED] == 0:
             score = -open_window(
-                evaluator,
-                workspace,
-                after_own,
-                after_opponent,
-                -beta,
-                -lower,
-                count - np.int64(1),
-                ply + np.int64(1),
-                np.int64(0),
+                evaluator, workspace, after_own, after_opponent, -beta, -lower, count - 1, ply + 1, np.int64(0)
             )
-        if counters[STOPPED] != np.int64(0):
+        if counters[STOPPED] != 0:
             return best
         if score > best and (score > lower or best_move == _NONE):
             if not searched:
-                workspace.variations[line + np.int64(VARIATION_WIDTH)] = np.int64(-1)
+                workspace.variations[line + np.int64(VARIATION_WIDTH)] = -1
             _extend_variation(workspace, ply, square)
         if score > best:
             best, best_move = score, square
             lower = max(lower, best)
             if best >= beta:
                 break
-    effort = np.int64(64) - np.int64(leading_zeros(np.uint64(counters[NODES] - before)))
+    nodes = counters[NODES] - before
     selective = counters[PASS_NUMBER]
     # The score is a lower bound if it is above alpha, an upper bound if it is below beta.
     if best > alpha:
-        store(workspace, table, bucket, key, best - np.int64(1), best, best_move, effort, selective)
+        store(workspace, table, bucket, key, best - 1, best, best_move, nodes, selective)
     if best < beta:
-        store(workspace, table, bucket, key, best, best, best_move, effort, selective)
+        store(workspace, table, bucket, key, best, best, best_move, nodes, selective)
     return best
 
 
 @kernel(inline=True)
 def _extend_variation(workspace: Any, ply: Any, move: Any) -> None:
     """Put a move before the variation of the next ply."""
-    line, following = ply * np.int64(VARIATION_WIDTH), (ply + np.int64(1)) * np.int64(VARIATION_WIDTH)
+    line, following = ply * np.int64(VARIATION_WIDTH), (ply + 1) * np.int64(VARIATION_WIDTH)
     workspace.variations[line] = move
-    place = np.int64(0)
-    while workspace.variations[following + place] >= np.int64(0):
-        workspace.variations[line + place + np.int64(1)] = workspace.variations[following + place]
-        place += np.int64(1)
-    workspace.variations[line + place + np.int64(1)] = np.int64(-1)
+    place = 0
+    while workspace.variations[following + place] >= 0:
+        workspace.variations[line + place + 1] = workspace.variations[following + place]
+        place += 1
+    workspace.variations[line + place + 1] = -1

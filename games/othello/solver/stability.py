@@ -102,4 +102,4 @@ def _in_column(bits: Any) -> Any:
 @kernel(inline=True)
 def stable_bound(workspace: Any, own: Any, opponent: Any) -> Any:
     """Upper bound on the score of ``own``: the stable discs of the opponent stay."""
-    return np.int64(64) - np.int64(2) * np.int64(popcount(stable_discs(workspace, opponent, own)))
+    return 64 - 2 * np.int64(popcount(stable_discs(workspace, opponent, own)))

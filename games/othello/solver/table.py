@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from glem.core.compiling.kernels import kernel
+from glem.core.compiling.kernels import kernel, leading_zeros
 from glem.games.othello.solver.workspace import ERA, SOLUTION
 
 __all__ = [
@@ -36,7 +36,7 @@ _DOUBLE_WORD = ir.IntType(128)
 _OWN_SALT = np.uint64(0x9E3779B97F4A7C15)
 _OPPONENT_SALT = np.uint64(0xD1B54A32D192ED03)
 _BYTE = np.uint64(0xFF)
-_OFFSET = np.int64(128)
+_OFFSET = 128
 _ZERO = np.uint64(0)
 
 
@@ -92,74 +92,67 @@ def entry_pass(entry: Any) -> Any:
 @kernel(inline=True)
 def first_word(key: Any, mask: Any) -> Any:
     """Index of the first word of a key's bucket."""
-    return np.int64((key >> np.uint64(32)) & mask) << np.int64(3)
+    return np.int64((key >> np.uint64(32)) & mask) << 3
 
 
 @kernel(inline=True)
 def find(table: Any, start: Any, key: Any) -> Any:
     """Find the second word of a key's entry in the bucket that begins at word ``start``; 0 if there is none."""
     if table[start] == key:
-        return table[start + np.int64(1)]
-    if table[start + np.int64(2)] == key:
-        return table[start + np.int64(3)]
-    if table[start + np.int64(4)] == key:
-        return table[start + np.int64(5)]
-    if table[start + np.int64(6)] == key:
-        return table[start + np.int64(7)]
+        return table[start + 1]
+    if table[start + 2] == key:
+        return table[start + 3]
+    if table[start + 4] == key:
+        return table[start + 5]
+    if table[start + 6] == key:
+        return table[start + 7]
     return _ZERO
 
 
 @kernel
 def store(
-    workspace: Any,
-    table: Any,
-    start: Any,
-    key: Any,
-    alpha: Any,
-    score: Any,
-    move: Any,
-    effort: Any,
-    selective: Any,
+    workspace: Any, table: Any, start: Any, key: Any, alpha: Any, score: Any, move: Any, nodes: Any, selective: Any
 ) -> None:
-    """Keep what a search with the window ``alpha, alpha + 1`` found, in the place of what took the least effort.
+    """Keep what a search with the window ``alpha, alpha + 1`` found, in the place of what took the fewest nodes.
 
     Entries of earlier solutions go first. Bounds of the same kind, proved or of one selective pass, are united.
     """
+    effort = 64 - np.int64(leading_zeros(np.uint64(nodes)))
     solution, era = workspace.counters[SOLUTION], workspace.counters[ERA]
     key ^= workspace.salt[0]
     place = start
     least = np.int64(1 << 20)
-    lower, upper, second, kept = np.int64(-64), np.int64(64), np.int64(64), np.int64(-1)
-    for at in range(start, start + np.int64(8), 2):
-        known = table[at + np.int64(1)]
+    lower, upper, second, kept = -64, 64, 64, -1
+    for at in range(start, start + 8, 2):
+        known = table[at + 1]
         if table[at] == key:
             place = at
             kept = entry_pass(known)
-            if kept == selective or kept == np.int64(0):
+            if kept == selective or kept == 0:
                 lower, upper = entry_lower(known), entry_upper(known)
             first = entry_first(known)
-            if move == np.int64(64):
+            if move == 64:
                 move, second = first, entry_second(known)
             else:
                 second = first if first != move else entry_second(known)
             break
         value = np.int64((known >> np.uint64(32)) & _BYTE)
         if np.int64((known >> np.uint64(48)) & _BYTE) == solution:
-            value += np.int64(256)
+            value += 256
         if np.int64(known >> np.uint64(56)) != era:
-            value = np.int64(-1)
+            value = -1
         if value < least:
             least = value
             place = at
-    if kept == np.int64(0) and selective != np.int64(0):
+    if kept == 0 and selective != 0:
         # What is proved stays; only the move is news.
-        selective = np.int64(0)
+        selective = 0
     elif score > alpha:
         lower = max(lower, score)
     else:
         upper = min(upper, score)
     table[place] = key
-    table[place + np.int64(1)] = (
+    table[place + 1] = (
         np.uint64(lower + _OFFSET)
         | np.uint64(upper + _OFFSET) << np.uint64(8)
         | np.uint64(move) << np.uint64(16)

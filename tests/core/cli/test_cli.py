@@ -21,7 +21,7 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.positions import files
 from glem.core.positions.files import read_positions, write_positions
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.tasks import progress
 from tests.core.tasks.killed_commands import end_command_when
 
@@ -30,7 +30,7 @@ from tests.core.tasks.killed_commands import end_command_when
 def positions(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """File with the positions of 150 games of the sample."""
     assert othello_learning.sample is not None
-    sample: PositionSet = othello_learning.sample()
+    sample: Positions = othello_learning.sample()
     path = tmp_path_factory.mktemp("positions") / "positions.parquet"
     write_positions(path, sample.select(sample.record < 150))
     return path
@@ -221,7 +221,7 @@ def test_evaluating_takes_no_more_memory_for_more_positions(
     peaks = []
     for copies in (2, 32):
         path = tmp_path / f"{copies}.parquet"
-        write_positions(path, PositionSet.concatenate([scored] * copies))
+        write_positions(path, Positions.concatenate([scored] * copies))
         tracemalloc.start()
         try:
             run("evaluate", model, path, "-o", tmp_path / "values.npy")
@@ -302,7 +302,7 @@ def test_demo_is_a_discovery_with_its_files(run: _Run, tmp_path: Path, monkeypat
 
     called: dict[str, Any] = {}
 
-    def discover(positions: PositionSet, learning: Learning, folder: Path, settings: Any, **rest: Any) -> Any:
+    def discover(positions: Positions, learning: Learning, folder: Path, settings: Any, **rest: Any) -> Any:
         called.update(positions=len(positions), folder=folder, settings=settings)
         raise KeyboardInterrupt
 
@@ -321,7 +321,7 @@ def test_demo_of_a_game_without_a_sample_lets_it_play(
 
     called: dict[str, Any] = {}
 
-    def discover(positions: PositionSet, *rest: Any, **named: Any) -> Any:
+    def discover(positions: Positions, *rest: Any, **named: Any) -> Any:
         called["positions"] = len(positions)
         raise KeyboardInterrupt
 
@@ -351,7 +351,7 @@ def test_a_fit_of_a_baseline_has_its_features_alone(run: _Run, positions: Path, 
 @pytest.mark.repeats  # resuming: tests/core/fitting kill a fit of phases
 def test_a_killed_fit_continues(run: _Run, othello_learning: Learning, tmp_path: Path) -> None:
     assert othello_learning.sample is not None
-    sample: PositionSet = othello_learning.sample()
+    sample: Positions = othello_learning.sample()
     source = tmp_path / "positions.parquet"
     write_positions(source, sample.select(sample.record < 1500))
     options = ["--iterations", "60", "--validation", "0", "--jobs", "1"]

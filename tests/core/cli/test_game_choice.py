@@ -12,7 +12,7 @@ from glem.core.features.learning import load_learning
 from glem.core.game.game import load_game
 from glem.core.game.records import GameRecords
 from glem.core.positions.files import write_positions
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.positions.writing import write_games
 
 
@@ -35,7 +35,7 @@ def test_files_of_glem_name_their_game(tmp_path: Path, name: str) -> None:
         path = tmp_path / f"own{suffix}"
         write_games(game, path, GameRecords.empty(), format="games")
         assert choose_game(None, files=[path]) is game
-    positions = PositionSet.from_positions(game, [game.initial_position], np.zeros(1), label_kind="given")
+    positions = Positions.from_positions(game, [game.initial_position], np.zeros(1), label_kind="given")
     write_positions(tmp_path / "positions.parquet", positions)
     assert choose_game(None, files=[tmp_path / "positions.parquet"]) is game
 

@@ -14,7 +14,7 @@ from glem.core.game.game import Game
 from glem.core.positions.files import read_positions
 from glem.core.positions.labels import LabelCounts, Selection, label_records, positions_of_records
 from glem.core.positions.reading import read_records
-from glem.core.positions.selection.reading import SelectedPart, read_selected
+from glem.core.positions.selection.reading import FileSummary, read_selected
 from glem.core.positions.selection.selection import SelectionRule
 from glem.games.othello.formats.transcripts import write_transcripts
 from glem.plugins.othello.sample import sample_games
@@ -61,9 +61,9 @@ def test_files_of_equal_names_in_different_folders_are_two(
     assert found.sources == ("one/games.txt", "other/games.txt")
     assert [found.sources[found.source[found.record == game][0]][:3] for game in (0, 20, 40)] == ["one", "oth", "one"]
     rule = SelectionRule(skip_moves=0, skip_end=0)
-    assert (
-        sum(len(part.selected) for part in read_selected(othello, output, rule) if isinstance(part, SelectedPart)) == 60
-    )
+    *parts, summary = read_selected(othello, output, rule)
+    assert isinstance(summary, FileSummary)
+    assert sum(map(len, parts)) == summary.counts.chosen == 60
 
 
 def test_split_unseen_and_merge(othello: Game, games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,7 +26,7 @@ from glem.core.fitting.least_squares import FitSettings, Terms, train
 from glem.core.game.equal_positions import position_keys
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.files import write_positions
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.report.data import DiscoveryReport
 from glem.core.report.discovered import _cell_moments, write_discovery
 from tests.core.tasks.killed_commands import end_command_when
@@ -42,7 +42,7 @@ SETTINGS = DiscoverySettings(
 
 
 def discovered(
-    positions: PositionSet, learning: Learning, folder: Path, settings: DiscoverySettings, **rest: Any
+    positions: Positions, learning: Learning, folder: Path, settings: DiscoverySettings, **rest: Any
 ) -> tuple[Discovery, DiscoveryReport]:
     """Discover with all files."""
     with discover(positions, learning, folder, settings, **rest) as found:
@@ -50,15 +50,15 @@ def discovered(
 
 
 @pytest.fixture(scope="module")
-def positions(othello_learning: Learning) -> PositionSet:
+def positions(othello_learning: Learning) -> Positions:
     """Positions of 600 games of the sample."""
     assert othello_learning.sample is not None
-    sample: PositionSet = othello_learning.sample()
+    sample: Positions = othello_learning.sample()
     return sample.select(sample.record < 600)
 
 
 @pytest.fixture(scope="module")
-def finished(positions: PositionSet, othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished(positions: Positions, othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of an uninterrupted discovery."""
     folder = tmp_path_factory.mktemp("uninterrupted")
     discovered(positions, othello_learning, folder, SETTINGS)
@@ -102,7 +102,7 @@ def _after_the_middle(position: Any) -> int:
     ],
 )
 def test_games_with_few_phases_have_a_map_for_each(
-    names: tuple[str, ...], phase_of: Any, maps: list[str], positions: PositionSet, othello_learning: Learning
+    names: tuple[str, ...], phase_of: Any, maps: list[str], positions: Positions, othello_learning: Learning
 ) -> None:
     phases = Phases(othello_learning.game, names, phase_of)
     few = positions.select(np.arange(len(positions)) < 1000)
@@ -114,7 +114,7 @@ def test_games_with_few_phases_have_a_map_for_each(
 
 
 def test_maps_go_by_whose_a_value_is_called_and_not_by_its_number(
-    positions: PositionSet, othello_learning: Learning
+    positions: Positions, othello_learning: Learning
 ) -> None:
     few = positions.select(np.arange(len(positions)) < 1000)
 
@@ -146,7 +146,7 @@ def test_of_images_the_one_nearest_the_top_left_is_shown(finished: Path, othello
 
 
 def test_a_phase_without_positions_has_no_learning_curve_and_no_errors(
-    positions: PositionSet, othello_learning: Learning, tmp_path: Path
+    positions: Positions, othello_learning: Learning, tmp_path: Path
 ) -> None:
     late = positions.select((positions.ply >= 20) & (positions.record < 200))
     found, report = discovered(late, othello_learning, tmp_path, SETTINGS)
@@ -172,7 +172,7 @@ def test_models_beat_the_baselines_on_held_out_games(finished: Path) -> None:
 
 
 def test_reported_errors_are_those_of_the_files(
-    finished: Path, positions: PositionSet, othello_learning: Learning
+    finished: Path, positions: Positions, othello_learning: Learning
 ) -> None:
     report = json.loads((finished / "discovery.json").read_text())
     _, held_out = positions.split_by_game(SETTINGS.held_out, SETTINGS.seed)
@@ -218,7 +218,7 @@ class _StopAfter:
 # Whichever part is interrupted, the run folder is the same.
 @pytest.mark.parametrize("steps", [150, *(pytest.param(steps, marks=pytest.mark.repeats) for steps in (3, 260, 330))])
 def test_an_interrupted_discovery_ends_with_the_same_files(
-    finished: Path, positions: PositionSet, othello_learning: Learning, tmp_path: Path, steps: int
+    finished: Path, positions: Positions, othello_learning: Learning, tmp_path: Path, steps: int
 ) -> None:
     with pytest.raises(_StoppedError):
         discovered(positions, othello_learning, tmp_path, SETTINGS, progress=_StopAfter(steps))
@@ -229,7 +229,7 @@ def test_an_interrupted_discovery_ends_with_the_same_files(
 
 
 def test_work_of_other_settings_is_refused_and_stays(
-    positions: PositionSet, othello_learning: Learning, tmp_path: Path
+    positions: Positions, othello_learning: Learning, tmp_path: Path
 ) -> None:
     other = DiscoverySettings(mining=MiningPlan(sample=5_000, maximum_size=1), fit=SETTINGS.fit, seed=1)
     with pytest.raises(_StoppedError):
@@ -244,7 +244,7 @@ def test_work_of_other_settings_is_refused_and_stays(
 
 
 def test_files_that_no_discovery_has_written_are_left_alone(
-    positions: PositionSet, othello_learning: Learning, tmp_path: Path
+    positions: Positions, othello_learning: Learning, tmp_path: Path
 ) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "thesis.txt").write_text("precious")
@@ -274,7 +274,7 @@ def _run(arguments: list[str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def by_command(positions: PositionSet, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def by_command(positions: Positions, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A file of positions and the folder of an uninterrupted discovery by the command."""
     folder = tmp_path_factory.mktemp("command")
     source = folder / "positions.parquet"
@@ -300,7 +300,7 @@ def test_a_killed_command_continues(by_command: tuple[Path, Path], tmp_path: Pat
         assert (killed / name).read_bytes() == (whole / name).read_bytes(), name
 
 
-def test_candidates_do_not_depend_on_the_number_of_jobs(positions: PositionSet, othello_learning: Learning) -> None:
+def test_candidates_do_not_depend_on_the_number_of_jobs(positions: Positions, othello_learning: Learning) -> None:
     sample = draw_sample(positions, 5_000, 3)
     plan = MiningPlan(maximum_size=2, keep=50, least_gain=2.0)
     one = find_candidates(sample, othello_learning, plan, jobs=1)
@@ -309,7 +309,7 @@ def test_candidates_do_not_depend_on_the_number_of_jobs(positions: PositionSet, 
     np.testing.assert_array_equal(one.configurations.match_counts, two.configurations.match_counts)
 
 
-def test_mining_within_patterns_stays_within_them(positions: PositionSet, othello_learning: Learning) -> None:
+def test_mining_within_patterns_stays_within_them(positions: Positions, othello_learning: Learning) -> None:
     sample = draw_sample(positions, 5_000, 3)
     plan = MiningPlan(within="patterns", minimum_matches=100, keep=3_000, least_gain=0.5)
     found = find_candidates(sample, othello_learning, plan).configurations
@@ -326,7 +326,7 @@ def test_mining_within_patterns_stays_within_them(positions: PositionSet, othell
     assert found.sizes.max() > 2
 
 
-def test_a_sample_holds_images_of_drawn_positions(positions: PositionSet) -> None:
+def test_a_sample_holds_images_of_drawn_positions(positions: Positions) -> None:
     sample = draw_sample(positions, 2_000, 9)
     keys = position_keys(positions.game, positions.positions, symmetries=True)
     assert np.isin(position_keys(sample.game, sample.positions, symmetries=True), keys).all()
@@ -334,7 +334,7 @@ def test_a_sample_holds_images_of_drawn_positions(positions: PositionSet) -> Non
     assert not np.isin(drawn, given).all()
 
 
-def test_bad_input_is_explained(positions: PositionSet, othello_learning: Learning, tmp_path: Path) -> None:
+def test_bad_input_is_explained(positions: Positions, othello_learning: Learning, tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="at least 1,000"):
         discovered(positions.select(slice(0, 300)), othello_learning, tmp_path, SETTINGS)
     with pytest.raises(BadInputError, match="no pattern set 'nothing'"):
@@ -344,12 +344,12 @@ def test_bad_input_is_explained(positions: PositionSet, othello_learning: Learni
     sample = draw_sample(positions, 2_000, 0)
     with pytest.raises(BadInputError, match="1,000 configurations or more"):
         find_candidates(sample, othello_learning, MiningPlan(limit=1_000))
-    flat = PositionSet.from_positions(positions.game, sample.positions, np.zeros(len(sample)))
+    flat = Positions.from_positions(positions.game, sample.positions, np.zeros(len(sample)))
     with pytest.raises(BadInputError, match="all labels are equal"):
         find_candidates(flat, othello_learning, MiningPlan(maximum_size=1))
 
 
-def test_nothing_significant_is_told_with_what_helps(positions: PositionSet, othello_learning: Learning) -> None:
+def test_nothing_significant_is_told_with_what_helps(positions: Positions, othello_learning: Learning) -> None:
     sample = draw_sample(positions, 2_000, 0)
     strict = find_candidates(sample, othello_learning, MiningPlan(maximum_size=1, least_gain=1000))
     assert len(strict.configurations) == strict.significant == 0
@@ -365,7 +365,7 @@ def test_nothing_significant_is_told_with_what_helps(positions: PositionSet, oth
 
 @pytest.mark.parametrize("pattern_set", [None, ""])
 def test_a_discovery_without_configurations_ends_in_a_report(
-    positions: PositionSet, othello_learning: Learning, tmp_path: Path, pattern_set: str | None
+    positions: Positions, othello_learning: Learning, tmp_path: Path, pattern_set: str | None
 ) -> None:
     for name, text in {"mined.npz": "of an earlier discovery", "discovery.json": '{"facts": {"glem": "1"}}'}.items():
         (tmp_path / name).write_text(text)
@@ -389,9 +389,7 @@ def test_a_discovery_without_configurations_ends_in_a_report(
         assert "gains 1000 standard errors" in told
 
 
-def test_one_convention_for_merged_positions(
-    positions: PositionSet, othello_learning: Learning, tmp_path: Path
-) -> None:
+def test_one_convention_for_merged_positions(positions: Positions, othello_learning: Learning, tmp_path: Path) -> None:
     merged = positions.select(positions.record < 200).merge_duplicates()
     assert merged.weight.max() > 50
     settings = attrs.evolve(
@@ -413,7 +411,7 @@ def test_one_convention_for_merged_positions(
 
 
 def test_phases_that_learn_nothing_are_named_in_the_summary(
-    positions: PositionSet, othello_learning: Learning, tmp_path: Path
+    positions: Positions, othello_learning: Learning, tmp_path: Path
 ) -> None:
     few = positions.select(positions.record < 200)
     noise = attrs.evolve(few, label=np.random.default_rng(1).permutation(few.label))
@@ -432,7 +430,7 @@ def test_phases_that_learn_nothing_are_named_in_the_summary(
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
 def test_fitting_phase_by_phase_changes_nothing(
-    positions: PositionSet, othello_learning: Learning, tmp_path: Path, smoothing: float
+    positions: Positions, othello_learning: Learning, tmp_path: Path, smoothing: float
 ) -> None:
     late = positions.select((positions.ply >= 30) & (positions.record < 100))
     patterns = PatternSet.from_names(othello_learning.features, {"edge": ("a1", "b1", "c1", "d1")})

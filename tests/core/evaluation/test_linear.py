@@ -17,7 +17,7 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import scaled_sigmoid
 from glem.core.features.learning import Learning
 from glem.core.patterns.patterns import PatternSet
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.evaluation.linear_evaluations import change_header, random_weights
 from tests.oracles.evaluation import evaluation_sum
@@ -29,7 +29,7 @@ def positions(othello_learning: Learning) -> Any:
     game = othello_learning.game
     generator = np.random.default_rng(3)
     found = [position for _ in range(8) for position in random_line(game, generator)[0][:-1]]
-    return PositionSet.from_positions(game, found, np.zeros(len(found))).positions
+    return Positions.from_positions(game, found, np.zeros(len(found))).positions
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.provenance import FITTED_FILES, fitted_among, fitted_files_text
 from glem.core.features.learning import Learning
 from glem.core.positions.files import write_positions
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 
 
 def test_files_are_known_by_their_bytes(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_files_are_known_by_their_bytes(tmp_path: Path) -> None:
 def test_grades_tell_when_an_evaluation_was_fitted_to_the_same_file(othello_learning: Learning, tmp_path: Path) -> None:
     games, more, fitted = (str(tmp_path / name) for name in ("games.parquet", "more.parquet", "fitted.npz"))
     assert othello_learning.sample is not None
-    sample: PositionSet = othello_learning.sample()
+    sample: Positions = othello_learning.sample()
     train, rest = sample.select(sample.record < 100).split_by_game(0.5, 0)
     write_positions(games, train)
     write_positions(more, rest)

@@ -16,7 +16,7 @@ from glem.core.evaluation.named import load_evaluation, load_value
 from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
 from glem.core.features.learning import Learning, load_learning
 from glem.core.grading.scorers.scorers import scorer_of
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.positions import Positions
 from tests.core.evaluation.linear_evaluations import change_header, mobility_evaluation
 from tests.oracles.grading import distribution
 
@@ -122,7 +122,8 @@ def test_grading_uses_both_parts(othello_learning: Learning, tmp_path: Path) -> 
     evaluation.save(path)
     positions = positions_of(othello_learning)
     value, drawishness = evaluation.predict(positions)
-    graded = scorer_of(othello_learning.game, str(path)).predict(SelectedPositions.from_positions(positions))
+    game = othello_learning.game
+    graded = scorer_of(game, str(path)).predict(Positions(game, positions, np.zeros_like(value)))
     assert graded.unit == "log odds"
     assert graded.value == pytest.approx(value)
     assert graded.drawishness == pytest.approx(drawishness)

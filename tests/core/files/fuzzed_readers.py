@@ -24,7 +24,7 @@ from glem.core.fitting.fitters import FileCheckpoint, FitResult
 from glem.core.fitting.phases import PhaseWeights
 from glem.core.game.game import load_game
 from glem.core.grading.changes import read_candidates
-from glem.core.grading.experiments.power import _kept
+from glem.core.grading.experiments.power import _kept, _record
 from glem.core.grading.experiments.strength import read_ratings
 from glem.core.grading.trials import Verdict
 from glem.core.positions.files import write_positions
@@ -279,7 +279,7 @@ def _work_readers(folder: Path) -> Iterator[Reader]:
 
 def _values(found: Any) -> Any:
     (name, limit), values = _kept(found, 2)
-    return {"name": name, "limit": limit, **values.as_record()}
+    return {"name": name, "limit": limit, **_record(values)}
 
 
 def _read_records(kind: str, parse: Callable[[Any], Any]) -> Callable[[Path], Any]:

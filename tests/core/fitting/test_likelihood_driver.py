@@ -25,9 +25,7 @@ from glem.core.fitting.likelihood import (
 )
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.files import read_positions, write_positions
-from glem.core.positions.positions import PositionSet
-from glem.core.positions.selection.game_keys import keys_digest
-from glem.core.positions.selection.selected import GamePositions
+from glem.core.positions.positions import Positions, keys_digest
 from glem.core.positions.selection.selection import SelectionRule
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.oracles.grading import mean_log_likelihood
@@ -39,19 +37,19 @@ RULE = SelectionRule("every", step=8)
 def file(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All positions of 600 games of self-play."""
     assert othello_learning.sample is not None
-    sample: PositionSet = othello_learning.sample()
+    sample: Positions = othello_learning.sample()
     path = tmp_path_factory.mktemp("likelihood") / "games.parquet"
     write_positions(path, sample.select(sample.record < 600))
     return path
 
 
 @pytest.fixture(scope="module")
-def games(othello_learning: Learning, file: Path) -> list[GamePositions]:
+def games(othello_learning: Learning, file: Path) -> list[Positions]:
     return list(read_game_positions(othello_learning.game, [file], RULE))
 
 
 @pytest.fixture(scope="module")
-def training(othello_learning: Learning, games: list[GamePositions]) -> LikelihoodTraining:
+def training(othello_learning: Learning, games: list[Positions]) -> LikelihoodTraining:
     return fit_likelihood(
         games,
         without_knowledge(othello_learning),
@@ -62,10 +60,10 @@ def training(othello_learning: Learning, games: list[GamePositions]) -> Likeliho
     )
 
 
-def test_games_are_told_apart_and_have_the_keys_of_position_files(file: Path, games: list[GamePositions]) -> None:
+def test_games_are_told_apart_and_have_the_keys_of_position_files(file: Path, games: list[Positions]) -> None:
     stored = read_positions(file)
     keys = np.concatenate([part.game_key for part in games])
-    numbers = np.concatenate([part.game for part in games])
+    numbers = np.concatenate([part.record for part in games])
     assert len(np.unique(numbers)) == 600
     assert set(keys.tolist()) == set(stored.game_key.tolist())
     assert keys_digest(keys) == keys_digest(stored.game_key[::-1])
@@ -74,7 +72,7 @@ def test_games_are_told_apart_and_have_the_keys_of_position_files(file: Path, ga
 
 def test_two_readings_count_games_on(othello_learning: Learning, file: Path) -> None:
     twice = list(read_game_positions(othello_learning.game, [file, file], RULE))
-    assert len(np.unique(np.concatenate([part.game for part in twice]))) == 1200
+    assert len(np.unique(np.concatenate([part.record for part in twice]))) == 1200
 
 
 def test_a_fit_beats_its_prior_on_games_that_it_has_not_seen(training: LikelihoodTraining) -> None:
@@ -89,13 +87,13 @@ def test_a_fit_beats_its_prior_on_games_that_it_has_not_seen(training: Likelihoo
 
 
 def test_the_grade_is_the_one_of_the_fitted_evaluation(
-    training: LikelihoodTraining, games: list[GamePositions], othello_learning: Learning
+    training: LikelihoodTraining, games: list[Positions], othello_learning: Learning
 ) -> None:
     whole = fit_likelihood(games, without_knowledge(othello_learning), LikelihoodSettings(l2=1.0), linear=("mobility",))
     by_game: dict[int, list[float]] = {}
     for part in games:
         value, drawishness = whole.evaluation.predict(part.positions)
-        for row, game in enumerate(part.game.tolist()):
+        for row, game in enumerate(part.record.tolist()):
             log = mean_log_likelihood([value[row]], [int(part.result[row])], 1.0, float(drawishness[row]))
             by_game.setdefault(game, []).append(log)
     mean = np.mean([np.mean(logs) for logs in by_game.values()])
@@ -103,7 +101,7 @@ def test_the_grade_is_the_one_of_the_fitted_evaluation(
     assert np.isnan(whole.grades()[3])
 
 
-def test_only_named_features_change(othello_learning: Learning, games: list[GamePositions]) -> None:
+def test_only_named_features_change(othello_learning: Learning, games: list[Positions]) -> None:
     prior = prior_of(mobility_evaluation(othello_learning, logistic=True))
     settings = LikelihoodSettings(names=("mobility",), drawishness_names=())
     found = fit_likelihood(games, prior, settings)
@@ -114,7 +112,7 @@ def test_only_named_features_change(othello_learning: Learning, games: list[Game
 
 
 def test_the_window_leaves_out_what_the_prior_holds_for_decided(
-    othello_learning: Learning, games: list[GamePositions]
+    othello_learning: Learning, games: list[Positions]
 ) -> None:
     prior = prior_of(mobility_evaluation(othello_learning, logistic=True))
     values = np.concatenate([prior.log_odds(part.positions)[0] for part in games])
@@ -134,7 +132,7 @@ def test_a_prior_in_discs_becomes_log_odds(othello_learning: Learning) -> None:
     assert prior_of(result) is result
 
 
-def test_patterns_are_fitted_and_kept(othello_learning: Learning, games: list[GamePositions]) -> None:
+def test_patterns_are_fitted_and_kept(othello_learning: Learning, games: list[Positions]) -> None:
     name = next(iter(othello_learning.pattern_sets))
     few = dict(list(othello_learning.pattern_sets[name].items())[-2:])
     patterns = PatternSet.from_names(othello_learning.features, few)
@@ -147,7 +145,7 @@ def test_patterns_are_fitted_and_kept(othello_learning: Learning, games: list[Ga
         fit_likelihood(games, found.evaluation, patterns=patterns)
 
 
-def test_settings_out_of_range_are_refused(othello_learning: Learning, games: list[GamePositions]) -> None:
+def test_settings_out_of_range_are_refused(othello_learning: Learning, games: list[Positions]) -> None:
     prior = without_knowledge(othello_learning)
     with pytest.raises(BadInputError, match="below 1"):
         fit_likelihood(games, prior, held_out=1.0)

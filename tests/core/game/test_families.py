@@ -20,7 +20,7 @@ from glem.core.game.families import LEARNING_FAMILIES_GROUP, check_named_by_file
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
 from glem.core.positions.files import read_positions, write_positions
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.positions.writing import write_games
 from tests.core.game.installed_games import write_distribution
 from tests.core.game.plain_game import learning_of, mirror_nim
@@ -100,7 +100,7 @@ def files(tmp_path: Path) -> tuple[Path, ...]:
     game, learning = load_game("nims:1"), load_learning("nims:1")
     written = tuple(tmp_path / name for name in ("some.games", "some.parquet", "some.npz"))
     write_games(game, written[0], GameRecords.empty())
-    write_positions(written[1], PositionSet.from_positions(game, [game.initial_position], [1.0]))
+    write_positions(written[1], Positions.from_positions(game, [game.initial_position], [1.0]))
     LinearEvaluation(learning, np.zeros(len(learning.phases), np.float32)).save(written[2])
     return written
 

@@ -7,36 +7,37 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from glem.core.cli import command_group
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.features.learning import Learning, load_learning
 from glem.core.game.game import Game, load_game
 from glem.core.grading.collection import CollectionGrading, grade_collection
-from glem.core.grading.grading import GradingSettings
-from glem.core.grading.scorers.scorers import SearchScorer, StaticScorer, scorer_of
+from glem.core.grading.correctness import GradingSettings
+from glem.core.grading.scorers.scorers import StaticScorer, scorer_of
+from glem.core.grading.scorers.searching import SearchScorer
 from glem.core.positions.files import write_positions
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.positions.selection.selection import SelectionRule
 from glem.core.report.pages.grading import render_grading
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
+from tests.core.grading.examples import run
+from tests.core.grading.random_games import write_random_games
 
 QUICK = GradingSettings(resamples=200, bins=5)
 
 
 @pytest.fixture(scope="module")
-def games(othello_learning: Learning) -> PositionSet:
+def games(othello_learning: Learning) -> Positions:
     """All positions of 400 games of self-play."""
     assert othello_learning.sample is not None
-    sample: PositionSet = othello_learning.sample()
+    sample: Positions = othello_learning.sample()
     return sample.select(sample.record < 400)
 
 
 @pytest.fixture(scope="module")
-def file(games: PositionSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def file(games: Positions, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("grading") / "games.parquet"
     write_positions(path, games)
     return path
@@ -58,7 +59,7 @@ def found(othello: Game, othello_learning: Learning, file: Path) -> CollectionGr
     return grade_collection(othello, [file], scorers, settings=QUICK)
 
 
-def test_one_position_of_each_game_is_graded(found: CollectionGrading, games: PositionSet) -> None:
+def test_one_position_of_each_game_is_graded(found: CollectionGrading, games: Positions) -> None:
     assert found.counts.games == found.counts.chosen == 400
     assert found.counts.positions == len(games)
     assert found.remarks == ()
@@ -86,7 +87,7 @@ def test_log_odds_grade_as_the_values_that_they_are_proportional_to(found: Colle
 
 
 def test_all_positions_are_graded_by_game(
-    othello: Game, othello_learning: Learning, games: PositionSet, file: Path
+    othello: Game, othello_learning: Learning, games: Positions, file: Path
 ) -> None:
     """Against the arrays themselves, without selection and files."""
     evaluation = mobility_evaluation(othello_learning)
@@ -108,7 +109,7 @@ def test_all_positions_are_graded_by_game(
 
 
 def test_two_files_hold_different_games(
-    othello: Game, othello_learning: Learning, games: PositionSet, tmp_path: Path, found: CollectionGrading
+    othello: Game, othello_learning: Learning, games: Positions, tmp_path: Path, found: CollectionGrading
 ) -> None:
     first, second = tmp_path / "first.parquet", tmp_path / "second.parquet"
     write_positions(first, games.select(games.record < 150))
@@ -120,7 +121,7 @@ def test_two_files_hold_different_games(
     assert parts.grading.evaluations[0].grade == found.grading.evaluations[0].grade
 
 
-def test_a_search_grades_the_same_positions(othello: Game, model: Path, games: PositionSet, tmp_path: Path) -> None:
+def test_a_search_grades_the_same_positions(othello: Game, model: Path, games: Positions, tmp_path: Path) -> None:
     path = tmp_path / "few.parquet"
     write_positions(path, games.select(games.record < 60))
     scorers = [scorer_of(othello, str(model)), scorer_of(othello, f"{model},depth=2")]
@@ -135,7 +136,7 @@ def test_a_search_grades_the_same_positions(othello: Game, model: Path, games: P
 
 
 def test_merged_positions_have_no_result(
-    othello: Game, othello_learning: Learning, games: PositionSet, tmp_path: Path
+    othello: Game, othello_learning: Learning, games: Positions, tmp_path: Path
 ) -> None:
     path = tmp_path / "merged.parquet"
     write_positions(path, games.merge_duplicates())
@@ -145,11 +146,11 @@ def test_merged_positions_have_no_result(
 
 
 def test_labels_of_other_kinds_are_remarked(
-    othello: Game, othello_learning: Learning, games: PositionSet, tmp_path: Path
+    othello: Game, othello_learning: Learning, games: Positions, tmp_path: Path
 ) -> None:
     path = tmp_path / "scores.parquet"
     some = games.select(slice(0, 600))
-    write_positions(path, PositionSet.from_positions(othello, some.positions, some.label))
+    write_positions(path, Positions.from_positions(othello, some.positions, some.label))
     scorer = StaticScorer("mobility", mobility_evaluation(othello_learning))
     found = grade_collection(othello, [path], [scorer], settings=QUICK)
     assert found.grading.evaluations[0].grade.games == 600
@@ -157,18 +158,12 @@ def test_labels_of_other_kinds_are_remarked(
     assert "of unknown ply" in found.remarks[1]
 
 
-def test_files_without_games_are_told_from_games_too_short(
-    othello: Game, othello_learning: Learning, tmp_path: Path
-) -> None:
+def test_what_cannot_be_graded_is_told(othello: Game, othello_learning: Learning, file: Path, tmp_path: Path) -> None:
     scorer = StaticScorer("mobility", mobility_evaluation(othello_learning))
     empty = tmp_path / "empty.games"
     empty.write_text("")
     with pytest.raises(BadInputError, match="hold no finished game"):
         grade_collection(othello, [empty], [scorer])
-
-
-def test_too_short_games_leave_nothing(othello: Game, othello_learning: Learning, file: Path) -> None:
-    scorer = StaticScorer("mobility", mobility_evaluation(othello_learning))
     with pytest.raises(BadInputError, match="too short"):
         grade_collection(othello, [file], [scorer], rule=SelectionRule(skip_moves=40))
     with pytest.raises(BadInputError, match="names of their own"):
@@ -195,19 +190,8 @@ def test_what_gives_no_values_is_refused(othello: Game, text: str, reason: str) 
 def test_games_in_text_files_of_any_game(tmp_path: Path) -> None:
     """A game that is won, drawn and lost, and has nothing of its own for grading."""
     game = load_game("connect_four")
-    generator = np.random.default_rng(1)
-    lines = ["# glem games 1 connect_four"]
-    for _ in range(40):
-        position, moves = game.initial_position, []
-        while not game.is_over(position):
-            legal = np.zeros(game.max_moves, np.int32)
-            count = game.legal_moves(position, legal, 0)
-            move = int(legal[generator.integers(count)])
-            moves.append(game.format_move(move))
-            position = game.play(position, move)
-        lines.append(" ".join(moves) + "\t\t\t")
     path = tmp_path / "random.games"
-    path.write_text("\n".join(lines) + "\n")
+    write_random_games(game, path, 40)
     learning = load_learning("connect_four")
     phases = len(learning.phases)
     blank = LinearEvaluation(learning, np.zeros(phases, np.float32))
@@ -217,12 +201,6 @@ def test_games_in_text_files_of_any_game(tmp_path: Path) -> None:
     found = grade_collection(game, [path], [scorer], rule=SelectionRule(skip_moves=2), settings=QUICK)
     assert found.grading.evaluations[0].grade.games > 30
     assert "margin" not in found.grading.groups
-
-
-def run(*arguments: object) -> str:
-    result = CliRunner().invoke(command_group, [str(word) for word in arguments])
-    assert result.exit_code == 0, result.output
-    return result.output
 
 
 def test_the_command_prints_tables_and_a_verdict(file: Path, model: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from glem.core.errors import BadInputError
 from glem.core.game.records import GameRecords
-from glem.core.grading.grading import Prediction
+from glem.core.grading.calibration import Prediction
 from glem.core.grading.scorers.comments import (
     COMMENT_KINDS,
     FIRST,
@@ -22,7 +22,8 @@ from glem.core.grading.scorers.comments import (
     CommentStatistics,
     conventions_of,
 )
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.positions.positions import Positions
+from tests.core.game.countdown_game import COUNTDOWN
 
 PLIES = 40
 
@@ -58,14 +59,21 @@ def records_of(written: Any, results: Any, event: str, kind: str, start_side: in
     )
 
 
-def selected_of(records: GameRecords, move: Any) -> SelectedPositions:
+def selected_of(records: GameRecords, move: Any) -> Positions:
     """Positions in which some moves were made."""
     record = np.searchsorted(records.offsets, move, side="right") - 1
     ply = move - records.offsets[record]
     begun = 1 if records.start_side is None else int(records.start_side[0])
     side = (begun * (1 - 2 * (ply % 2))).astype(np.int8)
-    return SelectedPositions(
-        Board(np.zeros(len(move), np.uint64)), ply.astype(np.int32), record, side, records, record, move
+    boards = COUNTDOWN.empty_columns(len(move))
+    label = np.zeros(len(move), np.float32)
+    return Positions(
+        COUNTDOWN,
+        boards,
+        label,
+        ply=np.maximum(ply, -1),
+        records=records,
+        extra={"side": side, "row": record, "move": move},
     )
 
 
@@ -187,7 +195,7 @@ def test_what_has_no_comments_has_no_scores_and_that_is_told() -> None:
     records, bare = (records_of(scores, results, "A", "wv") for _ in range(2))
     bare.move_columns.clear()  # type: ignore[attr-defined]
     parts = [
-        scorer.predict(SelectedPositions.from_positions(Board(np.zeros(3, np.uint64)))),
+        scorer.predict(Positions(COUNTDOWN, COUNTDOWN.empty_columns(3), np.zeros(3, np.float32))),
         scorer.predict(selected_of(records, np.array([1]))),
         scorer.predict(selected_of(bare, np.array([1]))),
     ]

@@ -6,33 +6,35 @@ import json
 import math
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
-from attrs import evolve
-from click.testing import CliRunner
 from numpy.typing import NDArray
 
-from glem.core.cli import command_group
 from glem.core.errors import BadInputError
-from glem.core.evaluation.result_distribution import log_correctness, result_distribution
+from glem.core.evaluation.result_distribution import log_correctness
+from glem.core.grading.calibration import fit_scale
 from glem.core.grading.drawishness import (
     DrawishnessRows,
-    DrawishnessSettings,
     drawishness_problem,
     featured_drawishness,
     fit_drawishness,
 )
-from glem.core.grading.scale import fit_scale
+from glem.core.grading.scorers.scorer import ScorerTable
+from tests.core.grading.examples import played, run
 from tests.oracles import grading as oracle
 
 Floats = NDArray[np.float64]
 NAMES = ("locked", "clock", "never")
 WEIGHTS = np.array([[0.3, 0.2, 0.5], [0.6, -0.4, 0.5], [0.9, -1.0, 0.5]])
 LEVELS = np.array([0.5, 1.0, 1.5])
+LEARNING: Any = SimpleNamespace(phases=range(3), drawishness=NAMES)
+"""What a game gives to learning, as far as it matters here."""
 
 
-def played(count: int, seed: int = 0, *, positions: int = 1) -> tuple[DrawishnessRows, Floats]:
+def example(count: int, seed: int = 0, *, positions: int = 1) -> tuple[DrawishnessRows, Floats]:
     """Positions of games whose drawishness follows the features, and that drawishness."""
     generator = np.random.default_rng(seed)
     rows = count * positions
@@ -40,11 +42,13 @@ def played(count: int, seed: int = 0, *, positions: int = 1) -> tuple[Drawishnes
     phase = generator.integers(0, 3, rows)
     alpha = 1 / (1 + np.exp(-(LEVELS[phase] + (features * WEIGHTS[phase]).sum(axis=1))))
     value = generator.normal(0, 2.0, rows)
-    win, draw, _ = result_distribution(value, 1.2, alpha)
-    chance = generator.random(rows)
-    result = np.where(chance < win, 1, np.where(chance < win + draw, 0, -1)).astype(np.int8)
+    result = played(value, alpha, scale=1.2, seed=seed + 1000)
     key = np.repeat(generator.integers(0, 1 << 62, count).astype(np.uint64), positions)
-    return DrawishnessRows(features.astype(np.int16), phase, 3, value, result, key), alpha
+    return DrawishnessRows(features.astype(np.int16), phase, value, result, key), alpha
+
+
+def featured(rows: DrawishnessRows, tuning: DrawishnessRows | None = None) -> tuple[Floats, str, ScorerTable]:
+    return featured_drawishness(LEARNING, "mine", rows, tuning)
 
 
 def odds(alpha: Floats) -> Floats:
@@ -54,14 +58,14 @@ def odds(alpha: Floats) -> Floats:
 
 @pytest.mark.parametrize("floor", [1e-12, 0.2])
 def test_what_is_maximized_is_that_of_the_oracle(floor: float) -> None:
-    rows, _ = played(40, positions=2)
-    problem = drawishness_problem(rows, DrawishnessSettings(l2=3.0, floor=floor))
+    rows, _ = example(40, positions=2)
+    problem = drawishness_problem(rows, 3, l2=3.0, floor=floor)
     parameters = np.random.default_rng(5).normal(0, 0.3, problem.parameter_count)
     weights = problem.weights_of(parameters)
     begin = problem.draw.prior[0, -1]
     level, slope = parameters[:-1].reshape(2, -1)
     total = 0.0
-    for row in range(len(rows)):
+    for row in range(len(rows.result)):
         time = (-1.0, 0.0, 1.0)[rows.phase[row]]
         terms = [*rows.features[row].astype(float).tolist(), 1.0]
         own = begin + sum((a + b * time) * term for a, b, term in zip(level, slope, terms, strict=True))
@@ -83,46 +87,40 @@ def test_what_is_maximized_is_that_of_the_oracle(floor: float) -> None:
 
 
 def test_the_truth_is_found() -> None:
-    rows, alpha = played(10_000)
-    fit = fit_drawishness(rows)
+    rows, alpha = example(10_000)
+    fit = fit_drawishness(rows, 3)
     assert fit.converged
     assert fit.games == 10_000
     assert fit.scale == pytest.approx(1.2, rel=0.1)
-    unseen, alpha = played(2_000, seed=1)
-    found = unseen.log_odds(fit.weights)
+    unseen, alpha = example(2_000, seed=1)
+    found = fit.log_odds(unseen)
     assert np.corrcoef(found, odds(alpha))[0, 1] > 0.97
     assert np.median(np.abs(found - odds(alpha))) < 0.3
 
 
 @pytest.mark.parametrize("how", ["crossed", "tuned"])
 def test_it_grades_higher_than_a_constant_where_it_matters(how: str) -> None:
-    rows, _ = played(1_500)
-    if how == "crossed":
-        found = featured_drawishness("mine", NAMES, rows)
-        assert "5 parts" in found.remark
-    else:
-        found = featured_drawishness("mine", NAMES, rows, played(1_500, seed=1)[0])
-        assert "fitted to 1,500 tuning games" in found.remark
+    rows, _ = example(1_500)
+    found, remark, table = featured(rows, example(1_500, seed=1)[0] if how == "tuned" else None)
+    assert ("fitted to 1,500 tuning games" if how == "tuned" else "5 parts") in remark
     constant = fit_scale(rows.value, rows.result)
-    featured = fit_scale(rows.value, rows.result, drawishness=found.alpha)
-    better = log_correctness(rows.value, rows.result, featured.scale, found.alpha).mean()
+    own = fit_scale(rows.value, rows.result, drawishness=found)
+    better = log_correctness(rows.value, rows.result, own.scale, found).mean()
     assert better > log_correctness(rows.value, rows.result, constant.scale, constant.drawishness).mean() + 0.01
-    assert [row[0] for row in found.table.rows][-1] == "never"
-    assert found.table.rows[-1][1:] == ("+0.0000", "+0.0000", "0.000")
+    assert [row[0] for row in table.rows][-1] == "never"
+    assert table.rows[-1][1:] == ("+0.0000", "+0.0000", "0.000")
 
 
 def test_values_in_another_unit_have_the_same_drawishness() -> None:
-    rows, _ = played(400)
-    found, other = (
-        featured_drawishness("mine", NAMES, evolve(rows, value=rows.value * unit)).alpha for unit in (1.0, 100.0)
-    )
+    rows, _ = example(400)
+    found, other = (featured(rows._replace(value=rows.value * unit))[0] for unit in (1.0, 100.0))
     np.testing.assert_allclose(found, other, atol=2e-3)
 
 
 def test_games_without_features_that_matter_have_nearly_the_constant() -> None:
-    rows, _ = played(2_000)
-    shuffled = evolve(rows, features=np.random.default_rng(3).permutation(rows.features), phase=rows.phase * 0)
-    alpha = featured_drawishness("mine", NAMES, shuffled).alpha
+    rows, _ = example(2_000)
+    shuffled = rows._replace(features=np.random.default_rng(3).permutation(rows.features), phase=rows.phase * 0)
+    alpha = featured(shuffled)[0]
     constant = fit_scale(rows.value, rows.result).drawishness
     assert constant is not None
     np.testing.assert_allclose(alpha, constant, atol=0.12)
@@ -130,12 +128,12 @@ def test_games_without_features_that_matter_have_nearly_the_constant() -> None:
 
 def test_no_game_decides_its_own_drawishness() -> None:
     """But for the level, which is that of all games."""
-    rows, _ = played(300, positions=2)
-    before = odds(featured_drawishness("mine", NAMES, rows).alpha)
+    rows, _ = example(300, positions=2)
+    before = odds(featured(rows)[0])
     mine = rows.game_key == rows.game_key[0]
     assert mine.sum() == 2
-    changed = evolve(rows, result=np.where(mine, -1, rows.result).astype(np.int8))
-    after = odds(featured_drawishness("mine", NAMES, changed).alpha)
+    changed = rows._replace(result=np.where(mine, -1, rows.result).astype(np.int8))
+    after = odds(featured(changed)[0])
     difference = after - before
     own = difference[mine]
     np.testing.assert_allclose(own, own[0], atol=1e-5)
@@ -144,41 +142,33 @@ def test_no_game_decides_its_own_drawishness() -> None:
 
 
 def test_tuning_games_that_are_graded_are_left_out() -> None:
-    rows, _ = played(500)
-    tuning, _ = played(800, seed=1)
+    rows, _ = example(500)
+    tuning, _ = example(800, seed=1)
 
-    def joined(name: str) -> NDArray[np.generic]:
-        return np.concatenate([getattr(tuning, name), getattr(rows, name)])
-
-    columns = {name: joined(name) for name in ("features", "phase", "value", "result", "game_key")}
-    both = evolve(tuning, **columns)
-    found = featured_drawishness("mine", NAMES, rows, both)
-    np.testing.assert_array_equal(found.alpha, featured_drawishness("mine", NAMES, rows, tuning).alpha)
-    assert "500 that are graded too were left out" in found.remark
+    both = DrawishnessRows(*map(np.concatenate, zip(tuning, rows, strict=True)))
+    alpha, remark, _ = featured(rows, both)
+    np.testing.assert_array_equal(alpha, featured(rows, tuning)[0])
+    assert "500 that are graded too were left out" in remark
 
 
 def test_values_that_are_missing_or_infinite_are_not_fitted() -> None:
-    rows, _ = played(600)
+    rows, _ = example(600)
     value = rows.value.copy()
     value[::3] = np.nan
     value[1::3] = np.inf
-    fit = fit_drawishness(evolve(rows, value=value))
+    fit = fit_drawishness(rows._replace(value=value), 3)
     assert fit.games == 200
-    assert np.isfinite(featured_drawishness("mine", NAMES, evolve(rows, value=value)).alpha).all()
+    assert np.isfinite(featured(rows._replace(value=value))[0]).all()
 
 
 def test_what_cannot_be_fitted_is_refused() -> None:
-    rows, _ = played(100)
+    rows, _ = example(100)
     with pytest.raises(BadInputError, match="none are drawn"):
-        fit_drawishness(evolve(rows, result=np.ones(100, np.int8)))
+        fit_drawishness(rows._replace(result=np.ones(100, np.int8)), 3)
     with pytest.raises(BadInputError, match="all are drawn"):
-        fit_drawishness(evolve(rows, result=np.zeros(100, np.int8)))
+        fit_drawishness(rows._replace(result=np.zeros(100, np.int8)), 3)
     with pytest.raises(BadInputError, match="finite value"):
-        fit_drawishness(evolve(rows, value=np.full(100, np.nan)))
-    with pytest.raises(BadInputError, match="two parts"):
-        DrawishnessSettings(parts=1)
-    with pytest.raises(BadInputError, match="penalty"):
-        fit_drawishness(rows, DrawishnessSettings(l2=-1.0))
+        fit_drawishness(rows._replace(value=np.full(100, np.nan)), 3)
 
 
 # ------------------------------------------------------------------------------------------------ the command
@@ -212,17 +202,14 @@ def test_the_command_fits_from_features(tmp_path: Path) -> None:
     scored_games(tuning, 290, 300, 2)
     limits = ["--skip-moves", "1", "--skip-end", "0.72", "--select", "last", "--tuning-select", "last"]
     arguments = [
-        "grade", "chess", str(graded), "--evaluation", "comments,side=mover,name=constant",
+        "grade", "chess", graded, "--evaluation", "comments,side=mover,name=constant",
         "--evaluation", "comments,side=mover,name=featured",
-        "--drawishness", "fit", "--drawishness", "features", "--resamples", "200", *limits,
+        "--drawishness", "fit", "--drawishness", "features", "--resamples", 200, *limits,
     ]  # fmt: skip
-    printed = CliRunner().invoke(command_group, arguments)
-    assert printed.exit_code == 0, printed.output
-    assert "from features" in printed.output
-    assert "Drawishness of featured" in printed.output
-    tuned = CliRunner().invoke(command_group, [*arguments, "--tuning", str(tuning), "--json"])
-    assert tuned.exit_code == 0, tuned.output
-    found = json.loads(tuned.output)
+    printed = run(*arguments)
+    assert "from features" in printed
+    assert "Drawishness of featured" in printed
+    found = json.loads(run(*arguments, "--tuning", tuning, "--json"))
     assert found["drawishness_from_features"] == ["featured"]
     told = re.search(r"fitted to (\d+) tuning games; (\d+) that are graded too", " ".join(found["remarks"]))
     assert told is not None
@@ -230,19 +217,16 @@ def test_the_command_fits_from_features(tmp_path: Path) -> None:
     assert all(one["grade"]["positions"] == 300 for one in found["evaluations"])
 
 
-def test_what_the_command_refuses(tmp_path: Path) -> None:
-    path = tmp_path / "games.pgn"
-    scored_games(path, 0, 20, 1)
-
-    def output_of(*arguments: str) -> str:
-        result = CliRunner().invoke(
-            command_group, ["grade", "chess", str(path), "--evaluation", "comments", *arguments]
-        )
-        assert result.exit_code != 0
-        return f"{result.output}{result.exception}"
-
-    assert "tuning games serve" in output_of("--tuning", str(path))
-    assert "`features`" in output_of("--drawishness", "some")
-    # Also where the evaluation has a drawishness of its own, to which a number yields.
-    assert "between 0 and 1, got 2" in output_of("--drawishness", "2")
-    assert "--scale must be a number, `fit` or `own`" in output_of("--scale", "features")
+@pytest.mark.parametrize(
+    ("option", "value", "text"),
+    [
+        ("--tuning", "games.pgn", "tuning games serve"),
+        ("--drawishness", "some", "`features`"),
+        # Also where the evaluation has a drawishness of its own, to which a number yields.
+        ("--drawishness", "2", "between 0 and 1, got 2"),
+        ("--scale", "features", "--scale must be a number, `fit` or `own`"),
+    ],
+)
+def test_what_the_command_refuses(option: str, value: str, text: str) -> None:
+    with pytest.raises(BadInputError, match=re.escape(text)):
+        run("grade", "chess", "games.pgn", "--evaluation", "comments", option, value)

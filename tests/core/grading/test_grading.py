@@ -2,48 +2,45 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation.result_distribution import result_distribution
-from glem.core.grading.grading import (
-    GradedPositions,
-    GradingSettings,
-    Grouping,
-    Prediction,
-    grade_predictions,
-)
+from glem.core.grading.calibration import Prediction
+from glem.core.grading.correctness import GradingSettings
+from glem.core.grading.grading import grade_predictions
+from glem.core.grading.groupings import Grouping
+from tests.core.grading.examples import played
 
 COUNT = 4_000
+TRUTH = np.random.default_rng(0).normal(0, 3, COUNT)
+NOISE = np.random.default_rng(1).normal(0, 2, COUNT)
 
 
-def example(seed: int = 0) -> tuple[GradedPositions, dict[str, Prediction]]:
-    """Positions of known chances, seen clearly and through noise."""
-    generator = np.random.default_rng(seed)
-    truth = generator.normal(0, 3, COUNT)
-    win, draw, _ = result_distribution(truth, 2.0, 0.5)
-    chance = generator.random(COUNT)
-    result = np.where(chance < win, 1, np.where(chance < win + draw, 0, -1)).astype(np.int8)
-    parity = np.where(np.arange(COUNT) % 2 == 0, 1, -1).astype(np.int8)
-    groups = {"half": Grouping(("first", "second", "none"), (np.arange(COUNT) >= COUNT // 2).astype(np.int8))}
-    noisy = truth + generator.normal(0, 2, COUNT)
-    return (
-        GradedPositions(result, np.arange(COUNT) // 2, parity, groups),
-        {"clear": Prediction(truth, unit="pawns"), "noisy": Prediction(noisy)},
-    )
+@pytest.fixture(scope="module")
+def result() -> NDArray[np.int8]:
+    return played(TRUTH, 0.5, scale=2.0)
 
 
-def test_what_sees_more_clearly_grades_higher() -> None:
-    positions, predictions = example()
-    grading = grade_predictions(positions, predictions, GradingSettings(resamples=2_000))
-    clear, noisy = grading.evaluations
+def test_what_sees_more_clearly_grades_higher(result: NDArray[np.int8]) -> None:
+    predictions = {
+        "clear": Prediction(TRUTH, unit="pawns"),
+        "noisy": Prediction(TRUTH + NOISE),
+        "wrong": Prediction(-TRUTH),
+    }
+    settings = GradingSettings(resamples=2_000)
+    grading = grade_predictions(result, predictions, game=np.arange(COUNT) // 2, settings=settings)
+    clear, noisy, _ = grading.evaluations
     equal, frequencies = grading.baselines
     assert equal.grade.grade == pytest.approx(1 / 3)
     assert equal.grade.error == 0
     assert equal.grade.grade < frequencies.grade.grade < noisy.grade.grade < clear.grade.grade
-    [comparison] = grading.comparisons
-    assert (comparison.first, comparison.second) == ("clear", "noisy")
+    pairs = [(one.first, one.second) for one in grading.comparisons]
+    assert pairs == [("clear", "noisy"), ("clear", "wrong"), ("noisy", "wrong")]
+    comparison = grading.comparisons[0]
     assert comparison.is_significant
     assert comparison.ratio == pytest.approx(clear.grade.grade / noisy.grade.grade)
     assert clear.fit is not None
@@ -55,15 +52,20 @@ def test_frequencies_are_those_of_the_first_player() -> None:
     result = np.array([1, -1, 0, 1], np.int8)
     side = np.array([1, -1, 1, 1], np.int8)
     value = {"any": Prediction(np.array([0.5, -0.5, 0.1, -0.2]), scale=1.0, drawishness=0.5)}
-    with_sides = grade_predictions(GradedPositions(result, side=side), value).baselines[1].grade.grade
+    with_sides = grade_predictions(result, value, side=side).baselines[1].grade.grade
     assert with_sides == pytest.approx((0.75**3 * 0.25) ** (1 / 4))
-    without = grade_predictions(GradedPositions(result), value).baselines[1].grade.grade
+    without = grade_predictions(result, value).baselines[1].grade.grade
     assert without == pytest.approx((0.5 * 0.25 * 0.25 * 0.5) ** (1 / 4))
 
 
-def test_groups_and_reliability_cover_all_positions() -> None:
-    positions, predictions = example()
-    grading = grade_predictions(positions, predictions, GradingSettings(bins=10, resamples=100))
+def test_groups_and_reliability_cover_all_positions(result: NDArray[np.int8]) -> None:
+    half = (np.arange(COUNT) >= COUNT // 2).astype(np.int8)
+    groups = {
+        "half": Grouping(("first", "second", "none"), half),
+        "some": Grouping(("few",), np.where(np.arange(COUNT) < 3, 0, -1)),
+    }
+    settings = GradingSettings(bins=10, resamples=100)
+    grading = grade_predictions(result, {"clear": Prediction(TRUTH)}, groupings=groups, settings=settings)
     for one in (*grading.evaluations, *grading.baselines):
         first, second, none = one.by_group["half"]
         assert none is None
@@ -72,6 +74,7 @@ def test_groups_and_reliability_cover_all_positions() -> None:
         assert first.positions + second.positions == COUNT
         mean = (first.mean_log * first.positions + second.mean_log * second.positions) / COUNT
         assert mean == pytest.approx(one.grade.mean_log)
+        assert one.by_group["some"][0].positions == 3  # type: ignore[union-attr]
     clear = grading.evaluations[0]
     assert clear.scores is not None
     assert clear.draws is not None
@@ -81,44 +84,25 @@ def test_groups_and_reliability_cover_all_positions() -> None:
         assert np.abs(bins.predicted - bins.observed).max() < 0.125
 
 
-def test_given_scale_and_drawishness_are_used() -> None:
-    positions, predictions = example()
-    given = {"given": Prediction(predictions["clear"].value, 0.25, 4.0)}
-    [one] = grade_predictions(positions, given).evaluations
-    assert one.fit is not None
-    assert (one.fit.scale, one.fit.drawishness, one.fit.fitted) == (4.0, 0.25, ())
-
-
 def test_drawishness_of_its_own_grades_higher_than_a_constant() -> None:
-    generator = np.random.default_rng(3)
-    alpha = np.where(generator.random(COUNT) < 0.5, 0.05, 0.95)
-    value = generator.normal(0, 2, COUNT)
-    win, draw, _ = result_distribution(value, 1.0, alpha)
-    chance = generator.random(COUNT)
-    result = np.where(chance < win, 1, np.where(chance < win + draw, 0, -1)).astype(np.int8)
-    predictions = {"own": Prediction(value, alpha), "constant": Prediction(value)}
-    [comparison] = grade_predictions(GradedPositions(result), predictions).comparisons
+    alpha = np.where(np.random.default_rng(3).random(COUNT) < 0.5, 0.05, 0.95)
+    predictions = {"own": Prediction(TRUTH, alpha), "constant": Prediction(TRUTH)}
+    [comparison] = grade_predictions(played(TRUTH, alpha), predictions).comparisons
     assert comparison.is_significant
     assert comparison.difference > 0
 
 
-def test_every_pair_is_compared() -> None:
-    positions, predictions = example()
-    three = {**predictions, "third": Prediction(-predictions["noisy"].value)}
-    grading = grade_predictions(positions, three, GradingSettings(resamples=100))
-    pairs = [(one.first, one.second) for one in grading.comparisons]
-    assert pairs == [("clear", "noisy"), ("clear", "third"), ("noisy", "third")]
-
-
-def test_wrong_arguments_are_named() -> None:
-    positions, predictions = example()
-    with pytest.raises(BadInputError, match="clear has 2 values"):
-        grade_predictions(positions, {"clear": Prediction(np.zeros(2))})
-    with pytest.raises(BadInputError, match="sides"):
-        GradedPositions(np.zeros(3, np.int8), side=np.ones(2, np.int8))
-    with pytest.raises(BadInputError, match="no positions"):
-        GradedPositions(np.zeros(0, np.int8))
-    with pytest.raises(BadInputError, match="at least one bin"):
-        GradingSettings(bins=0)
-    with pytest.raises(BadInputError, match="at most 12"):
-        grade_predictions(positions, {str(number): predictions["clear"] for number in range(13)})
+@pytest.mark.parametrize(
+    ("count", "columns", "names", "text"),
+    [
+        (3, {}, "a", "a has 4000 values for 3 positions"),
+        (COUNT, {"side": np.ones(2, np.int8)}, "a", "2 sides"),
+        (COUNT, {"game": np.ones(2)}, "a", "2 game numbers"),
+        (COUNT, {"groupings": {"half": Grouping(("a",), np.zeros(2))}}, "a", "2 groups by half"),
+        (0, {}, "a", "no positions"),
+        (COUNT, {}, "abcdefghijklm", "at most 12"),
+    ],
+)
+def test_wrong_arguments_are_named(count: int, columns: dict[str, Any], names: str, text: str) -> None:
+    with pytest.raises(BadInputError, match=text):
+        grade_predictions(np.zeros(count, np.int8), {name: Prediction(TRUTH) for name in names}, **columns)

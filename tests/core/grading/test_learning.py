@@ -24,9 +24,7 @@ from glem.core.fitting.likelihood import prior_of
 from glem.core.grading.changes import apply_changes, check_candidates, parse_candidate, read_candidates
 from glem.core.grading.trials import Candidate, LearningRule, deciding_games, learn
 from glem.core.positions.files import write_positions
-from glem.core.positions.positions import PositionSet
-from glem.core.positions.selection.game_keys import keys_digest
-from glem.core.positions.selection.selected import GamePositions
+from glem.core.positions.positions import Positions, keys_digest
 from glem.core.positions.selection.selection import PAPER_RULE
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 
@@ -41,15 +39,15 @@ def baseline(othello_learning: Learning) -> ResultEvaluation:
 @pytest.fixture(scope="module")
 def file(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert othello_learning.sample is not None
-    sample: PositionSet = othello_learning.sample()
+    sample: Positions = othello_learning.sample()
     path = tmp_path_factory.mktemp("learning") / "games.parquet"
     write_positions(path, sample.select(sample.record < 1500))
     return path
 
 
 @pytest.fixture(scope="module")
-def games(othello_learning: Learning, file: Path) -> GamePositions:
-    return GamePositions.joined(list(read_game_positions(othello_learning.game, [file], PAPER_RULE)))
+def games(othello_learning: Learning, file: Path) -> Positions:
+    return Positions.concatenate(list(read_game_positions(othello_learning.game, [file], PAPER_RULE)), renumber=False)
 
 
 def changed(text: str, evaluation: ResultEvaluation) -> ResultEvaluation:
@@ -196,7 +194,7 @@ def candidates(*texts: str) -> list[Candidate]:
 TEXTS = ("scale opponent_mobility 1.2", "worse: scale mobility 0.1", "same: scale *mobility 2")
 
 
-def test_better_is_accepted_worse_and_equal_are_not(baseline: ResultEvaluation, games: GamePositions) -> None:
+def test_better_is_accepted_worse_and_equal_are_not(baseline: ResultEvaluation, games: Positions) -> None:
     worse = changed("scale mobility 0.2", baseline)
     run = learn(worse, candidates("scale mobility 5", *TEXTS[1:]), games, rule=LearningRule(resamples=1000))
     better, back, same = run.verdicts
@@ -214,7 +212,7 @@ def test_better_is_accepted_worse_and_equal_are_not(baseline: ResultEvaluation, 
     assert run.grade == better.grade
 
 
-def test_the_rule_of_the_paper_takes_any_increase(baseline: ResultEvaluation, games: GamePositions) -> None:
+def test_the_rule_of_the_paper_takes_any_increase(baseline: ResultEvaluation, games: Positions) -> None:
     tiny = candidates("scale mobility 1.002", "scale mobility 0.998")
     strict = learn(baseline, tiny, games, rule=LearningRule(level=1e-6, resamples=200))
     assert strict.accepted == 0
@@ -224,7 +222,7 @@ def test_the_rule_of_the_paper_takes_any_increase(baseline: ResultEvaluation, ga
 
 
 def test_an_interrupted_run_continues_with_its_log(
-    baseline: ResultEvaluation, games: GamePositions, tmp_path: Path
+    baseline: ResultEvaluation, games: Positions, tmp_path: Path
 ) -> None:
     worse = changed("scale mobility 0.2", baseline)
     texts = ("scale mobility 5", *TEXTS)
@@ -260,15 +258,13 @@ def test_an_interrupted_run_continues_with_its_log(
         learn(worse, candidates(*texts), games, rule=LearningRule(resamples=300), log=log)
 
 
-def test_games_that_tuned_do_not_decide(othello_learning: Learning, file: Path, games: GamePositions) -> None:
+def test_games_that_tuned_do_not_decide(othello_learning: Learning, file: Path, games: Positions) -> None:
     game = othello_learning.game
 
     def parts() -> Any:
         return read_game_positions(game, [file], PAPER_RULE)
 
-    shares = [(part, part.in_share(0.3, 5)) for part in parts()]
-    deciding = GamePositions.joined([part.select(chosen) for part, chosen in shares])
-    tuning = GamePositions.joined([part.select(~chosen) for part, chosen in shares])
+    tuning, deciding = Positions.concatenate(list(parts()), renumber=False).split_by_game(0.3, 5)
     assert not np.isin(deciding.game_key, tuning.game_key).any()
     assert deciding.game_count + tuning.game_count == games.game_count
     assert 0.2 < deciding.game_count / games.game_count < 0.4
@@ -288,7 +284,7 @@ def run(*words: object) -> Result:
 
 
 def test_the_command_learns_and_writes(
-    baseline: ResultEvaluation, games: GamePositions, file: Path, tmp_path: Path
+    baseline: ResultEvaluation, games: Positions, file: Path, tmp_path: Path
 ) -> None:
     start, better = tmp_path / "start.npz", tmp_path / "better.npz"
     changed("scale mobility 0.2", baseline).save(start)

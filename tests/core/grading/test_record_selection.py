@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from glem.core.compiling.columns import rows_of
+from glem.core.game.equal_positions import position_keys
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
 from glem.core.positions.reading import read_records
-from glem.core.positions.replay import FINISHED, replay
-from glem.core.positions.selection.reading import FileSummary, SelectedPart, read_selected
-from glem.core.positions.selection.record_selection import plies_of_games, selected_from_records
+from glem.core.positions.replay import FINISHED, plies_of_games, replay
+from glem.core.positions.selection.reading import FileSummary, read_selected, select_from_records
 from glem.core.positions.selection.selection import SelectionRule
 from tests.core.grading.random_games import random_records, write_random_games
 
@@ -36,28 +37,27 @@ def games(request: pytest.FixtureRequest) -> tuple[Game, GameRecords]:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.kind)
 def test_positions_are_those_of_a_full_replay(games: tuple[Game, GameRecords], rule: SelectionRule) -> None:
     game, records = games
-    selected, plies = selected_from_records(game, records, rule, first_number=5)
+    selected = select_from_records(game, records, rule, first_record=5)
+    row, move = selected.extra["row"], selected.extra["move"]
     played = replay(game, records)
     assert (played.status == FINISHED).all()
-    np.testing.assert_array_equal(plies, np.diff(played.offsets) - 1)
-    assert selected.record is not None
-    assert selected.move is not None
-    rows = played.offsets[selected.record] + selected.ply
+    np.testing.assert_array_equal(selected.extra["length"], np.diff(played.offsets)[row] - 1)
+    rows = played.offsets[row] + selected.ply
     for found, expected in zip(selected.positions, played.positions, strict=True):
         np.testing.assert_array_equal(found, expected[rows])
     np.testing.assert_array_equal(selected.side, played.side[rows])
-    np.testing.assert_array_equal(selected.game_number, selected.record + 5)
-    made = selected.move >= 0
-    np.testing.assert_array_equal(records.moves[selected.move[made]], played.move[rows[made]])
+    np.testing.assert_array_equal(selected.record, row + 5)
+    np.testing.assert_array_equal(selected.game_key, position_keys(game, rows_of(played.positions, played.last))[row])
+    made = move >= 0
+    np.testing.assert_array_equal(records.moves[move[made]], played.move[rows[made]])
     assert (played.move[rows[~made]] == (-2 if game.pass_move is None else game.pass_move)).all()
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.kind)
 def test_the_rule_is_kept_in_every_game(games: tuple[Game, GameRecords], rule: SelectionRule) -> None:
     game, records = games
-    selected, plies = selected_from_records(game, records, rule)
-    assert selected.record is not None
-    for number, length in enumerate(plies.tolist()):
+    selected = select_from_records(game, records, rule)
+    for number, length in enumerate(plies_of_games(game, records).tolist()):
         found = selected.ply[selected.record == number].tolist()
         left = [ply for ply in range(length) if 2 * rule.skip_moves <= ply < length - int(length * rule.skip_end)]
         if rule.kind == "random":
@@ -73,8 +73,7 @@ def test_each_position_left_is_as_likely() -> None:
     records = random_records(game, 40)
     longest = records.select(np.array([records.lengths.argmax()]))
     drawn = [
-        int(selected_from_records(game, longest, SelectionRule(skip_moves=2, seed=seed))[0].ply[0])
-        for seed in range(1500)
+        int(select_from_records(game, longest, SelectionRule(skip_moves=2, seed=seed)).ply[0]) for seed in range(1500)
     ]
     length = int(longest.lengths[0])
     counts = np.bincount(drawn, minlength=length)[4 : length - length // 10]
@@ -88,8 +87,8 @@ def test_the_position_of_a_game_depends_on_the_game_alone() -> None:
     game = load_game("connect_four")
     records = random_records(game, 30)
     rule = SelectionRule(skip_moves=2, seed=4)
-    forward, _ = selected_from_records(game, records, rule)
-    backward, _ = selected_from_records(game, records.select(np.arange(30)[::-1]), rule)
+    forward = select_from_records(game, records, rule)
+    backward = select_from_records(game, records.select(np.arange(30)[::-1]), rule)
     np.testing.assert_array_equal(forward.ply, backward.ply[::-1])
 
 
@@ -101,6 +100,6 @@ def test_games_without_a_result_are_counted(tmp_path: Path) -> None:
     *parts, summary = read_selected(game, path, SelectionRule(skip_moves=2))
     assert isinstance(summary, FileSummary)
     assert (summary.games, summary.counts.games, summary.counts.without_result) == (15, 15, 5)
-    assert sum(len(part.selected) for part in parts if isinstance(part, SelectedPart)) == summary.counts.chosen
+    assert sum(map(len, parts)) == summary.counts.chosen
     scores = np.concatenate([records.score for records in read_records(game, path)])
     assert int(np.isnan(scores).sum()) == 5

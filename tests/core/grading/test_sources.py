@@ -12,21 +12,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glem.core.cli import command_group
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game, load_game
 from glem.core.grading.collection import grade_collection
-from glem.core.grading.grading import GradingSettings
-from glem.core.grading.scorers.sources import source_of
+from glem.core.grading.correctness import GradingSettings
+from glem.core.grading.scorers.scorers import scorer_of
 from glem.core.positions.files import write_positions
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.reading import read_records
 from glem.core.positions.selection.selection import SelectionRule
 from glem.core.positions.selection.written_positions import original_text, spreadsheet_text
+from tests.core.grading.examples import run
 from tests.core.grading.random_games import write_random_games
 
 QUICK = GradingSettings(resamples=100, bins=5)
@@ -77,7 +76,7 @@ def folder(game: Game, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def grade(game: Game, folder: Path, *texts: str, files: tuple[str, ...] = ("one.games",)):  # type: ignore[no-untyped-def]
-    scorers = [source_of(game, text.replace("FOLDER", str(folder))) for text in texts]
+    scorers = [scorer_of(game, text.replace("FOLDER", str(folder))) for text in texts]
     return grade_collection(game, [folder / file for file in files], scorers, rule=RULE, settings=QUICK, jobs=2)
 
 
@@ -134,12 +133,6 @@ def test_positions_without_a_value_are_left_out_and_told(game: Game, folder: Pat
 def test_what_is_no_source_is_refused(game: Game, folder: Path, text: str, reason: str) -> None:
     with pytest.raises(BadInputError, match=reason):
         grade(game, folder, text)
-
-
-def run(*arguments: object) -> str:
-    result = CliRunner().invoke(command_group, [str(word) for word in arguments])
-    assert result.exit_code == 0, result.output
-    return result.output
 
 
 @pytest.mark.parametrize(
@@ -254,7 +247,7 @@ def test_bad_files_of_scores_are_refused(game: Game, tmp_path: Path, text: str, 
     path = tmp_path / "scores.csv"
     path.write_text(text)
     with pytest.raises(BadInputError, match=reason):
-        source_of(game, f"csv:{path}")
+        scorer_of(game, f"csv:{path}")
 
 
 @pytest.mark.parametrize("rest", [b"\n", b'","\n', b"x,y," + b"," * 50_000 + b"\n"])
@@ -267,7 +260,7 @@ def test_a_file_of_scores_is_never_held(game: Game, tmp_path: Path, rest: bytes)
     tracemalloc.start()
     try:
         with contextlib.suppress(BadInputError):
-            source_of(game, f"csv:{path}")
+            scorer_of(game, f"csv:{path}")
         assert tracemalloc.get_traced_memory()[1] < 150 << 20
     finally:
         tracemalloc.stop()

@@ -11,7 +11,7 @@ import numpy as np
 from glem.core.game.game import Game
 from glem.core.labelling import by_search as search_labels
 from glem.core.positions.labels import positions_of_records
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.tasks.chunked_work import Arrays
 from tests.core.positions.test_game_tree import random_games
 
@@ -20,7 +20,7 @@ __all__ = ["killed_once_then_labelled", "some_positions"]
 _label_chunk = search_labels.label_chunk
 
 
-def some_positions(game: Game, count: int, seed: int = 1) -> PositionSet:
+def some_positions(game: Game, count: int, seed: int = 1) -> Positions:
     """Different positions of random games, from all stages."""
     every = positions_of_records(game, [random_games(game, 40, seed, choices=60)]).merge_duplicates()
     return every.select(np.sort(np.random.default_rng(seed).permutation(len(every))[:count]))

@@ -22,7 +22,7 @@ from glem.core.labelling.improving import Generation, ImproveSettings, improve
 from glem.core.players.spec import parse_player
 from glem.core.players.thinker import Thinker
 from glem.core.positions.files import read_positions, write_positions
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.tasks.chunked_work import Workers
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.labelling.labelling_examples import some_positions
@@ -36,12 +36,12 @@ SETTINGS = ImproveSettings(
 
 
 @pytest.fixture(scope="module")
-def positions(othello: Game) -> PositionSet:
+def positions(othello: Game) -> Positions:
     return some_positions(othello, 1500)
 
 
 def test_a_generation_of_another_link_is_refused(
-    positions: PositionSet, othello_learning: Learning, tmp_path: Path
+    positions: Positions, othello_learning: Learning, tmp_path: Path
 ) -> None:
     settings = attrs.evolve(SETTINGS, fit=FitSettings(ConjugateGradient(iterations=20), link=scaled_sigmoid(64)))
     with pytest.raises(BadInputError, match="has the identity link, the next generation would have the sigmoid one"):
@@ -49,13 +49,13 @@ def test_a_generation_of_another_link_is_refused(
 
 
 @pytest.fixture(scope="module")
-def made(positions: PositionSet, othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def made(positions: Positions, othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("generations") / "work"
     return improve(positions, mobility_evaluation(othello_learning), SETTINGS, folder), folder
 
 
 def test_every_phase_is_fitted_to_searches_with_the_phases_behind_it(
-    othello: Game, othello_learning: Learning, positions: PositionSet, made: tuple[Generation, Path]
+    othello: Game, othello_learning: Learning, positions: Positions, made: tuple[Generation, Path]
 ) -> None:
     found, folder = made
     phases = othello_learning.phases
@@ -98,7 +98,7 @@ def exact_value(game: Game, position: Any) -> int:
 
 
 def test_an_interrupted_run_continues_and_workers_do_not_matter(
-    positions: PositionSet, othello_learning: Learning, made: tuple[Generation, Path], tmp_path: Path
+    positions: Positions, othello_learning: Learning, made: tuple[Generation, Path], tmp_path: Path
 ) -> None:
     found, folder = made
     first = mobility_evaluation(othello_learning)
@@ -120,7 +120,7 @@ def assert_equal(first: Generation, second: Generation) -> None:
 
 
 def test_a_phase_without_positions_keeps_its_weights(
-    positions: PositionSet, othello_learning: Learning, tmp_path: Path
+    positions: Positions, othello_learning: Learning, tmp_path: Path
 ) -> None:
     phase = othello_learning.phases.of(positions.positions)
     few = positions.select((phase >= 10) & (phase != 11))
@@ -135,7 +135,7 @@ def test_a_phase_without_positions_keeps_its_weights(
 
 
 def test_a_labeller_that_cannot_be_made_leaves_nothing_behind(
-    positions: PositionSet, othello_learning: Learning, tmp_path: Path
+    positions: Positions, othello_learning: Learning, tmp_path: Path
 ) -> None:
     first = mobility_evaluation(othello_learning)
     for text in ("depth=2,table=99999999", f"depth=2,probcut={tmp_path}"):
@@ -160,7 +160,7 @@ def test_bad_settings_are_refused(changes: dict[str, Any], message: str) -> None
 
 
 def test_command(
-    positions: PositionSet, othello_learning: Learning, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    positions: Positions, othello_learning: Learning, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told = {"labels": "result", "fitter": "by hand", FITTED_FILES: "0123 old.parquet"}
     attrs.evolve(mobility_evaluation(othello_learning), provenance=told).save(tmp_path / "first.npz")

@@ -27,7 +27,7 @@ from glem.core.labelling.sampled import PositionSampler, Samples
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.players.thinker import Thinker
 from glem.core.positions.files import read_positions, write_positions
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.core.tasks.chunked_work import Workers
@@ -143,11 +143,11 @@ def test_bad_rooms_are_refused(othello: Game, evaluator: Evaluator) -> None:
 # -------------------------------------------------------------------------------------------------- labels
 
 
-def labelled(positions: PositionSet, settings: SearchLabelling, work: Path, **where: Any) -> PositionSet:
-    return PositionSet.concatenate(list(label_by_search(positions, settings, work, **where)), renumber=False)
+def labelled(positions: Positions, settings: SearchLabelling, work: Path, **where: Any) -> Positions:
+    return Positions.concatenate(list(label_by_search(positions, settings, work, **where)), renumber=False)
 
 
-def assert_equal(first: PositionSet, second: PositionSet) -> None:
+def assert_equal(first: Positions, second: Positions) -> None:
     assert first.sources == second.sources
     for name, column in first.columns().items():
         assert np.array_equal(column, second.columns()[name]), name

@@ -22,7 +22,7 @@ from glem.core.positions.files import (
     stream_positions,
     write_positions,
 )
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from tests.core.positions.test_positions import assert_same, random_set
 
 KEY = b"glem.positions"
@@ -61,7 +61,7 @@ def test_streaming_gives_the_same_in_chunks(othello: Game, path: Path, chunk: in
     write_positions(path, some)
     chunks = list(stream_positions(path, chunk))
     assert max(len(part) for part in chunks) <= chunk
-    assert_same(PositionSet.concatenate(chunks, renumber=False), some)
+    assert_same(Positions.concatenate(chunks, renumber=False), some)
 
 
 def test_parts_are_appended_and_sources_united(othello: Game, path: Path) -> None:
@@ -71,7 +71,7 @@ def test_parts_are_appended_and_sources_united(othello: Game, path: Path) -> Non
             writer.append(part)
         assert not path.exists()
     assert writer.count == 30
-    assert_same(read_positions(path), PositionSet.concatenate(parts, renumber=False))
+    assert_same(read_positions(path), Positions.concatenate(parts, renumber=False))
     header = read_header(path)
     assert (header.game, header.label_kind, header.count, header.sources) == ("othello", "score", 30, ("a", "b"))
     assert header.score_bounds == (-64, 64)
@@ -230,12 +230,12 @@ def test_unseen_positions_are_kept(othello: Game, path: Path) -> None:
     expected = some.without(training)
     assert keep_unseen(path, path, training=training_path) == len(expected)
     assert_same(read_positions(path), expected)
-    write_positions(training_path, PositionSet.empty(othello))
+    write_positions(training_path, Positions.empty(othello))
     assert keep_unseen(path, path, training=training_path) == len(expected)
 
 
 def test_chunks_must_hold_something(othello: Game, path: Path) -> None:
-    write_positions(path, PositionSet.empty(othello))
+    write_positions(path, Positions.empty(othello))
     with pytest.raises(BadInputError, match="at least one position, got 0"):
         list(stream_positions(path, 0))
     assert [len(part) for part in stream_positions(path, 5)] == [0]

@@ -10,18 +10,17 @@ from attrs import evolve
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.game.records import GameRecords, ScoredPositions
+from glem.core.game.records import GameRecords
 from glem.core.positions.labels import (
     LABELS,
     LabelCounts,
     Selection,
     frequent_players,
     label_records,
-    label_scored_positions,
     positions_of_records,
     serious_error,
 )
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.positions.reading import read_records
 from tests.core.game.countdown_game import COUNTDOWN
 from tests.oracles import positions as oracle
@@ -103,7 +102,7 @@ def test_a_result_that_confirms_the_exact_score_labels_the_rest(othello: Game, r
 def test_unfinished_games_have_exact_labels_only(othello: Game, records: GameRecords) -> None:
     unfinished = cut(records, 4, 40)
     counts = LabelCounts()
-    found = PositionSet.concatenate(list(label_records(othello, [unfinished], counts=counts)), renumber=False)
+    found = Positions.concatenate(list(label_records(othello, [unfinished], counts=counts)), renumber=False)
     assert (counts.records, counts.unfinished) == (40, 1)
     assert 4 not in found.record
     assert counts.positions == len(found)
@@ -205,16 +204,6 @@ def test_the_same_game_has_the_same_key_in_every_file_and_orientation(othello: G
     assert len(set(everything.game_key.tolist())) == 40
 
 
-def test_scored_positions_keep_their_scores(othello: Game) -> None:
-    columns = type(othello.initial_position)(*(np.array([value] * 2) for value in othello.initial_position))
-    chunk = ScoredPositions(columns, np.array([3, -5], np.float32), ())
-    (found,) = label_scored_positions(othello, [chunk], "scores.txt")
-    assert found.label.tolist() == [3, -5]
-    assert found.label_kind == "score"
-    assert found.sources == ("scores.txt",)
-    assert found.game_key[0] == found.game_key[1]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -244,7 +233,7 @@ def test_a_year_of_tournament_games(othello: Game, shared: Path) -> None:
     counts = LabelCounts()
     path = shared / "othello" / "wthor" / "WTH_1985.wtb"
     parts = list(label_records(othello, read_records(othello, path), label="auto", counts=counts))
-    found = PositionSet.concatenate(parts, renumber=False)
+    found = Positions.concatenate(parts, renumber=False)
     assert counts.records == 954
     assert found.sources == ("WTH_1985.wtb",)
     assert len(found) == counts.positions
@@ -260,7 +249,7 @@ def test_what_a_serious_error_costs_depends_on_the_scores(othello: Game) -> None
 def test_scores_of_unfinished_games_are_labels(othello: Game, records: GameRecords) -> None:
     stopped = evolve(cut(records.select(slice(0, 2)), 0, 20), score=np.array([6, 5], np.float32))
     counts = LabelCounts()
-    labelled = PositionSet.concatenate(list(label_records(othello, [stopped], label="result", counts=counts)))
+    labelled = Positions.concatenate(list(label_records(othello, [stopped], label="result", counts=counts)))
     assert (counts.unfinished, counts.without_label) == (0, 0)
     assert labelled.label[labelled.record == 0].tolist() == [6, -6] * 10 + [6]
     # Where the moves end the game, they have the last word.

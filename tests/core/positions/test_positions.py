@@ -10,11 +10,11 @@ from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError
 from glem.core.game.equal_positions import canonical_positions, group_equal, position_keys
 from glem.core.game.game import Game
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from tests.oracles import positions as oracle
 
 
-def random_set(game: Game, count: int, seed: int, *, distinct: int = 1 << 62, source: str = "games.txt") -> PositionSet:
+def random_set(game: Game, count: int, seed: int, *, distinct: int = 1 << 62, source: str = "games.txt") -> Positions:
     """Positions of any boards, drawn from ``distinct`` of them and turned at random."""
     rng = np.random.default_rng(seed)
     assert game.transform is not None
@@ -24,7 +24,7 @@ def random_set(game: Game, count: int, seed: int, *, distinct: int = 1 << 62, so
         occupied, owners = board.integers(0, 2**64, 2, np.uint64)
         position = game.position_type(occupied & owners, occupied & ~owners)
         positions.append(game.transform(position, int(rng.integers(game.symmetry_count))))
-    return PositionSet.from_positions(
+    return Positions.from_positions(
         game,
         positions,
         rng.integers(-64, 65, count),
@@ -35,7 +35,7 @@ def random_set(game: Game, count: int, seed: int, *, distinct: int = 1 << 62, so
     )
 
 
-def assert_same(first: PositionSet, second: PositionSet) -> None:
+def assert_same(first: Positions, second: Positions) -> None:
     assert first.sources == second.sources
     assert first.label_kind == second.label_kind
     assert list(first.columns()) == list(second.columns())
@@ -44,7 +44,7 @@ def assert_same(first: PositionSet, second: PositionSet) -> None:
         assert np.array_equal(column, second.columns()[name]), name
 
 
-def row_of(positions: PositionSet, row: int) -> Any:
+def row_of(positions: Positions, row: int) -> Any:
     return rows_of(positions.positions, row)
 
 
@@ -110,8 +110,8 @@ def test_merging_agrees_with_the_oracle(othello: Game, distinct: int, symmetries
 def test_merging_in_two_steps_equals_merging_at_once(othello: Game) -> None:
     first, second = (random_set(othello, 100, seed, distinct=30) for seed in (5, 6))
     parts = [part.merge_duplicates(keep_spread=True) for part in (first, second)]
-    stepwise = PositionSet.concatenate(parts).merge_duplicates(keep_spread=True)
-    at_once = PositionSet.concatenate([first, second]).merge_duplicates(keep_spread=True)
+    stepwise = Positions.concatenate(parts).merge_duplicates(keep_spread=True)
+    at_once = Positions.concatenate([first, second]).merge_duplicates(keep_spread=True)
     assert np.allclose(stepwise.label, at_once.label, atol=1e-4)
     assert np.array_equal(stepwise.weight, at_once.weight)
     assert stepwise.label_spread is not None
@@ -162,7 +162,7 @@ def test_without_drops_positions_of_the_other_set_modulo_symmetry(othello: Game)
         if oracle.smallest_image(othello, row_of(some, row), symmetries=True) not in known
     ]
     assert_same(some.without(other), some.select(np.array(expected)))
-    assert_same(some.without(PositionSet.empty(othello)), some)
+    assert_same(some.without(Positions.empty(othello)), some)
 
 
 def test_selecting_and_shuffling_keep_rows_together(othello: Game) -> None:
@@ -177,19 +177,19 @@ def test_concatenating_renumbers_records_and_unites_sources(othello: Game) -> No
     first = random_set(othello, 10, 13, source="a")
     second = evolve(random_set(othello, 10, 14, source="b"), record=np.array([-1, *range(9)], np.int32))
     third = random_set(othello, 5, 15, source="a")
-    joined = PositionSet.concatenate([first, second, third])
+    joined = Positions.concatenate([first, second, third])
     assert joined.sources == ("a", "b")
     assert joined.source.tolist() == [0] * 10 + [1] * 10 + [0] * 5
     assert joined.record.tolist() == [*first.record, -1, *range(2, 11), *[11] * 5]
-    assert_same(PositionSet.concatenate([first.select(slice(4)), first.select(slice(4, 10))], renumber=False), first)
+    assert_same(Positions.concatenate([first.select(slice(4)), first.select(slice(4, 10))], renumber=False), first)
 
 
 def test_sets_that_do_not_fit_together_are_refused(othello: Game) -> None:
     some = random_set(othello, 10, 16)
     with pytest.raises(BadInputError, match="labels other, score"):
-        PositionSet.concatenate([some, evolve(some, label_kind="other")])
+        Positions.concatenate([some, evolve(some, label_kind="other")])
     with pytest.raises(BadInputError, match="no position sets"):
-        PositionSet.concatenate([])
+        Positions.concatenate([])
 
 
 @pytest.mark.parametrize(
@@ -212,6 +212,6 @@ def test_bad_columns_are_refused(othello: Game, changes: dict[str, Any], message
 
 def test_repr_counts(othello: Game) -> None:
     assert repr(random_set(othello, 10, 18)) == (
-        "PositionSet(othello: 10 positions of 2 records, labels 'score', sources 1)"
+        "Positions(othello: 10 positions of 2 records, labels 'score', sources 1)"
     )
-    assert len(PositionSet.empty(othello)) == 0
+    assert len(Positions.empty(othello)) == 0

@@ -16,7 +16,7 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.positions.files import write_positions
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.core.search.probcut import _FORMAT, CHECKS, ProbCut, chosen_probcut
 from glem.core.search.probcut_fitting import (
     ProbCutSample,
@@ -221,17 +221,17 @@ def test_the_shipped_parameters_fit_the_game(othello: Game, othello_learning: Le
 
 
 @pytest.fixture(scope="module")
-def positions(othello_learning: Learning) -> PositionSet:
+def positions(othello_learning: Learning) -> Positions:
     """Positions of random games."""
     game = othello_learning.game
     found = [position for seed in range(12) for position in random_line(game, np.random.default_rng(seed))[0][8:52]]
-    return PositionSet.from_positions(game, found, np.zeros(len(found)))
+    return Positions.from_positions(game, found, np.zeros(len(found)))
 
 
 SAMPLE = ProbCutSample(depth=5, per_phase=12, deepest=8, seed=3)
 
 
-def test_the_choice_does_not_depend_on_order_or_cutting(othello_learning: Learning, positions: PositionSet) -> None:
+def test_the_choice_does_not_depend_on_order_or_cutting(othello_learning: Learning, positions: Positions) -> None:
     evaluation = mobility_evaluation(othello_learning)
     whole = choose_positions(evaluation, [positions], 5, seed=1)
     order = np.random.default_rng(0).permutation(len(positions))
@@ -244,7 +244,7 @@ def test_the_choice_does_not_depend_on_order_or_cutting(othello_learning: Learni
     assert not all(np.array_equal(a, b) for a, b in zip(whole, other, strict=True))
 
 
-def test_fitted_parameters_save_nodes(othello_learning: Learning, positions: PositionSet, tmp_path: Path) -> None:
+def test_fitted_parameters_save_nodes(othello_learning: Learning, positions: Positions, tmp_path: Path) -> None:
     evaluation = mobility_evaluation(othello_learning)
     fitted = fit_probcut(evaluation, [positions], SAMPLE, folder=tmp_path / "work")
     assert fitted.deepest == 8
@@ -259,7 +259,7 @@ def test_fitted_parameters_save_nodes(othello_learning: Learning, positions: Pos
     assert nodes[2] < 0.5 * nodes[0]
 
 
-def test_a_folder_of_other_work_is_refused(othello_learning: Learning, positions: PositionSet, tmp_path: Path) -> None:
+def test_a_folder_of_other_work_is_refused(othello_learning: Learning, positions: Positions, tmp_path: Path) -> None:
     evaluation = mobility_evaluation(othello_learning)
     small = evolve(SAMPLE, depth=5, per_phase=2)
     fit_probcut(evaluation, [positions], small, folder=tmp_path / "work")
@@ -268,7 +268,7 @@ def test_a_folder_of_other_work_is_refused(othello_learning: Learning, positions
 
 
 def test_the_command(
-    othello_learning: Learning, positions: PositionSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    othello_learning: Learning, positions: Positions, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model, scored, output = (tmp_path / name for name in ("model.npz", "positions.parquet", "probcut.npz"))
     mobility_evaluation(othello_learning).save(model)

@@ -44,8 +44,7 @@ def run(*words: object) -> Result:
         ((GAME + TAGS + "\n1. Pe4 e5 1-0\n").encode(), "read by python-chess: 1 game"),
     ],
 )
-def test_good_games_are_graded(tmp_path: Path, content: bytes, reason: str) -> None:
-    path = tmp_path / "games.pgn"
+def test_good_games_are_graded(path: Path, tmp_path: Path, content: bytes, reason: str) -> None:
     path.write_bytes(content)
     graded = run("grade", "chess", path, *COMMENTS, SKIP_BAD)
     assert graded.exception is None
@@ -68,8 +67,7 @@ def test_good_games_are_graded(tmp_path: Path, content: bytes, reason: str) -> N
         (f"{TAGS}\n1. e5 1-0\n\n{TAGS}\n1. e6 1-0\n".encode(), "half-move 1, 'e5', is illegal"),
     ],
 )
-def test_where_nothing_is_left_the_reason_is_told(tmp_path: Path, content: bytes, reason: str) -> None:
-    path = tmp_path / "games.pgn"
+def test_where_nothing_is_left_the_reason_is_told(path: Path, tmp_path: Path, content: bytes, reason: str) -> None:
     path.write_bytes(content)
     changes = tmp_path / "changes.txt"
     changes.write_text("scale rook_mobility 1.2\n")

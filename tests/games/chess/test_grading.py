@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from glem.core.cli import command_group
 from glem.core.game.game import load_game
 from glem.core.grading.collection import FEATURES, FIT, grade_collection
-from glem.core.grading.grading import GradingSettings
+from glem.core.grading.correctness import GradingSettings
 from glem.core.grading.scorers.comments import CommentScorer
 
 PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "grading.md"

@@ -58,11 +58,6 @@ def read(content: str | bytes, path: Path) -> GameRecords:
     return GameRecords.concatenate(parts, initial_position=CHESS.initial_position)
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "games.pgn"
-
-
 def check(content: str | bytes, path: Path) -> GameRecords:
     """Moves, result and last position of every game are those of python-chess."""
     records = read(content, path)
@@ -330,29 +325,7 @@ def test_a_game_without_end_is_passed_over(path: Path, monkeypatch: pytest.Monke
 def test_damaged_games_against_python_chess(path: Path) -> None:
     """What both read without complaint they read alike."""
     chance = random.Random(6)
-    pieces = [
-        "",
-        " ",
-        "\n",
-        "(",
-        ")",
-        "{",
-        "}",
-        ";",
-        "%",
-        "$3",
-        "!?",
-        "O-O",
-        "e4",
-        "Nf3",
-        "12.",
-        "=Q",
-        "x",
-        "#",
-        "8",
-        "-",
-    ]
-    pieces += ["0-0", "\0", "\xff"]
+    pieces = [*" \n(){};%x#8-\0\xff", "", "$3", "!?", "O-O", "e4", "Nf3", "12.", "=Q", "0-0"]
     alike = 0
     for number in range(400):
         content = LONG if number % 2 else RARE

@@ -20,11 +20,6 @@ from tests.games.chess.test_pgn import FISCHER, FOOL, LONG, RARE, TAGS, read
 from tests.oracles.pgn import plain_games
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "games.pgn"
-
-
 def moves_of(records: GameRecords) -> list[list[int]]:
     return [records.moves_of(game).tolist() for game in range(len(records))]
 
@@ -85,12 +80,10 @@ def test_castling_that_is_passed_over(path: Path) -> None:
     assert records.remarks == {"read by python-chess": 1}
 
 
-def test_a_last_game_without_result_is_torn(path: Path) -> None:
+def test_what_is_not_read_again(path: Path) -> None:
     assert len(read(f"{TAGS}\n1. Pe4 e5\n\n{TAGS}\n{FOOL}", path)) == 2
     assert read(f"{TAGS}\n{FOOL}\n{TAGS}\n1. Pe4 e5\n", path).skipped == 1
-
-
-def test_other_variants_are_not_read_again(path: Path) -> None:
+    # Another variant is not read again.
     assert read(f'[Variant "Atomic"]\n{TAGS}\n1. Pe4 e5 1-0\n', path).skipped == 1
 
 
@@ -103,10 +96,6 @@ def test_very_long_games_are_refused() -> None:
     assert (found.text, found.has_result) == (b"\ne2e4\ne7e5\n1-0\n", True)
 
 
-def squares(board: chess.Board, move: chess.Move) -> str:
-    return board.uci(move)
-
-
 def lower_case(board: chess.Board, move: chess.Move) -> str:
     san = board.san(move)
     return san.lower() if san[0] in "NRQKO" else f"P{san}" if san[0] != "B" else san
@@ -116,7 +105,7 @@ def figurine(board: chess.Board, move: chess.Move) -> str:
     return re.sub("^[NBRQK]", lambda found: chess.UNICODE_PIECE_SYMBOLS[found[0].lower()], board.san(move))
 
 
-@pytest.mark.parametrize("spelling", [squares, lower_case, figurine, chess.Board.lan])
+@pytest.mark.parametrize("spelling", [chess.Board.uci, lower_case, figurine, chess.Board.lan])
 def test_random_games_in_other_spellings(path: Path, spelling: Callable[[chess.Board, chess.Move], str]) -> None:
     """Moves, comments, results and first positions are those of the same games as the standard has them."""
     chance = random.Random(3)

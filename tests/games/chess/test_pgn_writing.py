@@ -21,7 +21,7 @@ from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.transcripts import records_of_games
 from glem.games.chess import CHESS
-from glem.games.chess.board_moves import move_number
+from glem.games.chess.boards import move_number
 
 FISCHER = "brkbrnqn/pppppppp/8/8/8/8/PPPPPPPP/BRKBRNQN w KQkq - 0 1"
 BLACK_BEGINS = "r3k2r/1P4pp/8/3pP3/1N3N2/2n3n1/1p4PP/R3K2R b KQkq - 0 1"

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-import random
-
 import chess
 import numpy as np
 import pytest
 
 from glem.core.conformance import check_game
-from glem.core.game.game import Game, load_game
 from glem.core.game.perft import perft
+from glem.games.chess import CHESS
 from glem.games.chess.boards import from_board, to_board
 from glem.games.chess.notation import parse_move, parse_position
 from glem.games.chess.rules.attacks import between, bishop_attacks, king_attacks, knight_attacks, rook_attacks
 from glem.games.chess.rules.exchanges import keeps_material
 from glem.games.chess.rules.generation import in_check
 from glem.games.chess.rules.playing import insufficient_material
-from glem.games.chess.rules.position import INITIAL_POSITION, position_key
+from glem.games.chess.rules.position import INITIAL_POSITION
 from glem.games.chess.rules.searching import is_drawn, no_moves_score, table_key, tactical_moves
-from tests.oracles.chess_boards import numbered_moves, random_game, same_position
+from tests.oracles.chess_boards import numbered_moves, random_game
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 GAMES = range(8)
 
 
-@pytest.fixture(scope="module")
-def game() -> Game:
-    return load_game("chess")
-
-
-def test_keeps_its_promises(game: Game):
+def test_keeps_its_promises():
     # Compiled, in tests/games/chess/test_suites.py.
-    report = check_game(game, games=1, plain=True)
+    report = check_game(CHESS, games=1, plain=True)
     assert report.passed, str(report)
 
 
@@ -51,12 +44,12 @@ def test_keeps_its_promises(game: Game):
     ],
     ids=["start", "Kiwipete", "position 3", "position 4", "position 5", "Chess960", "crossing"],
 )
-def test_perft(game: Game, fen: str | None, counts: list[int] | None):
-    position = game.initial_position if fen is None else parse_position(fen)
+def test_perft(fen: str | None, counts: list[int] | None):
+    position = CHESS.initial_position if fen is None else parse_position(fen)
     if counts is None:
         counts = [1, *(_perft(to_board(position, chess960=True), depth) for depth in range(1, 4))]
-    assert [perft(game, depth, position) for depth in range(len(counts))] == counts
-    assert [perft(game, depth, position, plain=True) for depth in range(3)] == counts[:3]
+    assert [perft(CHESS, depth, position) for depth in range(len(counts))] == counts
+    assert [perft(CHESS, depth, position, plain=True) for depth in range(3)] == counts[:3]
 
 
 def _perft(board: chess.Board, depth: int) -> int:
@@ -71,25 +64,25 @@ def _perft(board: chess.Board, depth: int) -> int:
 
 
 @pytest.mark.parametrize("seed", GAMES)
-def test_random_games_move_for_move(game: Game, seed: int):
-    position = game.initial_position
+def test_random_games_move_for_move(seed: int):
+    position = CHESS.initial_position
     for ply, (board, move) in enumerate(random_game(seed, 180)):
         expected = from_board(board)
         if ply:
             assert position == expected
         position = expected
         moves = numbered_moves(board)
-        listed = game.list_legal_moves(position)
+        listed = CHESS.list_legal_moves(position)
         assert sorted(listed) == sorted(moves)
-        assert game.count_moves is not None
-        assert game.count_moves(position) == len(moves)
+        assert CHESS.count_moves is not None
+        assert CHESS.count_moves(position) == len(moves)
         assert in_check(position) == board.is_check()
-        assert game.is_over(position) == (not moves)
+        assert CHESS.is_over(position) == (not moves)
         assert to_board(position, chess960=True).fen() == f"{board.fen().rsplit(' ', 1)[0]} 1"
         if not moves:
-            assert game.final_score(position) == no_moves_score(position) == -int(board.is_checkmate())
+            assert CHESS.final_score(position) == no_moves_score(position) == -int(board.is_checkmate())
         if move is not None:
-            position = game.play(position, move)
+            position = CHESS.play(position, move)
 
 
 @pytest.mark.parametrize("seed", GAMES)
@@ -101,28 +94,7 @@ def test_claims_of_draws(seed: int):
         assert is_drawn(position) == claimed
 
 
-def test_keys_are_equal_where_positions_are():
-    keys: dict[int, tuple[object, ...]] = {}
-    contents: dict[tuple[object, ...], int] = {}
-    generator = random.Random(5)
-    transpositions = set()
-    for _ in range(250):
-        # Few moves to choose from: many transpositions.
-        board = chess.Board(KIWIPETE, chess960=True)
-        for _ in range(6):
-            before = same_position(board)
-            board.push(generator.choice(sorted(board.legal_moves, key=chess.Move.uci)[:5]))
-            position = from_board(board)
-            assert position.key == position_key(position)
-            content = same_position(board)
-            assert keys.setdefault(int(position.key), content) == content
-            assert contents.setdefault(content, int(position.key)) == position.key
-            transpositions.add((before, content))
-    # More ways into positions than positions.
-    assert len(transpositions) > len(keys) + 50
-
-
-def test_en_passant_counts_only_where_it_is_legal(game: Game):
+def test_en_passant_counts_only_where_it_is_legal():
     # The pawn on e5 is pinned in the second position, and uncovers its king along the rank in the third.
     for fen, move, square in (
         ("4k3/3p4/8/4P3/8/8/8/4K3 b - - 0 1", "d7d5", chess.D6),
@@ -130,18 +102,18 @@ def test_en_passant_counts_only_where_it_is_legal(game: Game):
         ("6k1/3p4/8/K3P2r/8/8/8/8 b - - 0 1", "d7d5", 0),
         ("4k3/3p4/8/8/8/8/8/4K3 b - - 0 1", "d7d5", 0),
     ):
-        position = game.play(parse_position(fen), parse_move(move))
+        position = CHESS.play(parse_position(fen), parse_move(move))
         assert position.en_passant == square
-        assert (chess.E5 + 64 * chess.D6 in game.list_legal_moves(position)) == bool(square)
+        assert (chess.E5 + 64 * chess.D6 in CHESS.list_legal_moves(position)) == bool(square)
 
 
-def test_the_clock_ends_games_but_a_mate_counts(game: Game):
+def test_the_clock_ends_games_but_a_mate_counts():
     played_out = parse_position("7k/8/8/8/8/8/8/KR6 w - - 150 120")
-    assert game.is_over(played_out)
-    assert game.list_legal_moves(played_out) == []
-    assert game.final_score(played_out) == no_moves_score(played_out) == 0
+    assert CHESS.is_over(played_out)
+    assert CHESS.list_legal_moves(played_out) == []
+    assert CHESS.final_score(played_out) == no_moves_score(played_out) == 0
     mated = parse_position("R6k/8/6K1/8/8/8/8/8 b - - 150 120")
-    assert game.final_score(mated) == no_moves_score(mated) == -1
+    assert CHESS.final_score(mated) == no_moves_score(mated) == -1
     assert not is_drawn(mated)
     assert not is_drawn(parse_position("R6k/8/6K1/8/8/8/8/8 b - - 100 90"))
     assert is_drawn(parse_position("R7/8/6K1/8/7k/8/8/8 b - - 100 90"))
@@ -154,14 +126,14 @@ def test_the_table_tells_positions_apart_near_the_end_of_the_clock():
     assert len({int(table_key(position)) for position in (early, late, later)}) == 3
 
 
-def test_tactical_moves(game: Game):
-    buffer = np.zeros(game.max_moves, np.int32)
+def test_tactical_moves():
+    buffer = np.zeros(CHESS.max_moves, np.int32)
 
     def tactical(fen: str) -> tuple[set[str], bool]:
         count = tactical_moves(parse_position(fen), buffer, 0)
         evades = count < 0
         found = buffer[: ~count if evades else count].tolist()
-        return {game.format_move(move) for move in found}, evades
+        return {CHESS.format_move(move) for move in found}, evades
 
     assert tactical(KIWIPETE) == ({"d5e6", "e2a6", "g2h3"}, False)
     # A defended pawn is no prey for a rook, an undefended one is.
@@ -215,16 +187,16 @@ def _exchange(board: chess.Board, move: chess.Move) -> int:
     return capture(chess.BaseBoard(board.board_fen()), move.from_square)
 
 
-def test_the_colours_exchanged_are_the_mirrored_board(game: Game):
-    assert game.transform is not None
-    assert game.transform_move is not None
+def test_the_colours_exchanged_are_the_mirrored_board():
+    assert CHESS.transform is not None
+    assert CHESS.transform_move is not None
     for board, _ in random_game(4, 150):
         position = from_board(board)
-        image = game.transform(position, 1)
+        image = CHESS.transform(position, 1)
         assert image == from_board(board.mirror())
-        assert game.transform(image, 1) == position
-        moves = {game.transform_move(move, 1) for move in game.list_legal_moves(position)}
-        assert moves == set(game.list_legal_moves(image))
+        assert CHESS.transform(image, 1) == position
+        moves = {CHESS.transform_move(move, 1) for move in CHESS.list_legal_moves(position)}
+        assert moves == set(CHESS.list_legal_moves(image))
 
 
 def test_attacks_agree_with_python_chess():

@@ -18,21 +18,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glem.core.compiling.columns import column_of_one
 from glem.core.errors import BadInputError, GlemError
 from glem.core.evaluation.result_distribution import result_distribution
-from glem.core.game.game import Game, load_game
+from glem.core.game.game import load_game
 from glem.core.game.protocols import PlayerFailureError
-from glem.core.grading.scorers.external_scorer import ExternalScorer, value_and_drawishness
 from glem.core.grading.scorers.scorers import scorer_of
+from glem.core.grading.scorers.searching import ExternalScorer, value_and_drawishness
 from glem.core.players.making import make_player
+from glem.core.players.player import MoveChoice
 from glem.core.players.spec import PlayerSpec, parse_player
-from glem.core.positions.selection.selected import SelectedPositions
-from glem.core.tournament.games import End, PlayedGame
+from glem.core.positions.positions import Positions
+from glem.core.tournament.games import End
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.tournament import Tournament, read_games, run_tournament
-from glem.games.chess.board_moves import move_number, numbered_move
-from glem.games.chess.boards import from_board
+from glem.games.chess import CHESS
+from glem.games.chess.boards import from_board, move_number, numbered_move
 from glem.games.chess.notation import parse_move
 from glem.games.chess.rules.position import INITIAL_POSITION
 from glem.games.chess.uci.external_engine import UciEngine
@@ -46,23 +46,16 @@ MATE = parse_move("d8h4")
 Fake = Callable[..., str]
 
 
-@pytest.fixture(scope="module")
-def game() -> Game:
-    return load_game("chess")
-
-
 def command(mode: str, notes: Path | None = None) -> str:
-    return f"{sys.executable} -S {FAKE} '{mode}'" if notes is None else f"{sys.executable} -S {FAKE} '{mode}' '{notes}'"
-
-
-def with_chess(mode: str, notes: Path | None = None) -> str:
-    """Command of a fake that finds legal moves."""
-    return command(mode, notes).replace(" -S ", " ")
+    return f"{sys.executable} -S {FAKE} '{mode}'" + (f" '{notes}'" if notes else "")
 
 
 def text(mode: str, notes: Path | None = None, **options: object) -> str:
-    needs_chess = mode in {"good", "crash once"}
-    parts = [f"uci:{(with_chess if needs_chess else command)(mode, notes)}", "nodes=100"]
+    program = command(mode, notes)
+    if mode in {"good", "crash once"}:
+        # It finds legal moves by python-chess.
+        program = program.replace(" -S ", " ")
+    parts = [f"uci:{program}", "nodes=100"]
     return ",".join([*parts, *(f"{name}={value}" for name, value in {"name": mode, **options}.items())])
 
 
@@ -114,16 +107,6 @@ def test_texts_of_programs() -> None:
         ("uci:engine,depth=2,Hash=1,Hash=2", "Hash twice"),
         ("uci:engine,kind=search,depth=2", "of no other kind"),
         ("external,depth=2", "PROTOCOL:PROGRAM"),
-    ],
-)
-def test_texts_without_sense(player_text: str, said: str) -> None:
-    with pytest.raises(BadInputError, match=said):
-        parse_player(player_text)
-
-
-@pytest.mark.parametrize(
-    ("player_text", "said"),
-    [
         ("uci:no-such-engine,depth=2", "no such program"),
         (f"uci:{FAKE.parent},depth=2", "no such program|cannot be executed"),
         ("uci:'unclosed,depth=2", "No closing quotation"),
@@ -132,16 +115,16 @@ def test_texts_without_sense(player_text: str, said: str) -> None:
         (text("good", table=3), "option Hash"),
     ],
 )
-def test_programs_that_cannot_be(game: Game, player_text: str, said: str) -> None:
+def test_texts_without_sense(player_text: str, said: str) -> None:
     with pytest.raises(BadInputError, match=said):
-        parse_player(player_text).resolved(game)
+        parse_player(player_text).resolved(CHESS)
 
 
 @pytest.mark.parametrize(
     "written", ["./engine", "~/engine", "./my engine", "'./my engine' good", "'./a,b/engine'", "sub/../engine"]
 )
 def test_paths_of_programs_mean_what_they_mean_to_a_shell(
-    game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str
 ) -> None:
     for name in ("engine", "my engine", "a,b/engine"):
         path = tmp_path / name
@@ -151,16 +134,14 @@ def test_paths_of_programs_mean_what_they_mean_to_a_shell(
     (tmp_path / "sub").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    spec = parse_player(f"uci:{written},nodes=10").resolved(game)
+    spec = parse_player(f"uci:{written},nodes=10").resolved(CHESS)
     assert spec.limits.nodes == 10
-    player = make_player(game, spec)
-    assert player.choose(game.initial_position, [], None).move in game.list_legal_moves(game.initial_position)
+    player = make_player(CHESS, spec)
+    assert player.choose(CHESS.initial_position, [], None).move in CHESS.list_legal_moves(CHESS.initial_position)
     player.close()
 
 
-def test_a_program_here_that_is_not_on_path_is_told_of(
-    game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_here_that_is_not_on_path_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "engine").write_text("#!/bin/sh\n")
     monkeypatch.chdir(tmp_path)
     for text, mode, said in (
@@ -170,7 +151,7 @@ def test_a_program_here_that_is_not_on_path_is_told_of(
     ):
         (tmp_path / "engine").chmod(mode)
         with pytest.raises(BadInputError, match=said):
-            parse_player(f"uci:{text},nodes=10").resolved(game)
+            parse_player(f"uci:{text},nodes=10").resolved(CHESS)
 
 
 def test_other_games_know_no_programs() -> None:
@@ -230,33 +211,31 @@ def test_boards_are_of_chess960_where_they_must_be() -> None:
 # -------------------------------------------------------------------------------------------------- players
 
 
-def test_engines_play_a_match(game: Game, tmp_path: Path) -> None:
+def test_engines_play_a_match(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     record = tmp_path / "games.jsonl"
     players = (parse_player(text("good", notes)), parse_player(text("good", name="other")))
-    result = run_tournament(Tournament(game, players, (Opening(BEFORE_MATE),)), record)
+    result = run_tournament(Tournament(CHESS, players, (Opening(BEFORE_MATE),)), record)
     totals = result.standings.totals["good"]
     assert (totals.wins, totals.losses, totals.failures, totals.moves, totals.nodes) == (1, 1, 0, 1, 1234)
     # The whole game is told, so that the engine knows of repetitions.
     assert notes.read_text() == "position startpos moves f2f3 e7e5 g2g4\n"
 
 
-def choice_and_failures(one: UciPlayer, game: Game) -> tuple[int, int]:
-    previous = Opening(BEFORE_MATE).positions(game)
-    choice = one.choose(previous.pop(), previous, None)
-    return choice.move, choice.failures
+def choice_of(one: UciPlayer) -> MoveChoice:
+    previous = Opening(BEFORE_MATE).positions(CHESS)
+    return one.choose(previous.pop(), previous, None)
 
 
-def test_what_a_choice_tells(game: Game, player: Callable[[str], UciPlayer]) -> None:
-    one = player(text("good"))
-    previous = Opening(BEFORE_MATE).positions(game)
-    choice = one.choose(previous.pop(), previous, None)
+def test_what_a_choice_tells(player: Callable[[str], UciPlayer]) -> None:
+    choice = choice_of(player(text("good")))
     # The last score that is no bound.
     assert (choice.move, choice.score, choice.depth, choice.nodes, choice.failures) == (MATE, 0.31, 7, 1234, 0)
 
 
-def test_a_crash_is_made_good_once(game: Game, player: Callable[[str], UciPlayer], tmp_path: Path) -> None:
-    assert choice_and_failures(player(text("crash once", tmp_path / "notes")), game) == (MATE, 1)
+def test_a_crash_is_made_good_once(player: Callable[[str], UciPlayer], tmp_path: Path) -> None:
+    choice = choice_of(player(text("crash once", tmp_path / "notes")))
+    assert (choice.move, choice.failures) == (MATE, 1)
 
 
 @pytest.mark.parametrize(
@@ -271,29 +250,25 @@ def test_a_crash_is_made_good_once(game: Game, player: Callable[[str], UciPlayer
         ("endless line", 2, "printed more than 16 MiB"),
     ],
 )
-def test_failures(game: Game, player: Callable[[str], UciPlayer], mode: str, failures: int, said: str) -> None:
+def test_failures(player: Callable[[str], UciPlayer], mode: str, failures: int, said: str) -> None:
     timeout = 1 if mode == "hang" else 30
     one = player(text(mode, timeout=timeout))
     with pytest.raises(PlayerFailureError, match=said) as raised:
-        choice_and_failures(one, game)
+        choice_of(one)
     assert raised.value.failures == failures
 
 
-def test_a_failure_loses_the_game(game: Game, tmp_path: Path) -> None:
+def test_a_failure_loses_the_game(tmp_path: Path) -> None:
     record = tmp_path / "games.jsonl"
     players = (parse_player(text("good")), parse_player(text("crash")))
-    result = run_tournament(Tournament(game, players, (Opening(BEFORE_MATE),)), record)
+    result = run_tournament(Tournament(CHESS, players, (Opening(BEFORE_MATE),)), record)
     good, bad = result.standings.totals["good"], result.standings.totals["crash"]
     assert (good.wins, good.failures) == (2, 0)
     assert (bad.losses, bad.failures, bad.lost_by_failure) == (2, 2, 1)
     # From the record as well.
-    again = run_tournament(Tournament(game, players, (Opening(BEFORE_MATE),)), record)
+    again = run_tournament(Tournament(CHESS, players, (Opening(BEFORE_MATE),)), record)
     assert again.standings.totals["crash"].lost_by_failure == 1
-    assert End.FAILURE in {game.end for game in _games(record)}
-
-
-def _games(record: Path) -> Iterator[PlayedGame]:
-    return read_games(record)[2]
+    assert End.FAILURE in {game.end for game in read_games(record)[2]}
 
 
 def test_an_engine_that_ignores_a_limit_of_nodes_is_stopped() -> None:
@@ -350,27 +325,27 @@ def test_a_kill_leaves_nothing_behind() -> None:
 # -------------------------------------------------------------------------------------------------- scoring
 
 
-def columns(game: Game, count: int) -> SelectedPositions:
+def columns(count: int) -> Positions:
     board = chess.Board()
     positions = []
     while len(positions) < count:
         positions.append(from_board(board))
         board.push(list(board.legal_moves)[len(positions) % 7 % board.legal_moves.count()])
         assert not board.is_game_over()
-    return SelectedPositions.from_positions(game.position_type(*map(np.array, zip(*positions, strict=True))))
+    return Positions.from_positions(CHESS, positions, np.zeros(count))
 
 
-def test_results_of_an_engine_are_graded_as_they_are(game: Game) -> None:
-    prediction = scorer_of(game, text("score")).predict(columns(game, 3))
+def test_results_of_an_engine_are_graded_as_they_are() -> None:
+    prediction = scorer_of(CHESS, text("score")).predict(columns(3))
     assert (prediction.scale, prediction.unit) == (1.0, "log odds")
     chances = result_distribution(prediction.value, 1.0, prediction.drawishness)
     np.testing.assert_allclose(np.transpose(chances), [[0.3, 0.6, 0.1]] * 3, rtol=1e-12)
 
 
-def test_scores_without_results_are_pawns(game: Game) -> None:
-    prediction = scorer_of(game, text("score", UCI_ShowWDL="false", depth=2)).predict(columns(game, 2))
+def test_scores_without_results_are_pawns() -> None:
+    prediction = scorer_of(CHESS, text("score", UCI_ShowWDL="false", depth=2)).predict(columns(2))
     assert prediction.unit == "log odds"  # the fake tells results whether it is asked or not
-    prediction = scorer_of(game, text("score only")).predict(columns(game, 2))
+    prediction = scorer_of(CHESS, text("score only")).predict(columns(2))
     assert (prediction.scale, prediction.drawishness, prediction.unit) == (None, None, "pawns")
     np.testing.assert_array_equal(prediction.value, [-30.0, -30.0])
 
@@ -383,10 +358,10 @@ def test_value_and_drawishness_give_the_results_again(parts: tuple[float, ...]) 
     np.testing.assert_allclose(np.transpose(found), results, atol=1e-12)
 
 
-def test_a_run_goes_on_whatever_the_engine_does(game: Game, tmp_path: Path) -> None:
-    scorer = scorer_of(game, text("hang once", tmp_path / "notes", timeout=1))
+def test_a_run_goes_on_whatever_the_engine_does(tmp_path: Path) -> None:
+    scorer = scorer_of(CHESS, text("hang once", tmp_path / "notes", timeout=1))
     assert isinstance(scorer, ExternalScorer)
-    prediction = scorer.predict(columns(game, 3))
+    prediction = scorer.predict(columns(3))
     assert not np.isnan(prediction.value).any()
     (remark,) = scorer.remarks()
     assert remark.startswith("hang once failed once and was started anew (the last time: engine ")
@@ -394,48 +369,47 @@ def test_a_run_goes_on_whatever_the_engine_does(game: Game, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("mode", ["crash", "silent"])
-def test_positions_without_a_score(game: Game, mode: str) -> None:
-    scorer = scorer_of(game, text(mode))
+def test_positions_without_a_score(mode: str) -> None:
+    scorer = scorer_of(CHESS, text(mode))
     assert isinstance(scorer, ExternalScorer)
-    prediction = scorer.predict(columns(game, 2))
+    prediction = scorer.predict(columns(2))
     assert np.isnan(prediction.value).all()
     assert scorer.remarks()[-1].startswith(f"{mode} gave no score for 2 positions (the last time: ")
 
 
-def test_engines_need_not_know_chess960(game: Game, player: Callable[[str], UciPlayer]) -> None:
+def test_engines_need_not_know_chess960(player: Callable[[str], UciPlayer]) -> None:
     position = from_board(chess.Board.from_chess960_pos(0))
-    scorer = scorer_of(game, text("score"))
+    scorer = scorer_of(CHESS, text("score"))
     assert isinstance(scorer, ExternalScorer)
-    columns_of_one = column_of_one(position)
-    assert np.isnan(scorer.predict(SelectedPositions.from_positions(columns_of_one)).value).all()
+    assert np.isnan(scorer.predict(Positions.from_positions(CHESS, [position], [0.0])).value).all()
     assert scorer.remarks() == ["score gave no score for 1 position (the last time: the engine does not play Chess960)"]
     with pytest.raises(PlayerFailureError, match="does not play Chess960"):
         player(text("good")).choose(position, [], None)
 
 
-def test_kept_scores_are_not_asked_for_again(game: Game, tmp_path: Path) -> None:
+def test_kept_scores_are_not_asked_for_again(tmp_path: Path) -> None:
     notes, kept = tmp_path / "notes", tmp_path / "kept"
-    selected = columns(game, 50)
-    first = scorer_of(game, text("score", notes), kept=kept).predict(selected)
+    selected = columns(50)
+    first = scorer_of(CHESS, text("score", notes), kept=kept).predict(selected)
     assert len(notes.read_text().splitlines()) == 50
     (folder,) = kept.iterdir()
     # As a kill leaves it: a part is missing.
     (folder / "scores-000001.npz").unlink()
-    again = scorer_of(game, text("score", notes), kept=kept).predict(selected)
+    again = scorer_of(CHESS, text("score", notes), kept=kept).predict(selected)
     assert len(notes.read_text().splitlines()) == 70
     np.testing.assert_array_equal(again.value, first.value)
 
 
-def test_scorers_need_a_limit_of_their_own(game: Game) -> None:
+def test_scorers_need_a_limit_of_their_own() -> None:
     with pytest.raises(BadInputError, match="no limit"):
-        scorer_of(game, f"uci:{command('score')}")
+        scorer_of(CHESS, f"uci:{command('score')}")
     with pytest.raises(BadInputError, match="a clock is for games"):
-        scorer_of(game, f"uci:{command('score')},clock=10")
+        scorer_of(CHESS, f"uci:{command('score')},clock=10")
 
 
 @pytest.mark.skipif(shutil.which("stockfish") is None, reason="stockfish is not on the PATH")
-def test_stockfish_gives_results(game: Game) -> None:
-    scorer = scorer_of(game, "uci:stockfish,nodes=500,Hash=1")
-    one, other = scorer.predict(columns(game, 5)), scorer.predict(columns(game, 5))
+def test_stockfish_gives_results() -> None:
+    scorer = scorer_of(CHESS, "uci:stockfish,nodes=500,Hash=1")
+    one, other = scorer.predict(columns(5)), scorer.predict(columns(5))
     assert one.scale == 1.0
     np.testing.assert_array_equal(one.value, other.value)

@@ -118,7 +118,7 @@ def test_lines_as_the_server_keeps_them(tmp_path: Path) -> None:
     ("line", "problem"),
     [
         ("(;GM[Othello]B[f5]W[f5];)", "move 2, f5, is illegal"),
-        ("(;GM[Othello]B[f5]B[d6];)", "move 2, d6, is written as black's, whose turn it is not"),
+        ("(;GM[Othello]B[f5]B[d6];)", "move 2, d6, is written as black's, but white is to move"),
         ("(;GM[Othello]B[f9];)", "'f9' is no square"),
         ("(;GM[Othello]B[f5]", "ends with ;)"),
         ("(;GM[Chess]B[f5];)", "a game of 'Chess'"),

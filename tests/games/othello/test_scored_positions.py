@@ -166,7 +166,6 @@ def test_obf_moves(tmp_path: Path) -> None:
     assert solved.offsets.tolist() == [0, 2, 2, 2]
     assert solved.moves.tolist() == [19, 26]
     assert solved.scores.tolist() == [4, -2]
-    assert solved.black_to_move.tolist() == [True, False, True]
     assert solved.best_score[0] == 4
     assert np.isnan(solved.best_score[1])
     assert read_all(path) == ([INITIAL_POSITION], [4.0], [])

@@ -9,13 +9,10 @@ import numpy as np
 import pytest
 
 from glem.core.compiling.kernels import compiled, kernel
-from glem.core.compiling.operations import Operations
-from glem.core.game.game import Game, count_moves, is_over, legal_moves, play
+from glem.core.game.game import Game
 from glem.games.othello import rules
 from glem.games.othello.rules import PASS, Position
 from glem.games.othello.single import SEARCH_RULES, flips_one, mobility_one
-
-SINGLE = Operations("othello-single-test", SEARCH_RULES)
 
 
 @kernel
@@ -57,11 +54,8 @@ def test_flips_and_mobility_of_random_boards():
         assert sum(1 << int(square) for square in np.flatnonzero(turned[row])) == places[row]
 
 
-@pytest.mark.parametrize("mode", ["plain", "compiled"])
-def test_operations_equal_the_rules_in_random_games(othello: Game, mode: str):
-    functions = dict(SEARCH_RULES)
-    if mode == "compiled":
-        functions = {name: compiled(function) for name, function in functions.items()}
+def test_operations_equal_the_rules_in_random_games(othello: Game):
+    functions = {name: compiled(function) for name, function in SEARCH_RULES.items()}
     generator = np.random.default_rng(2)
     passes = 0
     for _ in range(12):
@@ -83,20 +77,12 @@ def test_operations_equal_the_rules_in_random_games(othello: Game, mode: str):
     assert passes
 
 
-def test_generic_operations_reach_them(othello: Game):
-    moves = np.zeros(60, np.int32)
-    assert legal_moves(SINGLE, othello.initial_position, moves, 0) == 4
-    assert count_moves(SINGLE, othello.initial_position) == 4
-    assert play(SINGLE, othello.initial_position, 19) == rules.play(othello.initial_position, 19)
-    assert not is_over(SINGLE, othello.initial_position)
-
-
 @pytest.mark.repeats  # a second process: test_cache has one, and .ci/run is one
 def test_a_second_process_loads_the_machine_code(tmp_path):
     program = (
         "import numpy as np; from glem.core.compiling.kernels import compiled; "
-        "from glem.games.othello.single import play_one; "
-        "from glem.games.othello.rules import INITIAL_POSITION; f = compiled(play_one); "
+        "from glem.games.othello.single import SEARCH_RULES; "
+        "from glem.games.othello.rules import INITIAL_POSITION; f = compiled(SEARCH_RULES['play']); "
         "print(*f(INITIAL_POSITION, np.int64(19))); print(sum(f.stats.cache_hits.values()))"
     )
     outputs = [

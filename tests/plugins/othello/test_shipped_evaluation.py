@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
-from glem.core.positions.positions import PositionSet
+from glem.core.positions.positions import Positions
 from glem.plugins.othello.shipped_evaluation import _command, default_evaluation, rounded
 
 
@@ -33,7 +33,7 @@ def test_it_is_fast_in_play(evaluation: LinearEvaluation) -> None:
 def test_it_predicts_results_better_than_their_mean(evaluation: LinearEvaluation, othello_learning: Learning) -> None:
     sample = othello_learning.sample
     assert sample is not None
-    positions: PositionSet = sample()
+    positions: Positions = sample()
     errors = evaluation.predict(positions.positions) - positions.label
     phases = othello_learning.phases.of(positions.positions)
     for phase in range(4, len(othello_learning.phases)):

@@ -17,11 +17,11 @@ from glem.core.cli import command_group
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.game.game import Game
-from glem.core.grading.correctness import grade_of
-from glem.core.grading.experiments.power import PowerExperiment, measure_power
-from glem.core.grading.experiments.sampled_positions import SampledPositions, sample_positions
-from glem.core.grading.grading import GradingSettings, Prediction
-from glem.core.positions.selection.selected import SelectedPositions
+from glem.core.grading.calibration import Prediction
+from glem.core.grading.correctness import GradingSettings, grade_of
+from glem.core.grading.experiments.power import PowerExperiment, measure_power, sample_positions
+from glem.core.grading.scorers.scorer import Scorer
+from glem.core.positions.positions import Positions
 from glem.core.positions.writing import write_games
 from glem.core.report.pages.power import render_power
 from glem.core.tasks.progress import SILENT, Progress
@@ -30,7 +30,7 @@ from tests.core.positions.test_game_tree import random_games
 QUICK = GradingSettings(resamples=200)
 
 
-class _Guess:
+class _Guess(Scorer):
     """Knows the result the better the greater its limit is."""
 
     is_search = True
@@ -39,7 +39,7 @@ class _Guess:
         self.name = f"guess {limit}"
         self._result, self._limit, self._calls = result, limit, calls
 
-    def predict(self, selected: SelectedPositions, *, progress: Progress = SILENT) -> Prediction:
+    def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
         self._calls.append(self._limit)
         noise = np.random.default_rng(5).normal(size=len(selected))
         known = math.log2(self._limit) / 8 if self._limit else 0.05
@@ -57,11 +57,11 @@ def file(othello: Game, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def sampled(othello: Game, file: Path) -> SampledPositions:
-    return sample_positions(othello, [file, file], most=120)
+def sampled(othello: Game, file: Path) -> Positions:
+    return sample_positions(othello, [file, file], most=120)[0]
 
 
-def _makers(sampled: SampledPositions, calls: list[float | None]) -> dict[str, Callable[[float | None], _Guess]]:
+def _makers(sampled: Positions, calls: list[float | None]) -> dict[str, Callable[[float | None], _Guess]]:
     def refusing(limit: float | None) -> _Guess:
         if limit is None:
             raise BadInputError("searches only")
@@ -71,19 +71,19 @@ def _makers(sampled: SampledPositions, calls: list[float | None]) -> dict[str, C
 
 
 @pytest.fixture(scope="module")
-def found(sampled: SampledPositions) -> PowerExperiment:
+def found(sampled: Positions) -> PowerExperiment:
     return measure_power(sampled, _makers(sampled, []), limits=[2, 16, 128], settings=QUICK)
 
 
-def test_positions_are_drawn_from_all_games(sampled: SampledPositions) -> None:
+def test_positions_are_drawn_from_all_games(sampled: Positions) -> None:
     # Every seventh game is unfinished.
-    assert (sampled.games, sampled.without, len(sampled.selected)) == (258, 0, 120)
-    assert len(np.unique(sampled.selected.game_number)) == 120
-    assert sampled.selected.game_number.max() > 129
+    assert len(sampled) == 120
+    assert len(np.unique(sampled.record)) == 120
+    assert sampled.record.max() > 129
     assert set(np.unique(sampled.result)) <= {-1, 0, 1}
 
 
-def test_curves_rise_with_what_is_known(found: PowerExperiment, sampled: SampledPositions) -> None:
+def test_curves_rise_with_what_is_known(found: PowerExperiment, sampled: Positions) -> None:
     curve = found.curves[0]
     assert [point.limit for point in curve.points] == [None, 2, 16, 128]
     assert curve.rises
@@ -100,9 +100,9 @@ def test_curves_rise_with_what_is_known(found: PowerExperiment, sampled: Sampled
     assert [point.limit for point in found.curves[1].points] == [2, 16, 128]
 
 
-def test_grades_are_those_of_the_values(found: PowerExperiment, sampled: SampledPositions) -> None:
+def test_grades_are_those_of_the_values(found: PowerExperiment, sampled: Positions) -> None:
     point = found.curves[0].points[2]
-    value = _Guess(sampled.result, 16, []).predict(sampled.selected).value[3:]
+    value = _Guess(sampled.result, 16, []).predict(sampled).value[3:]
     logs = log_correctness(value, sampled.result[3:], point.fit.scale, point.fit.drawishness)
     infinite = point.grade.mean_log * 119 - float(logs.sum())
     assert infinite <= 0  # two certain predictions, right or wrong, and the floor below them
@@ -110,7 +110,7 @@ def test_grades_are_those_of_the_values(found: PowerExperiment, sampled: Sampled
     assert grade_of(logs).grade > 0
 
 
-def test_a_journal_continues(sampled: SampledPositions, found: PowerExperiment, tmp_path: Path) -> None:
+def test_a_journal_continues(sampled: Positions, found: PowerExperiment, tmp_path: Path) -> None:
     journal, calls = tmp_path / "power.jsonl", list[float | None]()
     makers = _makers(sampled, calls)
     arguments = {"limits": [2.0, 16.0, 128.0], "settings": QUICK, "journal": journal}
@@ -136,7 +136,7 @@ def test_the_report_is_whole(found: PowerExperiment) -> None:
     ("limits", "kind", "text"),
     [([], "nodes", "rise"), ([4, 2], "nodes", "rise"), ([0, 2], "nodes", "positive"), ([2], "plies", "limited by")],
 )
-def test_bad_limits_are_named(sampled: SampledPositions, limits: list[float], kind: str, text: str) -> None:
+def test_bad_limits_are_named(sampled: Positions, limits: list[float], kind: str, text: str) -> None:
     with pytest.raises(BadInputError, match=text):
         measure_power(sampled, _makers(sampled, []), limits=limits, kind=kind)
 

@@ -1,0 +1,538 @@
+"""From values to probabilities of results: scale, drawishness, and what an evaluation knows apart from both.
+
+*As given* an evaluation keeps the scale and the drawishness that it comes with; what it lacks is fitted to the graded
+games (Ban 2012, section 3.2, algorithm 2, step 5). Ban leaves the choice of b to the reader. Since the grade is a
+likelihood, the b that grades an evaluation highest is the maximum-likelihood one, and so is a constant drawishness.
+Both are found together, as log b and the log odds of the drawishness, by bounded quasi-Newton steps (L-BFGS-B of scipy)
+with the analytic gradient, from the best point of a coarse grid. For a given drawishness the likelihood is concave in
+1 / b, so that the optimum in b is the only one. A correctness below the grade's floor counts as the floor here too:
+what is fitted is the grade that is printed. Without it a single evaluation of a hundred pawns in a lost game would
+decide b.
+
+*Recalibrated* evaluations compare like with like. They come with more or less of a calibration: log odds with a
+drawishness of their own that suited other games, probabilities that are too sure, pawns that mean nothing by
+themselves. So all are calibrated to the games in the same way: a value v and the drawishness alpha of a position become
+
+    v / b    and    log odds(alpha') = level + slope * log odds(alpha),    slope >= 0,
+
+where an evaluation without a drawishness has slope 0. Neither b nor level and slope change which of two positions the
+evaluation thinks better or more drawish. They maximize the mean log correctness of the other games: the graded games
+are divided into parts, and the positions of a part get what was fitted to the other parts. Each fit also sees a win, a
+draw and a loss at the typical advantage (Laplace's rule of succession), so that what its games happen not to have
+keeps a probability.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from attrs import define, evolve
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+from glem.core.evaluation.result_distribution import FavouredOutcomes, blocks_of, favoured_outcomes, log_correctness
+from glem.core.grading.correctness import LEAST_CORRECTNESS, checked_games
+
+__all__ = [
+    "FEWEST_GAMES",
+    "PARTS",
+    "Calibration",
+    "Prediction",
+    "ScaleFit",
+    "correctness_slopes",
+    "fit_calibration",
+    "fit_scale",
+    "log_correctness_of",
+    "recalibrated",
+]
+
+Floats = NDArray[np.float64]
+
+PARTS = 5
+"""Parts into which games are divided that are fitted crossed."""
+
+FEWEST_GAMES = 100
+"""With fewer games nothing is recalibrated: the fits would err by more than calibrations differ."""
+
+_WIDEST = math.log(1e6)
+"""The logarithm of the scale is looked for within this distance of that of the size of the values."""
+_MOST_LOG_ODDS = 25.0
+"""Of a drawishness, either way: where it is fitted, it is never exactly 0 or 1."""
+_MOST_FITTED = 20_000
+"""Positions that a fit of three numbers needs at most; of more, evenly spaced ones are taken."""
+_GRID_SCALES = np.exp(np.linspace(math.log(0.02), math.log(50), 14))
+_GRID_LOG_ODDS = (-3.0, 0.0, 3.0)
+_GRID_POSITIONS = 10_000
+_STEP = 1e-4
+_TOLERANCE = 1e-10
+
+
+@define(frozen=True, eq=False)
+class Prediction:
+    """What an evaluation says of N positions.
+
+    Parameters
+    ----------
+    value
+        Evaluations [N] from the side to move, in any unit that is proportional to log odds; nan where the evaluation
+        has none. Such positions are left out of its grade and of its comparisons, and counted.
+    drawishness
+        alpha: [N] if the evaluation has its own (nan where it has none), one that is given for all, or None to fit one
+        for all.
+    scale
+        b, or None to fit it.
+    unit
+        Unit of the values, for people.
+    seconds
+        Time that a position took on average, in seconds of one process; nan where nobody measured it.
+    """
+
+    value: NDArray[Any]
+    drawishness: Any = None
+    scale: float | None = None
+    unit: str = ""
+    seconds: float = math.nan
+
+    @property
+    def is_known(self) -> NDArray[np.bool_]:
+        """For which positions there is a value, and a drawishness if the evaluation has its own: [N]."""
+        missing = np.isnan(self.value)
+        if np.ndim(self.drawishness):
+            missing = missing | np.isnan(self.drawishness)
+        known: NDArray[np.bool_] = ~missing
+        return known
+
+    def select(self, rows: Any) -> Prediction:
+        """Pick some of the positions by a mask [N], numbers or a slice."""
+        own = self.drawishness
+        return evolve(self, value=self.value[rows], drawishness=own[rows] if np.ndim(own) else own)
+
+
+@define(frozen=True)
+class ScaleFit:
+    """A scale and a drawishness.
+
+    Parameters
+    ----------
+    scale
+        b, in the unit of the evaluations.
+    drawishness
+        The constant alpha; None where each position has its own.
+    scale_error, drawishness_error
+        Standard errors by game, right also where the model is not; nan for what was given or lies at a bound.
+    fitted
+        Names of what was fitted: ``scale``, ``drawishness``, both or none.
+    iterations
+        Of the optimizer.
+    converged
+        Whether it found a maximum inside the bounds.
+    message
+        What there is to say about it; empty when all is well.
+    """
+
+    scale: float
+    drawishness: float | None
+    scale_error: float
+    drawishness_error: float
+    fitted: tuple[str, ...]
+    iterations: int
+    converged: bool
+    message: str
+
+    def alpha(self, own: Any) -> Any:
+        """Return the constant drawishness, or the evaluation's own where it keeps that."""
+        return own if self.drawishness is None else self.drawishness
+
+
+def correctness_slopes(outcomes: FavouredOutcomes, scale: float, alpha: Any) -> tuple[Floats, Floats]:
+    """Differentiate each position's log correctness by log b and by the log odds of its drawishness.
+
+    Parameters
+    ----------
+    outcomes
+        Of N positions.
+    scale
+        b.
+    alpha
+        Drawishness, above 0 and below 1: one or [N].
+
+    Returns
+    -------
+    by_scale, by_odds
+        float64 [N] each.
+    """
+    units = outcomes.advantage / scale
+    lesser = np.exp(-np.logaddexp(0, units))
+    phi = 2 * lesser / (2 - alpha)
+    # 1 - phi; 0 only for a certain draw, where an expected win is impossible.
+    rest = np.maximum((1 - alpha + np.tanh(units / 2)) / (2 - alpha), np.finfo(np.float64).tiny)
+    by_units = np.where(outcomes.result > 0, phi / rest, -1.0) * (1 - lesser)
+    spread = alpha * (1 - alpha)
+    by_odds = np.select(
+        [outcomes.result > 0, outcomes.result < 0],
+        [-phi / rest * spread / (2 - alpha), -alpha + spread / (2 - alpha)],
+        (1 - alpha) + spread / (2 - alpha),
+    )
+    return -units * by_units, by_odds
+
+
+class _Likelihood:
+    """Mean log correctness as a function of what is fitted: log b, and the log odds of a constant drawishness."""
+
+    def __init__(self, value: Floats, result: Any, scale: float | None, drawishness: Any, floor: float) -> None:
+        self._value, self._result, self._floor = value, result, floor
+        self._least = math.log(floor)
+        self.outcomes = favoured_outcomes(value, result)
+        self._scale, self._drawishness = scale, drawishness
+
+    def parameters(self, point: Any) -> tuple[float, Any]:
+        scale = math.exp(point[0]) if self._scale is None else self._scale
+        return scale, 1 / (1 + math.exp(-point[-1])) if self._drawishness is None else self._drawishness
+
+    def mean(self, point: Any) -> float:
+        logs = log_correctness(self._value, self._result, *self.parameters(point))
+        return float(np.maximum(logs, self._least).mean())
+
+    def _scores(self, point: Any) -> Iterator[tuple[slice, Floats]]:
+        """Gradient of each position's log correctness, block by block: rows, and an array [rows, parameters]."""
+        scale, alpha = self.parameters(point)
+        for rows in blocks_of(len(self._value)):
+            outcomes = FavouredOutcomes(self.outcomes.advantage[rows], self.outcomes.result[rows])
+            own = alpha[rows] if np.ndim(alpha) else alpha
+            by_scale, by_odds = correctness_slopes(outcomes, scale, own)
+            wanted = [by_scale] if self._scale is None else []
+            slopes = np.stack([*wanted, by_odds] if self._drawishness is None else wanted, axis=1)
+            # Where the floor counts, nothing depends on the parameters.
+            slopes[log_correctness(self._value[rows], self._result[rows], scale, own) < self._least] = 0.0
+            yield rows, slopes
+
+    def _gradient(self, point: Any) -> Floats:
+        total: Floats = sum((part.sum(axis=0) for _, part in self._scores(point)), np.zeros(len(point)))
+        return total / len(self._value)
+
+    def loss(self, point: Any) -> tuple[float, Floats]:
+        return -self.mean(point), -self._gradient(point)
+
+    def start(self, size: float) -> list[float]:
+        """Best point of a coarse grid, on some of the positions; ``size`` is that of the values."""
+        step = -(-len(self._value) // _GRID_POSITIONS)
+        own = self._drawishness[::step] if np.ndim(self._drawishness) else self._drawishness
+        some = _Likelihood(self._value[::step], self._result[::step], self._scale, own, self._floor)
+        scales = [[math.log(size * factor)] for factor in _GRID_SCALES] if self._scale is None else [[]]
+        odds: list[list[float]] = [[each] for each in _GRID_LOG_ODDS] if own is None else [[]]
+        return max((scale + each for scale in scales for each in odds), key=some.mean)
+
+    def errors(self, point: Floats, games: NDArray[np.int64], inside: list[bool]) -> list[float]:
+        """Compute standard errors of the fitted parameters by the sandwich formula over games; nan at a bound."""
+        free = np.flatnonzero(inside)
+        errors = np.full(len(point), math.nan)
+        sums = np.zeros((int(games.max()) + 1, len(point)))
+        for rows, part in self._scores(point):
+            for place in range(len(point)):
+                sums[:, place] += np.bincount(games[rows], part[:, place], len(sums))
+        hessian = np.empty((len(point), len(point)))
+        for place, step in enumerate(_STEP * np.eye(len(point))):
+            hessian[place] = (self._gradient(point + step) - self._gradient(point - step)) / (2 * _STEP)
+        number = int((np.bincount(games) > 0).sum())
+        if number < 2 or not len(free):
+            return errors.tolist()
+        spread = number / (number - 1) * sums.T @ sums / len(games) ** 2
+        try:
+            inverse = np.linalg.inv(-hessian[np.ix_(free, free)])
+        except np.linalg.LinAlgError:
+            return errors.tolist()
+        variances = np.diag(inverse @ spread[np.ix_(free, free)] @ inverse)
+        errors[free] = np.sqrt(np.where(variances > 0, variances, math.nan))
+        return errors.tolist()
+
+
+def fit_scale(
+    value: Any,
+    result: Any,
+    *,
+    scale: float | None = None,
+    drawishness: Any = None,
+    game: NDArray[Any] | None = None,
+    floor: float = LEAST_CORRECTNESS,
+) -> ScaleFit:
+    """Fit the scale b and a constant drawishness to results.
+
+    Parameters
+    ----------
+    value
+        Evaluations [N] from the side to move. Infinite ones predict the same at every scale and are left out.
+    result
+        1, 0 or -1 from the side to move [N].
+    scale
+        b; fitted if None.
+    drawishness
+        alpha, one or [N]; one for all positions is fitted if None.
+    game
+        Number of each position's game [N], for the standard errors.
+    floor
+        A correctness below it counts as it.
+
+    Returns
+    -------
+    ScaleFit
+        Without a draw among the results the fitted drawishness is 0, without a decided game it is 1.
+
+    Raises
+    ------
+    BadInputError
+        No finite evaluation to fit to, or an argument out of range.
+    """
+    from scipy.optimize import minimize
+
+    values = np.asarray(value, np.float64)
+    results = np.asarray(result)
+    log_correctness(values[:1], results[:1], 1.0 if scale is None else scale, 0.5)
+    finite = np.isfinite(values)
+    games = checked_games(game, len(values))[finite]
+    values, results = values[finite], results[finite]
+    own = np.asarray(drawishness, np.float64)[finite] if np.ndim(drawishness) else drawishness
+    if own is None and len(results) and not (results == 0).any():
+        # With no draws the likelihood falls with the drawishness whatever b is; with nothing else it rises.
+        own = 0.0
+    elif own is None and len(results) and not results.any():
+        own = 1.0
+    fitted = tuple(name for name, given in (("scale", scale), ("drawishness", drawishness)) if given is None)
+    if scale is not None and own is not None:
+        constant = None if np.ndim(own) else float(own)
+        return ScaleFit(scale, constant, math.nan, math.nan, fitted, 0, True, "")
+    if len(values) == 0:
+        raise BadInputError("no finite evaluations to fit a scale to; give the scale and the drawishness")
+    size = float(np.sqrt(np.mean(values**2)))
+    if scale is None and size == 0:
+        # Every scale is as good for an evaluation that is 0 everywhere.
+        even = fit_scale(values, results, scale=1.0, drawishness=drawishness, floor=floor)
+        text = "the evaluation is 0 everywhere, so that no scale can be fitted"
+        return evolve(even, scale_error=math.nan, fitted=fitted, converged=False, message=text)
+    likelihood = _Likelihood(values, results, scale, own, floor)
+    bounds = []
+    if scale is None:
+        bounds.append((math.log(size) - _WIDEST, math.log(size) + _WIDEST))
+    if own is None:
+        bounds.append((-_MOST_LOG_ODDS, _MOST_LOG_ODDS))
+    found = minimize(
+        likelihood.loss,
+        likelihood.start(size),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"ftol": 1e-15, "gtol": _TOLERANCE},
+    )
+    point = np.asarray(found.x, np.float64)
+    best_scale, best_alpha = likelihood.parameters(point)
+    margin = 1e-3
+    inside = [low + margin < place < high - margin for place, (low, high) in zip(point, bounds, strict=True)]
+    errors = likelihood.errors(point, games, inside)
+    remarks = []
+    outcomes = likelihood.outcomes
+    separates = scale is None and not ((outcomes.result <= 0) & (outcomes.advantage > 0)).any()
+    if separates:
+        remarks.append("no scale is best: here the evaluation separates wins from losses without an error")
+    elif scale is None and not inside[0]:
+        remarks.append("no scale is best: here the evaluation tells nothing of the results")
+    if own is None and not inside[-1]:
+        best_alpha = float(best_alpha > 0.5)
+        remarks.append(f"the drawishness went to {best_alpha:g}")
+    # The line search gives up at the last digits; a gradient of nearly zero is what convergence means.
+    slope = np.abs(np.asarray(found.jac, np.float64))
+    converged = bool(found.success or (slope < 1e-6).all())
+    if not converged:
+        remarks.append(f"the optimizer stopped early: {found.message}")
+    return ScaleFit(
+        scale=float(best_scale),
+        drawishness=None if np.ndim(best_alpha) else float(best_alpha),
+        scale_error=errors[0] * best_scale if scale is None else math.nan,
+        drawishness_error=errors[-1] * best_alpha * (1 - best_alpha) if own is None else math.nan,
+        fitted=fitted,
+        iterations=int(found.nit),
+        converged=converged and all(inside) and not separates,
+        message="; ".join(remarks),
+    )
+
+
+def log_correctness_of(
+    prediction: Prediction, result: NDArray[Any], game: NDArray[Any] | None = None, floor: float = LEAST_CORRECTNESS
+) -> tuple[ScaleFit, Floats]:
+    """Logarithms of the correctness [N] of an evaluation as given, and the fit of what it lacks.
+
+    Parameters
+    ----------
+    prediction
+        What it says of N positions; nothing is nan.
+    result, game, floor
+        As for :func:`fit_scale`.
+    """
+    value, own = prediction.value, prediction.drawishness
+    fit = fit_scale(value, result, scale=prediction.scale, drawishness=own, game=game, floor=floor)
+    return fit, log_correctness(value, result, fit.scale, fit.alpha(own))
+
+
+@define(frozen=True)
+class Calibration:
+    """What makes predictions of values and of log odds of drawishness.
+
+    Parameters
+    ----------
+    scale
+        b.
+    level, slope
+        log odds(alpha') = level + slope * log odds(alpha).
+    """
+
+    scale: float
+    level: float
+    slope: float
+
+    def alpha(self, log_odds: Any) -> Any:
+        """Drawishness of positions whose own has these log odds: one or [N]."""
+        odds = np.clip(self.level + self.slope * np.asarray(log_odds), -_MOST_LOG_ODDS, _MOST_LOG_ODDS)
+        return 1.0 / (1.0 + np.exp(-odds))
+
+
+class Recalibration(NamedTuple):
+    """An evaluation with the calibrations that were fitted to the other parts of the games.
+
+    Parameters
+    ----------
+    logs
+        Logarithms of the correctness [N], each position's under the calibration of its part.
+    calibration
+        Means over the parts; that of the scale is geometric.
+    """
+
+    logs: Floats
+    calibration: Calibration
+
+
+def fit_calibration(
+    value: Floats,
+    result: NDArray[np.int8],
+    log_odds: Any,
+    begin: Calibration,
+    *,
+    floor: float = LEAST_CORRECTNESS,
+    is_slope_fitted: bool,
+) -> Calibration:
+    """Fit scale, level and, if wanted, slope to results.
+
+    Parameters
+    ----------
+    value
+        Finite values from the side to move [N].
+    result
+        1, 0 or -1 from the side to move [N].
+    log_odds
+        Of the evaluation's drawishness: one or [N].
+    begin
+        Where to begin.
+    floor
+        A correctness below it counts as it.
+    is_slope_fitted
+        Whether the slope is fitted, or stays.
+    """
+    from scipy.optimize import minimize
+
+    outcomes, least = favoured_outcomes(value, result), math.log(floor)
+
+    def loss(point: Floats) -> tuple[float, Floats]:
+        tried = Calibration(math.exp(point[0]), *point[1:])
+        alpha = tried.alpha(log_odds)
+        logs = log_correctness(value, result, tried.scale, alpha)
+        by_scale, by_odds = correctness_slopes(outcomes, tried.scale, alpha)
+        slopes = np.stack([by_scale, by_odds, by_odds * log_odds])
+        slopes[:, logs < least] = 0.0
+        return -float(np.maximum(logs, least).mean()), -slopes.mean(axis=1)
+
+    size = math.log(float(np.sqrt(np.mean(value**2))) or 1.0)
+    found = minimize(
+        loss,
+        [min(max(math.log(begin.scale), size - _WIDEST), size + _WIDEST), begin.level, begin.slope],
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[
+            (size - _WIDEST, size + _WIDEST),
+            (-_MOST_LOG_ODDS, _MOST_LOG_ODDS),
+            (0.0, None) if is_slope_fitted else (begin.slope, begin.slope),
+        ],
+        options={"ftol": 1e-12, "gtol": 1e-8},
+    )
+    return Calibration(math.exp(found.x[0]), float(found.x[1]), float(found.x[2]))
+
+
+def recalibrated(
+    value: Any,
+    result: NDArray[np.int8],
+    game: NDArray[np.int64],
+    drawishness: Any = None,
+    *,
+    seed: int = 0,
+    floor: float = LEAST_CORRECTNESS,
+) -> Recalibration | None:
+    """Calibrate an evaluation anew, each part of the games by the others.
+
+    Parameters
+    ----------
+    value
+        Values from the side to move [N]; infinite ones mean the same at every scale.
+    result
+        1, 0 or -1 from the side to move [N].
+    game
+        Small number of each position's game [N], 0 or greater.
+    drawishness
+        The evaluation's own [N]; None, or one for all, if it has none.
+    seed
+        Divides the games.
+    floor
+        A correctness below it counts as it.
+
+    Returns
+    -------
+    Recalibration
+        None with finite values in fewer than :data:`FEWEST_GAMES` games.
+    """
+    values = np.asarray(value, np.float64)
+    finite = np.isfinite(values)
+    if np.count_nonzero(np.bincount(game[finite])) < FEWEST_GAMES:
+        return None
+    odds = np.zeros(len(values))
+    if np.ndim(drawishness):
+        own = np.asarray(drawishness, np.float64)
+        with np.errstate(divide="ignore"):
+            odds = np.clip(np.log(own) - np.log1p(-own), -_MOST_LOG_ODDS, _MOST_LOG_ODDS)
+    # Counted in their spread from their mean, so that level and slope are of one size to the optimizer.
+    mean, spread = float(odds.mean()), float(odds.std())
+    odds = (odds - mean) / (spread or 1.0)
+    # By the order of the games, so that gaps between their numbers do not matter.
+    is_game = np.bincount(game) > 0
+    part = (np.random.default_rng(seed).permutation(int(is_game.sum())) % PARTS)[(np.cumsum(is_game) - 1)[game]]
+    found: Calibration | None = None
+    fits = []
+    logs = np.empty(len(values))
+    for number in range(PARTS):
+        mine = part == number
+        others = np.flatnonzero(~mine & finite)
+        # An odd step takes both players' positions.
+        others = others[:: -(-len(others) // _MOST_FITTED) | 1]
+        typical = float(np.sqrt(np.mean(values[others] ** 2)))
+        some = np.concatenate([values[others], np.full(3, typical)])
+        results = np.concatenate([result[others], np.array([1, 0, -1], np.int8)])
+        if found is None:
+            constant = fit_scale(some, results, floor=floor)
+            alpha = min(max(constant.drawishness or 0.0, 1e-6), 1 - 1e-6)
+            found = Calibration(constant.scale, math.log(alpha) - math.log1p(-alpha), 0.0)
+        found = fit_calibration(
+            some, results, np.concatenate([odds[others], np.zeros(3)]), found, floor=floor, is_slope_fitted=spread > 0
+        )
+        fits.append(found)
+        logs[mine] = log_correctness(values[mine], result[mine], found.scale, found.alpha(odds[mine]))
+    scale = math.exp(float(np.mean([math.log(one.scale) for one in fits])))
+    slope = float(np.mean([one.slope for one in fits])) / (spread or 1.0)
+    level = float(np.mean([one.level for one in fits])) - slope * mean
+    return Recalibration(logs, Calibration(scale, level, slope))
