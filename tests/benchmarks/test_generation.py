@@ -20,7 +20,7 @@ from glem.core.players.spec import parse_player
 from glem.core.positions.game_tree import GameTree
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.reading import read_records
-from glem.core.tournament.opening_plans import OpeningPlan
+from glem.core.tournament.opening_choice import OpeningPlan
 from tests.benchmarks.measuring import tournament_records
 
 

@@ -22,17 +22,9 @@ from glem.core.features.learning import Learning
 from glem.core.game.game import load_game
 from glem.core.players.engine import Engine
 from glem.core.positions.reading import read_records
-from tests.core.evaluation.linear_evaluations import mobility_evaluation
-from tests.core.tasks.killed_commands import killed_in_the_end
+from tests.killed_programs import killed_in_the_end
 
 RANDOM = ("othello", "--player", "random")
-
-
-@pytest.fixture(scope="module")
-def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("play") / "mobility.npz"
-    mobility_evaluation(othello_learning).save(path)
-    return str(path)
 
 
 class _Terminal:
@@ -60,9 +52,9 @@ def terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 # --------------------------------------------------------------------------------------------------- play
 
 
-def test_a_game_is_begun_answered_and_left(terminal: _Terminal, model: str) -> None:
+def test_a_game_is_begun_answered_and_left(terminal: _Terminal, mobility: str) -> None:
     printed = terminal(
-        "play", "othello", "--evaluation", model, "--solve", "0", "--depth", "2", typed="f5\nline\nquit\n"
+        "play", "othello", "--evaluation", mobility, "--solve", "0", "--depth", "2", typed="f5\nline\nquit\n"
     )
     assert printed.startswith("You play X (the first player).")
     assert "3 - - - * - - - - 3\n4 - - * O X - - - 4\n5 - - - X O * - - 5" in printed
@@ -96,10 +88,10 @@ def test_bad_input_is_explained(terminal: _Terminal) -> None:
     assert max(map(len, printed.splitlines())) < 200
 
 
-def test_hints_and_legal_moves(terminal: _Terminal, model: str) -> None:
+def test_hints_and_legal_moves(terminal: _Terminal, mobility: str) -> None:
     typed = "hint 2\nhint 99999\nmoves\nhelp\nboard\n"
     printed = terminal(
-        "play", "othello", "--evaluation", model, "--solve", "0", "--depth", "2", "--moves", "f5d6", typed=typed
+        "play", "othello", "--evaluation", mobility, "--solve", "0", "--depth", "2", "--moves", "f5d6", typed=typed
     )
     lines = printed.splitlines()
     first = next(place for place, line in enumerate(lines) if line.startswith("X 3, O 3")) + 1
@@ -239,7 +231,7 @@ def test_positions_without_a_player_to_pass(terminal: _Terminal) -> None:
     assert "You win by 64." in printed
 
 
-def test_wrong_arguments(terminal: _Terminal, model: str) -> None:
+def test_wrong_arguments(terminal: _Terminal, mobility: str) -> None:
     assert "no such file" in terminal("play", "othello", "--evaluation", "nowhere.npz", status=2)
     assert "no game 'xiangqi'" in terminal("play", "xiangqi", status=2)
     assert "'a1' is no legal move" in terminal("play", *RANDOM, "--moves", "a1", status=2)
@@ -248,12 +240,12 @@ def test_wrong_arguments(terminal: _Terminal, model: str) -> None:
     assert "--depth, --solve beside --player: say it there" in terminal(
         "play", *RANDOM, "--depth", "3", "--solve", "4", status=2
     )
-    others = ("--evaluation", model, "--probcut", "x.npz", "--full-width", "--table", "8")
+    others = ("--evaluation", mobility, "--probcut", "x.npz", "--full-width", "--table", "8")
     assert "--evaluation, --probcut, --full-width, --table beside --player" in terminal(
         "play", *RANDOM, *others, status=2
     )
     assert "is no legal move after the first 1" in terminal(
-        "search", "othello", "--evaluation", model, "--moves", "f5a1", status=2
+        "search", "othello", "--evaluation", mobility, "--moves", "f5a1", status=2
     )
 
 
@@ -307,8 +299,8 @@ def test_a_terminal_has_prompts_and_colors() -> None:
 # ------------------------------------------------------------------------------------------------- search
 
 
-def test_search_prints_every_iteration_and_the_best_lines(terminal: _Terminal, model: str) -> None:
-    arguments = ("search", "othello", "--evaluation", model, "--depth", "3", "--moves", "f5d6", "--lines", "2")
+def test_search_prints_every_iteration_and_the_best_lines(terminal: _Terminal, mobility: str) -> None:
+    arguments = ("search", "othello", "--evaluation", mobility, "--depth", "3", "--moves", "f5d6", "--lines", "2")
     lines = terminal(*arguments).splitlines()
     assert "5 - - - O X X - - 5" in lines
     assert [line.split()[0] for line in lines if line.startswith("    ")][:6] == ["1", "1", "2", "2", "3", "3"]
@@ -323,8 +315,10 @@ def test_search_prints_every_iteration_and_the_best_lines(terminal: _Terminal, m
     assert found["nodes"] > 0
 
 
-def test_a_search_that_ends_inside_an_iteration_tells_the_depth_of_each_line(terminal: _Terminal, model: str) -> None:
-    arguments = ("search", "othello", "--evaluation", model, "--lines", "4")
+def test_a_search_that_ends_inside_an_iteration_tells_the_depth_of_each_line(
+    terminal: _Terminal, mobility: str
+) -> None:
+    arguments = ("search", "othello", "--evaluation", mobility, "--lines", "4")
     depths: list[int] = []
     limit: tuple[str, ...] = ()
     before, last = json.loads(terminal(*arguments, "--depth", "4", "--json"))["iterations"][-2:]
@@ -338,9 +332,9 @@ def test_a_search_that_ends_inside_an_iteration_tells_the_depth_of_each_line(ter
     assert [line.split()[2:4] for line in lines[-4:]] == [["depth", str(depth)] for depth in depths]
 
 
-def test_search_obeys_each_limit(terminal: _Terminal, model: str) -> None:
+def test_search_obeys_each_limit(terminal: _Terminal, mobility: str) -> None:
     def search(*limits: str) -> Any:
-        return json.loads(terminal("search", "othello", "--evaluation", model, "--json", *limits))
+        return json.loads(terminal("search", "othello", "--evaluation", mobility, "--json", *limits))
 
     assert search("--nodes", "5000")["nodes"] < 10_000
     assert search("--nodes", "5000")["stopped"]
@@ -350,8 +344,8 @@ def test_search_obeys_each_limit(terminal: _Terminal, model: str) -> None:
     assert search("--depth", "1", "--position", position)["lines"][0]["moves"] in (["c1"], ["c8"])
 
 
-def test_an_interrupted_search_shows_what_it_has(model: str) -> None:
-    arguments = ["search", "othello", "--evaluation", model, "--depth", "60"]
+def test_an_interrupted_search_shows_what_it_has(mobility: str) -> None:
+    arguments = ["search", "othello", "--evaluation", mobility, "--depth", "60"]
     command = [sys.executable, "-u", "-m", "glem", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process, killed_in_the_end(process):
         assert process.stdout is not None
@@ -374,9 +368,9 @@ def test_an_interrupted_search_shows_what_it_has(model: str) -> None:
     [("seconds", "nan"), ("seconds", "inf"), ("seconds", "1e30"), ("nodes", "9" * 23)],
 )
 def test_limits_without_sense_are_one_line(
-    terminal: _Terminal, model: str, command: str, option: str, value: str
+    terminal: _Terminal, mobility: str, command: str, option: str, value: str
 ) -> None:
-    error = terminal(command, "othello", "--evaluation", model, f"--{option}", value, status=2)
+    error = terminal(command, "othello", "--evaluation", mobility, f"--{option}", value, status=2)
     assert error.startswith(f"glem: search limit {option} must be")
     assert error.count("\n") == 1
 
@@ -398,14 +392,14 @@ def test_only_commands_that_continue_say_so(terminal: _Terminal, monkeypatch: py
     assert error.strip() == "glem: interrupted; the same command continues where it can"
 
 
-def test_ctrl_c_makes_glem_move_at_once(terminal: _Terminal, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_makes_glem_move_at_once(terminal: _Terminal, mobility: str, monkeypatch: pytest.MonkeyPatch) -> None:
     choose = Engine.choose
 
-    def interrupted(engine: Engine, *, stop: threading.Event, **others: Any) -> Any:
+    def interrupted(engine: Engine, **others: Any) -> Any:
         timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
         try:
-            return choose(engine, stop=stop, **others)
+            return choose(engine, **others)
         finally:
             timer.join()
 
@@ -413,7 +407,7 @@ def test_ctrl_c_makes_glem_move_at_once(terminal: _Terminal, model: str, monkeyp
     handler = signal.getsignal(signal.SIGINT)
     began = time.monotonic()
     printed = terminal(
-        "play", "othello", "--evaluation", model, "--solve", "0", "--seconds", "600", typed="f5\nline\nquit\n"
+        "play", "othello", "--evaluation", mobility, "--solve", "0", "--seconds", "600", typed="f5\nline\nquit\n"
     )
     assert time.monotonic() - began < 300
     assert "glem plays " in printed
@@ -423,7 +417,5 @@ def test_ctrl_c_makes_glem_move_at_once(terminal: _Terminal, model: str, monkeyp
 @pytest.mark.parametrize(
     ("command", "option"), [("label", "--window"), ("relabel", "--threshold"), ("relabel", "--loss")]
 )
-def test_numbers_without_sense_are_one_line(terminal: _Terminal, command: str, option: str) -> None:
-    assert terminal(command, "x.games", "-o", "x.parquet", option, "nan", status=2).startswith(
-        f"glem: {option} must be"
-    )
+def test_numbers_without_sense_are_one_line(terminal: _Terminal, command: str, option: str, words: str) -> None:
+    assert words in terminal(command, "x.games", "-o", "x.parquet", option, "nan", status=2)

@@ -30,7 +30,7 @@ from glem.core.positions.replay import outcomes, replay
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.core.tasks.tasks import run_tasks
-from glem.core.tournament.opening_plans import all_openings
+from glem.core.tournament.opening_choice import all_openings
 from tests.core.game import plain_game
 from tests.core.game.installed_games import write_distribution
 from tests.core.game.plain_game import COMPILED, COMPILED_LEARNING, PLAIN, PLAIN_LEARNING, learning_of, mirror_nim

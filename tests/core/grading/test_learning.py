@@ -291,9 +291,9 @@ def test_the_command_learns_and_writes(
     baseline.save(better)
     changes = tmp_path / "changes.txt"
     changes.write_text("scale mobility 0.9\nfitted: fit mobility bias; drawishness fit mobility bias\n")
-    options = ("--baseline", start, "--candidate", better, "--changes", changes, "--resamples", 200, "--jobs", 1)
+    options = ("--start", start, "--candidate", better, "--changes", changes, "--resamples", 200, "--jobs", 1)
     log, output = tmp_path / "log.jsonl", tmp_path / "learned.npz"
-    told = run(file, *options, "--split", 0.5, "--log", log, "-o", output, "--json")
+    told = run(file, *options, "--held-out", 0.5, "--log", log, "-o", output, "--json")
     assert told.exit_code == 0, told.output
     found = json.loads(told.output)
     assert [verdict["name"] for verdict in found["verdicts"]] == ["better", "scale mobility 0.9", "fitted"]
@@ -303,12 +303,12 @@ def test_the_command_learns_and_writes(
     assert isinstance(load_evaluation(output), ResultEvaluation)
     fitting = tmp_path / "fitting.txt"
     fitting.write_text("fit mobility bias\n")
-    fitted = run(file, "--baseline", start, "--changes", fitting, "--split", 0.5, "-o", tmp_path / "fitted.npz")
+    fitted = run(file, "--start", start, "--changes", fitting, "--held-out", 0.5, "-o", tmp_path / "fitted.npz")
     assert "1 of 1 accepted" in fitted.output
     provenance = load_evaluation(tmp_path / "fitted.npz").provenance
     assert provenance["changed by learn"] == "fit mobility bias"
     assert provenance[FITTED_FILES].split() == [file_digest(file), file.name]
-    again = run(file, *options, "--split", 0.5, "--log", log)
+    again = run(file, *options, "--held-out", 0.5, "--log", log)
     assert again.exit_code == 0, again.output
     assert "3 scale" not in again.output
     assert "of 3 accepted" in again.output
@@ -316,13 +316,13 @@ def test_the_command_learns_and_writes(
     assert [line["digest"] for line in lines] == [file_digest(better), "", ""]
     baseline.save(better.with_name("kept.npz"))
     changed("scale mobility 0.5", baseline).save(better)
-    refused = run(file, *options, "--split", 0.5, "--log", log)
+    refused = run(file, *options, "--held-out", 0.5, "--log", log)
     assert isinstance(refused.exception, BadInputError)
     assert "is another file now than when it was tried" in str(refused.exception)
     better.with_name("kept.npz").replace(better)
     for words, more in (
         ("are tuning games as well", ("--tuning", file)),
-        ("give one of them", ("--tuning", file, "--split", 0.5)),
+        ("give one", ("--tuning", file, "--held-out", 0.5)),
         (r"changes.txt:2: there are no games to fit to", ()),
     ):
         refused = run(file, *options, *more)

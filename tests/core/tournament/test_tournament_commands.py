@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from glem.core.cli import main
-from glem.core.features.learning import Learning
 from glem.core.game.game import load_game
 from glem.core.players.player import MoveChoice
 from glem.core.positions.reading import read_records
@@ -22,7 +21,6 @@ from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.tournament import read_games
 from glem.core.tournament.transcripts import records_of_games
-from tests.core.tournament.evaluation_examples import mobility_difference
 
 QUICK = ("greedy,evaluation=mobility", "random")
 
@@ -33,10 +31,10 @@ class Run:
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
 
-    def __call__(self, *arguments: str | Path, status: int = 0) -> str:
+    def __call__(self, *arguments: str | Path, status: int = 0, game: str = "othello") -> str:
         words = [str(argument) for argument in arguments]
-        if words[0] in {"match", "tournament"} and "--game" not in words:
-            words += ["--game", "othello"]
+        if words[0] in {"match", "tournament"}:
+            words.insert(1, game)
         with pytest.raises(SystemExit) as exit_info:
             main(words)
         printed = self._capsys.readouterr()
@@ -47,14 +45,6 @@ class Run:
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     return Run(capsys)
-
-
-@pytest.fixture(scope="module")
-def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Evaluation by mobility."""
-    path = tmp_path_factory.mktemp("model") / "mobility.npz"
-    mobility_difference(othello_learning).save(path)
-    return path
 
 
 def test_a_match_prints_tables_and_continues(run: Run, tmp_path: Path) -> None:
@@ -86,9 +76,9 @@ def test_a_tournament_in_json_and_its_transcripts(run: Run, tmp_path: Path) -> N
 @pytest.mark.parametrize(("game", "name"), [("connect_four", "games.txt"), ("othello", "some.games.gz")])
 def test_games_of_any_game_are_read_again_and_are_openings(run: Run, tmp_path: Path, game: str, name: str) -> None:
     record, written = tmp_path / "record.jsonl", tmp_path / name
-    command = ("match", "name=one,kind=random,seed=1", "name=two,kind=random,seed=2", "--workers", "1", "--game", game)
+    command = ("match", "name=one,kind=random,seed=1", "name=two,kind=random,seed=2", "--workers", "1")
     opened = ("--opening-count", "6", "--opening-plies", "4")
-    printed = run(*command, *opened, "-o", record, "--transcripts", written)
+    printed = run(*command, *opened, "-o", record, "--transcripts", written, game=game)
     assert "0 - 1/2 - 1 - 3/2 - 2 points" in printed
     loaded, _, played = read_games(record)
     games = sorted(played, key=lambda one: one.number)
@@ -99,8 +89,8 @@ def test_games_of_any_game_are_read_again_and_are_openings(run: Run, tmp_path: P
         assert found.moves_of(place).tolist() == [move for move in moves if move != loaded.pass_move]
     assert "from 12 games" in run("positions", written, "-o", tmp_path / "positions.parquet")
     again = ("-o", tmp_path / "again.jsonl", "--openings", written, "--json")
-    assert json.loads(run(*command, *again, "--opening-plies", "4"))["games"] == 12
-    assert "the game is over after the opening; take fewer plies" in run(*command, *again, status=2)
+    assert json.loads(run(*command, *again, "--opening-plies", "4", game=game))["games"] == 12
+    assert "the game is over after the opening; take fewer plies" in run(*command, *again, status=2, game=game)
 
 
 def test_what_is_no_whole_game_is_written_as_such(tmp_path: Path) -> None:
@@ -133,10 +123,14 @@ def test_a_claimed_draw_is_written_as_a_final_score_not_as_an_exact_one(tmp_path
     assert np.isnan(found.theoretical_score).all()
 
 
-def test_a_deeper_search_beats_a_shallower_one(run: Run, model: Path, tmp_path: Path) -> None:
+def test_a_deeper_search_beats_a_shallower_one(run: Run, mobility: str, tmp_path: Path) -> None:
     figures: list[Any] = []
     for workers in ("1", "2"):
-        command = ("match", f"name=deep,evaluation={model},depth=4,solve=8", f"name=flat,evaluation={model},depth=1")
+        command = (
+            "match",
+            f"name=deep,evaluation={mobility},depth=4,solve=8",
+            f"name=flat,evaluation={mobility},depth=1",
+        )
         text = run(*command, "--opening-count", "8", "--workers", workers, "--adjudicate", "4", "--json")
         figures.append(json.loads(text))
     deep, flat = figures[0]["players"]["deep"], figures[0]["players"]["flat"]
@@ -150,22 +144,31 @@ def test_a_deeper_search_beats_a_shallower_one(run: Run, model: Path, tmp_path: 
     assert figures[0] == figures[1]
 
 
-def test_limits_for_all_players_and_a_clock(run: Run, model: Path) -> None:
+def test_limits_for_all_players_and_a_clock(run: Run, mobility: str) -> None:
     figures = json.loads(
-        run("match", f"name=a,evaluation={model}", f"name=b,evaluation={model},depth=2", "--limit", "nodes=300",
+        run("match", f"name=a,evaluation={mobility}", f"name=b,evaluation={mobility},depth=2", "--limit", "nodes=300",
             "--opening-count", "1", "--workers", "1", "--json")
     )  # fmt: skip
     assert 250 < figures["players"]["a"]["nodes_per_move"] < 310
     timed = json.loads(
-        run("match", f"name=a,evaluation={model}", f"name=b,evaluation={model},depth=2", "--limit", "clock=0.6",
+        run("match", f"name=a,evaluation={mobility}", f"name=b,evaluation={mobility},depth=2", "--limit", "clock=0.6",
             "--opening-count", "1", "--workers", "1", "--json")
     )  # fmt: skip
     assert timed["players"]["a"]["mean_depth"] > 1
 
 
-def test_near_even_openings_and_a_sequential_test(run: Run, model: Path, tmp_path: Path) -> None:
+def test_near_even_openings_and_a_sequential_test(run: Run, mobility: str, tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
-    openings = ("--judge", f"{model},depth=3", "--window", "1.5", "--opening-plies", "10", "--opening-count", "30")
+    openings = (
+        "--judge",
+        f"{mobility},depth=3",
+        "--even-within",
+        "1.5",
+        "--opening-plies",
+        "10",
+        "--opening-count",
+        "30",
+    )
     test = ("--sprt", "0,100", "--alpha", "0.1", "--beta", "0.1")
     command = ("match", *QUICK, "-o", record, *openings, *test, "--workers", "1")
     text = run(*command)
@@ -190,7 +193,7 @@ def test_near_even_openings_and_a_sequential_test(run: Run, model: Path, tmp_pat
         (("match", *QUICK, "--judge", "random"), "does not search"),
         (("match", *QUICK, "--opening-plies", "1", "--opening-count", "2"), "found 1 different openings of 1 plies"),
         (("match", *QUICK, "-o", "no-folder/record"), "does not exist"),
-        (("match", *QUICK, "--game", "go"), "no game 'go'"),
+        (("match", "go", *QUICK), "Name 2 players, not 3"),
         (("tournament", "random"), "two players or more"),
     ],
 )

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -75,6 +72,7 @@ def test_operations_equal_the_rules_in_random_games(othello: Game):
             assert Position(*functions["play"](position, move)) == following
             position = following
     assert passes
+<<<<<<< HEAD
 
 
 @pytest.mark.repeats  # a second process: test_cache has one, and .ci/run is one
@@ -97,3 +95,5 @@ def test_a_second_process_loads_the_machine_code(tmp_path):
     ]
     assert outputs[0][:2] == outputs[1][:2]
     assert [output[2] for output in outputs] == ["0", "1"]
+=======
+>>>>>>> main
