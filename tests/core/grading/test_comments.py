@@ -67,19 +67,8 @@ def selected_of(records: GameRecords, move: Any) -> Positions:
     side = (begun * (1 - 2 * (ply % 2))).astype(np.int8)
     boards = COUNTDOWN.empty_columns(len(move))
     label = np.zeros(len(move), np.float32)
-<<<<<<< HEAD
-    return Positions(
-        COUNTDOWN,
-        boards,
-        label,
-        ply=np.maximum(ply, -1),
-        records=records,
-        extra={"side": side, "row": record, "move": move},
-    )
-=======
     extra = {"side": side, "row": record, "move": move}
     return Positions(COUNTDOWN, boards, label, records=records, extra=extra)
->>>>>>> main
 
 
 def written_as(scores: Any, side: str, unit: str) -> Any:
