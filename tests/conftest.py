@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 from glem.core.features.learning import Learning, load_learning
 from glem.core.game.game import Game, load_game
 from glem.core.tasks import progress
+from tests.core.cli.terminal import Terminal
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 
 # A machine that is busy, or compiles, makes no example wrong.
@@ -69,3 +70,9 @@ def mobility(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactor
     path = tmp_path_factory.mktemp("evaluations") / "mobility.npz"
     mobility_evaluation(othello_learning).save(path)
     return str(path)
+
+
+@pytest.fixture
+def terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Runs commands and keeps what they print."""
+    return Terminal(capsys, monkeypatch)

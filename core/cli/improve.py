@@ -14,7 +14,6 @@ from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.options.labelling import labelling
 from glem.core.cli.outputs import check_outputs
-from glem.core.cli.thinking import named_evaluation
 from glem.core.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -81,6 +80,8 @@ def command(
     The last phase is fitted first; each phase before it is labelled by searches with the weights fitted so far.
     Interrupted or killed, the same command continues; what is done so far lies in OUTPUT.work.
     """
+    from glem.core.cli.game_choice import choose_game
+    from glem.core.evaluation.named import load_value
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.fitting.conjugate import ConjugateGradient
     from glem.core.fitting.least_squares import FitSettings
@@ -91,7 +92,7 @@ def command(
 
     work = Path(f"{output}.work")
     check_outputs(output, folders=[work])
-    first = named_evaluation(evaluation, positions[0])
+    first = load_value(evaluation, choose_game(None, files=positions[:1]))
     sets = (attrs.evolve(read_positions(file, first.learning.game), label_kind="given") for file in positions)
     fitter = ConjugateGradient(iterations=60, patience=5 if held_out else None)
     with run_folder(work, keep=keep_labels):

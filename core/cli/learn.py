@@ -89,7 +89,7 @@ def command(
     from glem.core.evaluation.named import load_evaluation
     from glem.core.grading.learning import listed_candidates, read_learning_games
     from glem.core.grading.trials import LearningRule, learn
-    from glem.core.positions.selection.game_keys import keys_digest
+    from glem.core.positions.positions import keys_digest
 
     game, progress = files.game(), display_progress()
     learning_rule = LearningRule(level, any_increase, resamples=resamples, seed=seed)

@@ -166,7 +166,8 @@ def command(
 
     The positions come from FILEs in one of the game's formats, with scores or without, or from --position. Scores are
     from the side to move; ? stands where a position, or with --all-moves a move, was not solved within the limits of
-    each position. The exit status is 1 if there is such a one, or with --check a position has another score in its file.
+    each position. The exit status is 1 if there is such a one, or with --check a position has another score in its
+    file.
     """
     from glem.core.errors import BadInputError
     from glem.core.search.solve_many import SolverSpec, solve_positions
