@@ -17,7 +17,13 @@ from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.files.archives import read_arrays
 from glem.core.files.atomic import atomic_path
 
-__all__ = ["ConfigurationSet", "RelationTable", "close_under_symmetry", "symmetry_classes"]
+__all__ = [
+    "ConfigurationSet",
+    "RelationTable",
+    "close_under_symmetry",
+    "configuration_keys",
+    "symmetry_classes",
+]
 
 _FORMAT = "glem configurations 1"
 _MEMBERS: dict[str, Any] = {
@@ -271,9 +277,21 @@ def symmetry_classes(configurations: ConfigurationSet, symmetries: NDArray[np.in
     table, images = _relation_images(configurations.table, symmetries)
     ids = table.find(configurations.table.features, configurations.table.values)
     relations = ids.astype(np.uint16)[configurations.relations]
-    canonical = np.empty_like(relations)
-    _least_images(relations, configurations.offsets, images, canonical)
-    return _number_equal(canonical, configurations.offsets)
+    keys = np.full(len(configurations), ~np.uint64(0))
+    for image in images:
+        np.minimum(keys, _keys_of(image[relations], configurations.offsets), out=keys)
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    classes: NDArray[np.int32] = np.argsort(np.argsort(first)).astype(np.int32)[place]
+    return classes
+
+
+def configuration_keys(configurations: ConfigurationSet) -> NDArray[np.uint64]:
+    """Give every configuration a key: uint64 [C].
+
+    It is the exclusive or of the mixed numbers of the relations, so that the key of a generalization differs by those
+    of what it lacks. Among ten million different configurations, two have one key with a chance of three in a million.
+    """
+    return _keys_of(configurations.relations, configurations.offsets)
 
 
 def close_under_symmetry(
@@ -314,8 +332,7 @@ def close_under_symmetry(
         configurations.position_count,
         configurations.incomplete,
     )
-    classes = _number_equal(everything.relations, everything.offsets)
-    _, first = np.unique(classes, return_index=True)
+    _, first = np.unique(configuration_keys(everything), return_index=True)
     if len(first) and np.count_nonzero(first < count) != count:
         raise BadInputError("the set holds a configuration twice; remove duplicates before closing it")
     first.sort()
@@ -345,79 +362,26 @@ def _relation_images(
 
 
 @kernel
-def _insertion_sort(relations: Any, start: Any, end: Any) -> None:
-    for place in range(start + np.int64(1), end):
-        moving = relations[place]
-        hole = np.int64(place)
-        while hole > start and relations[hole - np.int64(1)] > moving:
-            relations[hole] = relations[hole - np.int64(1)]
-            hole -= np.int64(1)
-        relations[hole] = moving
-
-
-@kernel
 def _sort_each(relations: Any, offsets: Any) -> None:
-    for place in range(offsets.shape[0] - 1):
-        _insertion_sort(relations, offsets[place], offsets[place + 1])
+    for configuration in range(offsets.shape[0] - 1):
+        start = offsets[configuration]
+        for place in range(start + np.int64(1), offsets[configuration + 1]):
+            moving = relations[place]
+            hole = np.int64(place)
+            while hole > start and relations[hole - np.int64(1)] > moving:
+                relations[hole] = relations[hole - np.int64(1)]
+                hole -= np.int64(1)
+            relations[hole] = moving
+
+
+def _keys_of(relations: NDArray[np.uint16], offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
+    keys = np.zeros(len(offsets) - 1, np.uint64)
+    _fill_keys(relations, offsets, keys)
+    return keys
 
 
 @kernel
-def _least_images(relations: Any, offsets: Any, images: Any, canonical: Any) -> None:
-    """Lexicographically least image of each configuration: equal exactly for those of one orbit."""
-    image = np.zeros(max(1, images.shape[1]), np.uint16)
-    for place in range(offsets.shape[0] - 1):
-        start = offsets[place]
-        size = offsets[place + 1] - start
-        for symmetry in range(images.shape[0]):
-            for k in range(size):
-                image[k] = images[symmetry, relations[start + k]]
-            _insertion_sort(image, np.int64(0), size)
-            less = symmetry == 0
-            if not less:
-                for k in range(size):
-                    if image[k] != canonical[start + k]:
-                        less = image[k] < canonical[start + k]
-                        break
-            if less:
-                canonical[start : start + size] = image[:size]
-
-
-def _number_equal(relations: NDArray[np.uint16], offsets: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Give numbers to the distinct configurations by first appearance: int32 [C], equal for equal ones."""
-    count = len(offsets) - 1
-    buckets = np.full(1 << max(4, (2 * count).bit_length()), -1, np.int32)
-    classes = np.empty(count, np.int32)
-    representatives = np.empty(count, np.int64)
-    _fill_buckets(relations, offsets, buckets, representatives, classes)
-    return classes
-
-
-@kernel
-def _fill_buckets(relations: Any, offsets: Any, buckets: Any, representatives: Any, classes: Any) -> None:
-    found = np.int32(0)
-    mask = np.int64(buckets.shape[0] - 1)
-    for place in range(offsets.shape[0] - 1):
-        start = offsets[place]
-        size = offsets[place + 1] - start
-        key = np.uint64(size)
-        for k in range(size):
-            key = mix(key ^ np.uint64(relations[start + k]))
-        bucket = np.int64(key & np.uint64(mask))
-        while True:
-            known = buckets[bucket]
-            if known < 0:
-                buckets[bucket] = found
-                representatives[found] = place
-                classes[place] = found
-                found += np.int32(1)
-                break
-            other = offsets[representatives[known]]
-            equal = offsets[representatives[known] + 1] - other == size
-            for k in range(size):
-                if not equal:
-                    break
-                equal = relations[other + k] == relations[start + k]
-            if equal:
-                classes[place] = known
-                break
-            bucket = np.int64((bucket + np.int64(1)) & mask)
+def _fill_keys(relations: Any, offsets: Any, keys: Any) -> None:
+    for configuration in range(keys.shape[0]):
+        for place in range(offsets[configuration], offsets[configuration + 1]):
+            keys[configuration] ^= mix(np.uint64(relations[place]) + np.uint64(1))

@@ -42,12 +42,8 @@ def _same_patterns(one: PatternSet | None, other: PatternSet | None) -> bool:
 def _same_configurations(one: ConfigurationSet | None, other: ConfigurationSet | None) -> bool:
     if one is None or other is None:
         return one is other
-    return (
-        np.array_equal(one.table.features, other.table.features)
-        and np.array_equal(one.table.values, other.table.values)
-        and np.array_equal(one.offsets, other.offsets)
-        and np.array_equal(one.relations, other.relations)
-    )
+    arrays = [(own.table.features, own.table.values, own.offsets, own.relations) for own in (one, other)]
+    return all(map(np.array_equal, *arrays))
 
 
 def compare_evaluations(one: LinearEvaluation, other: LinearEvaluation) -> EvaluationComparison:

@@ -449,8 +449,8 @@ class LinearEvaluation:
     def as_played(self) -> LinearEvaluation:
         """Return the evaluation whose weights are those of :meth:`in_play`."""
         weights = self.in_play()
-        tables = [weights.patterns, weights.configurations, weights.linear, weights.bias[:, None]]
-        return self.with_weights(np.concatenate(tables, axis=1) / weights.scale)
+        tables: tuple[NDArray[Any], ...] = (weights.patterns, weights.configurations, weights.linear)
+        return self.with_weights(np.concatenate([*tables, weights.bias[:, None]], axis=1) / weights.scale)
 
     # -------------------------------------------------------------------------------------------- files
 
@@ -499,9 +499,9 @@ class LinearEvaluation:
                 patterns = PatternSet.from_names(learning.features, header["patterns"])
             configurations = None
             if header["position_count"] is not None:
-                features, values, *members = (arrays[name] for name in OPTIONAL_EVALUATION_ARRAYS)
-                table = RelationTable(features, values)
-                configurations = ConfigurationSet(table, *members, position_count=int(header["position_count"]))
+                features, values, relations, offsets, counts = (arrays[name] for name in OPTIONAL_EVALUATION_ARRAYS)
+                table, positions = RelationTable(features, values), int(header["position_count"])
+                configurations = ConfigurationSet(table, relations, offsets, counts, positions)
             return cls(
                 learning=learning,
                 bias=arrays["bias"],

@@ -107,7 +107,8 @@ class FileCheckpoint:
     fingerprint: str
 
     def save(self, state: Mapping[str, Any]) -> None:
-        """Write the state; a reader sees the old file or the new one."""
+        """Write the state, into a folder made if absent; a reader sees the old file or the new one."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         _STATE.write(self.path, {"fingerprint": self.fingerprint}, {name: np.asarray(state[name]) for name in state})
 
     def load(self) -> dict[str, Any] | None:

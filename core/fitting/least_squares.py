@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import attrs
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
@@ -56,6 +57,13 @@ class Terms:
     classes: NDArray[np.int32] | None = None
     most_specific: bool = True
     linear: tuple[str, ...] = ()
+
+    @property
+    def class_count(self) -> int:
+        """Number of different weights of configurations."""
+        if self.configurations is None:
+            return 0
+        return len(self.configurations) if self.classes is None else int(self.classes.max(initial=-1)) + 1
 
 
 @define(frozen=True)
@@ -174,92 +182,66 @@ def train(
     if len(positions) == 0:
         raise BadInputError("there are no positions to fit")
     phase = learning.phases.of(positions.positions)
-    fit = _Fit(learning, terms, chosen, positions, phase, held_out, work, jobs, progress)
-    if by_phase and chosen.count_rules is None:
-        weights = _joined(fit, np.bincount(phase, minlength=len(learning.phases)))
-    else:
-        weights = fit.rows(np.arange(len(positions)), None)
-    fitted = positions.weight if held_out is None else np.where(held_out, np.float32(0), positions.weight)
-    phase_weights = np.bincount(phase, fitted, len(learning.phases)).astype(np.float64)
-    return Training(_evaluation(learning, terms, weights, chosen, provenance or {}), weights, phase_weights)
+    configurations = None
+    if terms.configurations is not None:
+        configurations = active_configurations(terms.configurations, terms.classes, most_specific=terms.most_specific)
 
-
-@define(frozen=True, eq=False)
-class _Fit:
-    """What is common to the fits of all phases."""
-
-    learning: Learning
-    terms: Terms
-    settings: FitSettings
-    positions: Positions
-    phase: NDArray[np.uint8]
-    held_out: NDArray[np.bool_] | None
-    work: Path | None
-    jobs: int
-    progress: Progress
-
-    def rows(self, rows: NDArray[np.int64], phases: Sequence[int] | None) -> PhaseWeights:
+    def fit(rows: NDArray[np.int64], phases: Sequence[int] | None = None) -> PhaseWeights:
         """Fit on some positions."""
-        terms, settings = self.terms, self.settings
-        classes, active = 0, None
-        if terms.configurations is not None:
-            classes = len(terms.configurations) if terms.classes is None else int(terms.classes.max(initial=-1)) + 1
-            active = active_configurations(terms.configurations, terms.classes, most_specific=terms.most_specific)
-        columns = self.positions.positions
-        if len(rows) < len(self.positions):
-            columns = rows_of(columns, rows)
+        columns = positions.positions if len(rows) == len(positions) else rows_of(positions.positions, rows)
         design = Design.build(
-            value_chunks(self.learning, columns, CHUNK if terms.configurations is None else _CONFIGURATION_CHUNK),
-            phase_count=len(self.learning.phases),
+            value_chunks(learning, columns, CHUNK if configurations is None else _CONFIGURATION_CHUNK),
+            phase_count=len(learning.phases),
             patterns=terms.patterns,
-            configurations=active,
-            configuration_count=classes,
-            linear=LinearTerms.from_names(self.learning.features, terms.linear),
-            jobs=self.jobs,
-            progress=self.progress,
+            configurations=configurations,
+            configuration_count=terms.class_count,
+            linear=LinearTerms.from_names(learning.features, terms.linear),
+            jobs=jobs,
+            progress=progress,
         )
         return fit_phases(
             design,
-            self.positions.label[rows],
-            weights=self.positions.weight[rows],
-            held_out=None if self.held_out is None else self.held_out[rows],
-            fitter=settings.fitter,
-            link=settings.link,
-            l2=settings.l2,
-            smoothing=settings.smoothing,
-            count_rules=settings.count_rules,
+            positions.label[rows],
+            weights=positions.weight[rows],
+            held_out=None if held_out is None else held_out[rows],
+            **attrs.asdict(chosen, recurse=False),
             phases=phases,
-            checkpoint=self.work,
-            jobs=self.jobs,
-            progress=self.progress,
+            checkpoint=work,
+            jobs=jobs,
+            progress=progress,
         )
 
-    def one_phase(self, number: int) -> PhaseWeights:
+    def one_phase(number: int) -> PhaseWeights:
         """Fit one phase on its own positions and on those that smooth it, unless an earlier run has done it."""
-        done = None if self.work is None else self.work / f"phase-{number:02d}.npz"
+        done = None if work is None else work / f"phase-{number:02d}.npz"
         if done is not None and done.exists():
-            return PhaseWeights.load(done, self.settings.link)
-        smoothing = self.settings.smoothing
+            return PhaseWeights.load(done, chosen.link)
+        smoothing = chosen.smoothing
         reach = (1 if smoothing else 0) if isinstance(smoothing, int | float) else len(smoothing)
-        near = np.abs(self.phase.astype(np.int64) - number) <= reach
-        weights = self.rows(np.flatnonzero(near), [number])
+        weights = fit(np.flatnonzero(np.abs(phase.astype(np.int64) - number) <= reach), [number])
         if done is not None:
             done.parent.mkdir(parents=True, exist_ok=True)
             weights.save(done)
         return weights
 
+    if by_phase and chosen.count_rules is None:
+        weights = _joined({number: one_phase(number) for number in np.unique(phase).tolist()}, len(learning.phases))
+    else:
+        weights = fit(np.arange(len(positions)))
+    fitted = positions.weight if held_out is None else np.where(held_out, np.float32(0), positions.weight)
+    phase_weights = np.bincount(phase, fitted, len(learning.phases)).astype(np.float64)
+    return Training(_evaluation(learning, terms, weights, chosen, provenance or {}), weights, phase_weights)
 
-def _joined(fit: _Fit, counts: NDArray[np.int64]) -> PhaseWeights:
+
+def _joined(fitted: Mapping[int, PhaseWeights], phase_count: int) -> PhaseWeights:
     """Weights of all phases, each from a fit of its own; a phase without positions takes those of the nearest one."""
-    known = np.flatnonzero(counts)
-    fitted = {int(number): fit.one_phase(int(number)) for number in known}
-    nearest = [min(fitted, key=lambda number: (abs(number - phase), -number)) for phase in range(len(counts))]
+    nearest = [min(fitted, key=lambda number: (abs(number - phase), -number)) for phase in range(phase_count)]
     own = [fitted[number] for number in nearest]
     kinds = ("bias", "patterns", "configurations", "linear")
     arrays: Any = {kind: np.array([getattr(fitted[number], kind)[number] for number in nearest]) for kind in kinds}
     match_counts = np.array([weights.match_counts[phase] for phase, weights in enumerate(own)])
     results = tuple(weights.results[phase] for phase, weights in enumerate(own))
-    return PhaseWeights(**arrays, match_counts=match_counts, link=fit.settings.link, results=results)
+    return PhaseWeights(**arrays, match_counts=match_counts, link=own[0].link, results=results)
 
 
 def _evaluation(

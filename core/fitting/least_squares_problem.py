@@ -29,7 +29,7 @@ from glem.core.fitting.packed.least_squares_passes import (
     residuals_at,
     sum_weights,
 )
-from glem.core.fitting.packed.threads import ordered_map
+from glem.core.tasks.threads import ordered_map
 
 __all__ = ["Along", "Errors", "LeastSquares", "Source", "inner"]
 
@@ -299,32 +299,35 @@ class LeastSquares:
         weights = self._spread_weights(parameters)
         link = self._link_terms
 
-        def work(slab: _Slab) -> tuple[float, float, NDArray[np.float32]]:
-            gradient = np.zeros(len(weights[0]), np.float32)
+        def work(slab: _Slab, gradient: NDArray[np.float32]) -> tuple[float, float]:
             error = held = 0.0
             for block, start, stop, rows in self._calls(slab):
-                one, other = pass_over(
-                    block,
-                    weights[slab.target],
-                    start,
-                    stop,
-                    self._labels[rows],
-                    self._row_weights[rows],
-                    self._held_weights[rows],
-                    link,
-                    gradient,
-                )
+                known = self._labels[rows], self._row_weights[rows], self._held_weights[rows]
+                one, other = pass_over(block, weights[slab.target], start, stop, *known, link, gradient)
                 error += one
                 held += other
-            return error, held, gradient
+            return error, held
 
-        total = np.zeros((len(weights), len(weights[0])))
+        errors, descent = self._over_slabs(work, parameters)
+        return self._errors(*errors), descent
+
+    def _over_slabs(
+        self, work: Callable[[_Slab, NDArray[np.float32]], tuple[float, float]], parameters: Vector
+    ) -> tuple[tuple[float, float], Vector]:
+        """Add up what a function returns for the slabs, each with a private gradient to add to, and those gradients."""
+        length = self.design.columns.joint_size + self.design.layout.item_count
+
+        def run(slab: _Slab) -> tuple[float, float, NDArray[np.float32]]:
+            gradient = np.zeros(length, np.float32)
+            return *work(slab, gradient), gradient
+
+        total = np.zeros((len(self.targets), length))
         error = held = 0.0
-        for slab, (one, other, gradient) in zip(self._slabs, ordered_map(self.jobs, work, self._slabs), strict=True):
+        for slab, (one, other, gradient) in zip(self._slabs, ordered_map(self.jobs, run, self._slabs), strict=True):
             total[slab.target] += gradient
             error += one
             held += other
-        return self._errors(error, held), self._descent(total, parameters)
+        return (error, held), self._descent(total, parameters)
 
     def sums(self, parameters: Vector, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
         """Sum of active weights of every row: float32 [rows], written into ``out`` if given."""
@@ -408,18 +411,13 @@ class LeastSquares:
 
     def gradient(self, residuals: NDArray[np.float32], parameters: Vector) -> Vector:
         """Gradient of the objective divided by -2, from the residuals that :meth:`move` gives."""
-        length = self.design.columns.joint_size + self.design.layout.item_count
 
-        def work(slab: _Slab) -> NDArray[np.float32]:
-            gradient = np.zeros(length, np.float32)
+        def work(slab: _Slab, gradient: NDArray[np.float32]) -> tuple[float, float]:
             for block, start, stop, rows in self._calls(slab):
                 add_gradient(block, gradient, start, stop, residuals[rows])
-            return gradient
+            return 0.0, 0.0
 
-        total = np.zeros((len(self.targets), length))
-        for slab, gradient in zip(self._slabs, ordered_map(self.jobs, work, self._slabs), strict=True):
-            total[slab.target] += gradient
-        return self._descent(total, parameters)
+        return self._over_slabs(work, parameters)[1]
 
     def curvature(self, direction: Vector) -> Vector:
         """Half the objective's Gauss-Newton matrix times a vector, every row taken at the link's steepest point."""

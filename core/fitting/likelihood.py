@@ -16,11 +16,11 @@ from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning
 from glem.core.fitting.fitters import FileCheckpoint
-from glem.core.fitting.likelihood_problem import LikelihoodProblem, PartWeights, phase_basis
+from glem.core.fitting.likelihood_problem import LikelihoodProblem, LikelihoodWeights, PartWeights, phase_basis
 from glem.core.fitting.packed.blocks import LinearTerms, Packing, active_configurations
 from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows
 from glem.core.fitting.quasi_newton import Minimum, minimize
-from glem.core.fitting.standard_errors import LikelihoodErrors, likelihood_errors
+from glem.core.fitting.standard_errors import likelihood_errors
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
@@ -100,7 +100,7 @@ class LikelihoodTraining:
     evaluation: ResultEvaluation
     prior_scale: float
     minimum: Minimum
-    errors: LikelihoodErrors | None
+    errors: LikelihoodWeights | None
     positions: int
     games: int
     held_out_games: int
@@ -219,10 +219,6 @@ def fit_likelihood(
         fit_scale=chosen.l2 > 0 and bool(np.any(basic.weights)),
         jobs=jobs,
     )
-    checkpoint = None
-    if work is not None:
-        work.mkdir(parents=True, exist_ok=True)
-        checkpoint = FileCheckpoint(work / "likelihood.npz", f"{problem.fingerprint} {chosen!r}")
     minimum = minimize(
         problem.at_steps,
         np.zeros(problem.parameter_count),
@@ -230,16 +226,18 @@ def fit_likelihood(
         iterations=chosen.iterations,
         patience=chosen.patience if problem.held_weight else None,
         tolerance=chosen.tolerance,
-        checkpoint=checkpoint,
+        checkpoint=None
+        if work is None
+        else FileCheckpoint(work / "likelihood.npz", f"{problem.fingerprint} {chosen!r}"),
         progress=progress,
     )
     parameters = minimum.parameters * problem.units
     weights = problem.weights_of(parameters)
     errors = likelihood_errors(problem, parameters)
     # The scale goes into the weights: the value then means the log odds of the expected score.
-    value, drawishness = basic.with_weights(weights.value / weights.scale), drawn.with_weights(weights.draw)
+    basic, drawn = basic.with_weights(weights.value / weights.scale), drawn.with_weights(weights.draw)
     return LikelihoodTraining(
-        evaluation=ResultEvaluation(value, drawishness, 1.0, provenance or {}),
+        evaluation=ResultEvaluation(basic, drawn, 1.0, provenance or {}),
         prior_scale=weights.scale,
         minimum=minimum,
         errors=None if errors is None else evolve(errors, value=errors.value / weights.scale),

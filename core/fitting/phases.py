@@ -208,7 +208,6 @@ def fit_phases(
             )
             keeper = None
             if checkpoint is not None:
-                checkpoint.mkdir(parents=True, exist_ok=True)
                 keeper = FileCheckpoint(checkpoint / f"fit-{number:02d}.npz", f"{problem.fingerprint} {chosen!r}")
             one = copy.copy(chosen).fit(problem, checkpoint=keeper, progress=progress)
             fitted.append(problem.weights_of(one.parameters_))

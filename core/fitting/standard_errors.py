@@ -17,11 +17,11 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.fitting.likelihood_problem import LikelihoodProblem, PartWeights
+from glem.core.fitting.likelihood_problem import LikelihoodProblem, LikelihoodWeights, PartWeights
 from glem.core.fitting.packed.blocks import Rows
 from glem.core.fitting.packed.likelihood_passes import information_rows, slopes_of
 
-__all__ = ["MOST_PARAMETERS", "LikelihoodErrors", "likelihood_errors"]
+__all__ = ["MOST_PARAMETERS", "likelihood_errors"]
 
 Matrix = NDArray[np.float64]
 
@@ -31,25 +31,11 @@ MOST_PARAMETERS = 4_000
 _ROWS = 4096
 
 
-@define(frozen=True, eq=False)
-class LikelihoodErrors:
-    """Standard errors of fitted weights; 0 for weights that were not fitted, nan where they cannot be told.
+def likelihood_errors(problem: LikelihoodProblem, parameters: NDArray[np.float64]) -> LikelihoodWeights | None:
+    """Compute the standard errors of fitted weights; None for more parameters than :data:`MOST_PARAMETERS`.
 
-    Parameters
-    ----------
-    value, draw
-        float64 [K, weights], the bias last.
-    scale
-        Of b.
+    They are 0 for weights that were not fitted, nan where they cannot be told.
     """
-
-    value: Matrix
-    draw: Matrix
-    scale: float
-
-
-def likelihood_errors(problem: LikelihoodProblem, parameters: NDArray[np.float64]) -> LikelihoodErrors | None:
-    """Compute standard errors at fitted parameters; None for more than :data:`MOST_PARAMETERS`."""
     from scipy.sparse import csr_matrix
 
     count = problem.parameter_count
@@ -83,7 +69,7 @@ def likelihood_errors(problem: LikelihoodProblem, parameters: NDArray[np.float64
     middle = problem.value.parameter_count
     end = middle + problem.draw.parameter_count
     scale = problem.split(parameters)[2]
-    return LikelihoodErrors(
+    return LikelihoodWeights(
         _spread(problem.value, covariance[:middle, :middle]),
         _spread(problem.draw, covariance[middle:end, middle:end]),
         scale * math.sqrt(covariance[-1, -1]) if problem.fit_scale else math.nan,

@@ -254,9 +254,10 @@ def apply_changes(candidate: CandidateChange, evaluation: ResultEvaluation, refi
             continue
         for change in group:
             with reading(candidate.place):
-                changed = _changed(evaluation.drawishness if change.of_drawishness else evaluation.value, change)
-            part = "drawishness" if change.of_drawishness else "value"
-            evaluation = evolve(evaluation, **{part: changed})
+                if change.of_drawishness:
+                    evaluation = evolve(evaluation, drawishness=_changed(evaluation.drawishness, change))
+                else:
+                    evaluation = evolve(evaluation, value=_changed(evaluation.value, change))
     return evaluation
 
 

@@ -7,6 +7,7 @@ register while a kernel decides what to do with it. These functions exist in com
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -23,6 +24,7 @@ __all__ = [
     "is_empty",
     "load_lanes",
     "or_lanes",
+    "splat",
     "splat_lanes",
     "store_lanes",
     "write_byte_indices",
@@ -57,7 +59,8 @@ def _data(context: Any, builder: Any, array_type: Any, array: Any, start: Any, e
     return builder.bitcast(builder.gep(data, [start]), element.as_pointer())
 
 
-def _splat(builder: Any, kind: Any, value: Any) -> Any:
+def splat(builder: Any, kind: Any, value: Any) -> Any:
+    """Emit a vector of one type whose lanes all hold a value."""
     undefined = ir.Constant(kind, ir.Undefined)
     first = builder.insert_element(undefined, value, ir.Constant(_INDEX, 0))
     return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INDEX, kind.count), [0] * kind.count))
@@ -89,35 +92,27 @@ def store_lanes(_typing_context: Any, words: Any, first: Any, lanes: Any) -> Any
 @intrinsic
 def splat_lanes(_typing_context: Any, word: Any) -> Any:
     """``splat_lanes(word)``: eight times the same word (uint64)."""
-    return _lanes(types.uint64), lambda _context, builder, _signature, arguments: _splat(builder, _LANES, *arguments)
+    return _lanes(types.uint64), lambda _context, builder, _signature, arguments: splat(builder, _LANES, *arguments)
 
 
-@intrinsic
-def and_lanes(_typing_context: Any, a: Any, b: Any) -> Any:
-    """``and_lanes(a, b)``: the bits that both have."""
-    return _lanes(_lanes, _lanes), lambda _context, builder, _signature, arguments: builder.and_(*arguments)
+def _bitwise(combine: Callable[[Any, Any, Any], Any]) -> Any:
+    """Make the function of two rows that combines their words."""
+
+    @intrinsic
+    def combined(_typing_context: Any, a: Any, b: Any) -> Any:
+        return _lanes(_lanes, _lanes), lambda _context, builder, _signature, arguments: combine(builder, *arguments)
+
+    return combined
 
 
-@intrinsic
-def or_lanes(_typing_context: Any, a: Any, b: Any) -> Any:
-    """``or_lanes(a, b)``: the bits that one of the two has."""
-    return _lanes(_lanes, _lanes), lambda _context, builder, _signature, arguments: builder.or_(*arguments)
-
-
-@intrinsic
-def xor_lanes(_typing_context: Any, a: Any, b: Any) -> Any:
-    """``xor_lanes(a, b)``: the bits that exactly one of the two has."""
-    return _lanes(_lanes, _lanes), lambda _context, builder, _signature, arguments: builder.xor(*arguments)
-
-
-@intrinsic
-def and_not_lanes(_typing_context: Any, a: Any, b: Any) -> Any:
-    """``and_not_lanes(a, b)``: the bits of ``a`` that ``b`` lacks."""
-
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.and_(arguments[0], builder.not_(arguments[1]))
-
-    return _lanes(_lanes, _lanes), generate
+and_lanes = _bitwise(lambda builder, a, b: builder.and_(a, b))
+"""``and_lanes(a, b)``: the bits that both have."""
+or_lanes = _bitwise(lambda builder, a, b: builder.or_(a, b))
+"""``or_lanes(a, b)``: the bits that one of the two has."""
+xor_lanes = _bitwise(lambda builder, a, b: builder.xor(a, b))
+"""``xor_lanes(a, b)``: the bits that exactly one of the two has."""
+and_not_lanes = _bitwise(lambda builder, a, b: builder.and_(a, builder.not_(b)))
+"""``and_not_lanes(a, b)``: the bits of ``a`` that ``b`` lacks."""
 
 
 @intrinsic
@@ -146,14 +141,14 @@ def exchange_lanes(
         source_type, _, target_type, *_ = signature.args
         source, source_first, target, target_first, distance, mask = arguments
         gap = builder.mul(distance, ir.Constant(_WORD, VECTOR_WORDS))
-        shift = _splat(builder, _LANES, distance)
+        shift = splat(builder, _LANES, distance)
 
         def row(kind: Any, array: Any, first: Any) -> Any:
             return _data(context, builder, kind, array, first, _LANES)
 
         upper = builder.load(row(source_type, source, source_first), align=_WORD_BYTES)
         lower = builder.load(row(source_type, source, builder.add(source_first, gap)), align=_WORD_BYTES)
-        changed = builder.and_(builder.xor(builder.lshr(upper, shift), lower), _splat(builder, _LANES, mask))
+        changed = builder.and_(builder.xor(builder.lshr(upper, shift), lower), splat(builder, _LANES, mask))
         upper = builder.xor(upper, builder.shl(changed, shift))
         lower = builder.xor(lower, changed)
         builder.store(upper, row(target_type, target, target_first), align=_WORD_BYTES)
@@ -179,7 +174,7 @@ def write_byte_indices(_typing_context: Any, indices: Any, first: Any, base: Any
         bytes_of_row = ir.VectorType(ir.IntType(8), 8)
         row = builder.mul(byte, ir.Constant(_WORD, 8))
         found = builder.load(_data(context, builder, places_type, places, row, bytes_of_row), align=1)
-        values = builder.add(builder.zext(found, _INDICES), _splat(builder, _INDICES, base))
+        values = builder.add(builder.zext(found, _INDICES), splat(builder, _INDICES, base))
         builder.store(values, _data(context, builder, indices_type, indices, first, _INDICES), align=4)
         return context.get_dummy_value()
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel, mix
-from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.configurations import ConfigurationSet, configuration_keys
 from glem.core.errors import BadInputError
 
 __all__ = ["generalization_gain"]
@@ -24,21 +24,10 @@ _EMPTY = np.int32(-1)
 
 
 @kernel
-def _key_of(relations: Any, start: int, end: int) -> Any:
-    """Key of a configuration; that of a generalization differs by the mixed numbers of what it lacks."""
-    key = np.uint64(0)
-    for place in range(start, end):
-        key ^= mix(np.uint64(relations[place]) + np.uint64(1))
-    return key
-
-
-@kernel
-def _fill_table(relations: Any, offsets: Any, keys: Any, slots: Any) -> None:
+def _fill_table(keys: Any, slots: Any) -> None:
     mask = np.uint64(slots.shape[0] - 1)
     for configuration in range(keys.shape[0]):
-        key = _key_of(relations, offsets[configuration], offsets[configuration + 1])
-        keys[configuration] = key
-        slot = mix(key) & mask
+        slot = mix(keys[configuration]) & mask
         while slots[slot] != _EMPTY:
             slot = (slot + np.uint64(1)) & mask
         slots[slot] = np.int32(configuration)
@@ -113,12 +102,10 @@ def generalization_gain(
     if not deviation > 0:
         raise BadInputError(f"labels with a standard deviation of {deviation} tell nothing apart")
     slots = np.full(1 << max(4, (2 * len(configurations)).bit_length()), _EMPTY)
-    keys = np.zeros(len(configurations), np.uint64)
-    relations = np.ascontiguousarray(configurations.relations, np.uint16)
-    offsets = np.ascontiguousarray(configurations.offsets, np.int64)
-    counts = np.ascontiguousarray(configurations.match_counts, np.int64)
-    _fill_table(relations, offsets, keys, slots)
+    keys = configuration_keys(configurations)
+    _fill_table(keys, slots)
     gains = np.zeros(len(configurations))
+    relations, offsets, counts = configurations.relations, configurations.offsets, configurations.match_counts
     mean_labels = np.ascontiguousarray(means, np.float64)
     _write_gains(relations, offsets, counts, mean_labels, np.float64(overall), keys, slots, gains)
     return gains / deviation

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from glem.core.configurations.configurations import ConfigurationSet, RelationTable, symmetry_classes
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable, configuration_keys
 from glem.core.errors import BadInputError
 
 __all__ = ["union"]
@@ -40,5 +40,5 @@ def union(sets: Sequence[ConfigurationSet]) -> ConfigurationSet:
         sets[0].position_count,
         "; ".join(sorted({part.incomplete for part in sets if part.incomplete})),
     )
-    _, first = np.unique(symmetry_classes(joined, None), return_index=True)
+    _, first = np.unique(configuration_keys(joined), return_index=True)
     return joined if len(first) == len(joined) else joined.select(np.sort(first))

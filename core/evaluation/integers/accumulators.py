@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.borrowed import item_pointer
 from glem.core.compiling.kernels import overload_of, trailing_zeros
+from glem.core.configurations.matching.lanes import splat
 
 __all__ = ["ROW_WORDS", "SUMMED_TOGETHER", "aligned_rows", "change_row", "sum_entries"]
 
@@ -30,7 +31,6 @@ SUMMED_TOGETHER = 4
 _LANE = ir.IntType(16)
 _ROW = ir.VectorType(_LANE, ROW_WORDS)
 _WORD = ir.IntType(64)
-_INDEX = ir.IntType(32)
 _LANE_BYTES = 2
 
 
@@ -92,12 +92,6 @@ def _pointer(context: Any, builder: Any, kind: Any, array: Any, start: Any) -> A
     return builder.bitcast(item_pointer(context, builder, kind, array, start), _ROW.as_pointer())
 
 
-def _splat(builder: Any, word: Any) -> Any:
-    undefined = ir.Constant(_ROW, ir.Undefined)
-    first = builder.insert_element(undefined, builder.trunc(word, _LANE), ir.Constant(_INDEX, 0))
-    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INDEX, ROW_WORDS), [0] * ROW_WORDS))
-
-
 def _sum_over_bits(builder: Any, bits: Any, row_of: Callable[[Any], Any]) -> Any:
     """Emit the sum of the rows ``row_of(b)`` over the set bits of a word."""
     one = ir.Constant(_WORD, 1)
@@ -147,8 +141,8 @@ def _change_row(
         changed = builder.add(
             load(words_type, words, source),
             builder.add(
-                builder.mul(table_row(first), _splat(builder, factor)),
-                builder.mul(total, _splat(builder, others)),
+                builder.mul(table_row(first), splat(builder, _ROW, builder.trunc(factor, _LANE))),
+                builder.mul(total, splat(builder, _ROW, builder.trunc(others, _LANE))),
             ),
         )
         builder.store(changed, _pointer(context, builder, words_type, words, target), align=_LANE_BYTES)

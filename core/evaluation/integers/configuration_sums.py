@@ -54,9 +54,9 @@ def build_active_tables(
     configurations: ConfigurationSet | None, weights: NDArray[np.int16], most_specific: bool
 ) -> ActiveTables:
     """Build the tables of some configurations with their weights, int16 [K, C]; of none where there are none."""
-    relations = RelationTable([], []) if configurations is None else configurations.table
-    known = configurations is not None and len(configurations) > 0
-    tables = ConfigurationMatcher(configurations).position_tables if known else NO_POSITION_TABLES
+    relations, tables = RelationTable([], []), NO_POSITION_TABLES
+    if configurations is not None and len(configurations):
+        relations, tables = configurations.table, ConfigurationMatcher(configurations).position_tables
     return ActiveTables(
         np.int64(weights.shape[1]),
         np.int64(len(tables.members.offsets) - 1),

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.borrowed import item_pointer
 from glem.core.compiling.kernels import inlined, overload_of
 from glem.core.compiling.vectors import aligned_words
+from glem.core.configurations.matching.lanes import splat
 from glem.core.evaluation.integers.accumulators import SUMMED_TOGETHER, sum_entries
 from glem.core.patterns.patterns import Instance, PatternSet
 
@@ -41,7 +42,6 @@ _INDEX_VALUES = 1 << 16
 _LANE = ir.IntType(16)
 _ROW = ir.VectorType(_LANE, BLOCK)
 _WORD = ir.IntType(64)
-_INDEX = ir.IntType(32)
 _LANE_BYTES = 2
 
 
@@ -160,15 +160,11 @@ def _add_multiples(
         source = builder.bitcast(item_pointer(context, builder, rows_type, rows, place_in_rows), _ROW.as_pointer())
         chosen = item_pointer(context, builder, members_type, members, first)
         total = cgutils.alloca_once_value(builder, builder.load(source, align=_LANE_BYTES))
-        undefined = ir.Constant(_ROW, ir.Undefined)
-        everywhere = ir.Constant(ir.VectorType(_INDEX, BLOCK), [0] * BLOCK)
         with cgutils.for_range(builder, count, intp=_WORD) as loop:
             feature = builder.sext(builder.load(builder.gep(chosen, [loop.index])), _WORD)
             factor = builder.load(item_pointer(context, builder, values_type, values, feature))
-            lane = builder.insert_element(undefined, factor, ir.Constant(_INDEX, 0))
-            factors = builder.shuffle_vector(lane, undefined, everywhere)
             behind = builder.gep(source, [builder.add(loop.index, ir.Constant(_WORD, 1))])
-            product = builder.mul(builder.load(behind, align=_LANE_BYTES), factors)
+            product = builder.mul(builder.load(behind, align=_LANE_BYTES), splat(builder, _ROW, factor))
             builder.store(builder.add(builder.load(total), product), total)
         pointer = item_pointer(context, builder, words_type, words, target)
         builder.store(builder.load(total), builder.bitcast(pointer, _ROW.as_pointer()), align=_LANE_BYTES)

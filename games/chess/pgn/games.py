@@ -117,7 +117,8 @@ class Facts(NamedTuple):
     @classmethod
     def empty(cls, games: int) -> Facts:
         """Make room for some games."""
-        return cls(*(np.empty(games, np.int64) for _ in cls._fields[:-1]), np.empty((games, TAG_VALUES), np.int64))
+        columns: list[Any] = [np.empty(games, np.int64) for _ in cls._fields[:-1]]
+        return cls(*columns, tags=np.empty((games, TAG_VALUES), np.int64))
 
 
 class Moves(NamedTuple):
@@ -144,8 +145,8 @@ class Moves(NamedTuple):
     @classmethod
     def empty(cls, count: int) -> Moves:
         """Make room for some moves, without scores so far."""
-        kinds = (np.int16, np.float32, np.int16, np.uint8, np.bool_)
-        return cls(*(np.zeros(count, kind) for kind in kinds))
+        columns: list[Any] = [np.zeros(count, kind) for kind in (np.int16, np.float32, np.int16, np.uint8, np.bool_)]
+        return cls(*columns)
 
 
 def _move_text(data: Any, at: int) -> tuple[int, Any, Any, Any, Any, Any]:

@@ -23,7 +23,7 @@ from glem.core.positions import files
 from glem.core.positions.files import read_positions, write_positions
 from glem.core.positions.positions import Positions
 from glem.core.tasks import progress
-from tests.core.tasks.killed_commands import end_command_when
+from tests.killed_programs import end_command_when
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from glem.core.game.game import load_game
 from glem.core.players.engine import Engine
 from glem.core.positions.reading import read_records
 from tests.core.cli.terminal import Terminal
-from tests.core.tasks.killed_commands import killed_in_the_end
+from tests.killed_programs import killed_in_the_end
 
 RANDOM = ("othello", "--player", "random")
 

@@ -146,10 +146,7 @@ def test_another_game_without_passes(games: list[list[int]]) -> None:
 
 
 def test_written_passes(games: list[list[int]]) -> None:
-    written = []
-    for game in games:
-        moves = [step.move for step in replay_game(OTHELLO, game).steps[:-1]]
-        written.append(moves)
+    written = [[step.move for step in replay_game(OTHELLO, game).steps[:-1]] for game in games]
     check(OTHELLO, [moves for moves in written if 64 in moves])
     inserted, kept = replay(OTHELLO, records_of(games)), replay(OTHELLO, records_of(written))
     assert np.array_equal(inserted.positions.own, kept.positions.own)

@@ -23,8 +23,8 @@ from glem.core.tournament.elo import PairCounts
 from glem.core.tournament.games import PlayedGame
 from glem.core.tournament.sprt import Sprt, SprtVerdict
 from glem.core.tournament.tournament import TournamentResult, read_games, run_tournament
-from tests.core.tasks.killed_commands import end_command_when
 from tests.core.tournament.tournament_examples import QUICK, killed_once_then_played, quick_tournament
+from tests.killed_programs import end_command_when
 
 
 def untimed(game: PlayedGame) -> PlayedGame:
@@ -94,7 +94,7 @@ def test_two_workers_or_no_record_change_nothing(whole: Any, othello: Game, tmp_
     assert untimed_figures(run_tournament(quick_tournament(othello))) == whole[1]
 
 
-@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.repeats), 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.repeats)])
 def test_a_killed_tournament_loses_no_game_and_plays_none_twice(
     whole: Any, othello: Game, tmp_path: Path, workers: int
 ) -> None:

@@ -350,7 +350,7 @@ def test_recognizes() -> None:
 
 @pytest.mark.shared
 def test_games_of_the_collections(shared: Any, path: Path) -> None:
-    """Some of every collection; ``python -m tests.benchmarks.chess_pgn_comparison`` compares all."""
+    """The beginnings of collections of every kind."""
     import lzma
 
     for name in ("players/anand", "players/nimzowitsch", "engines/tcec-chess960", "engines/tcec-seasons-01-14"):
