@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, settings
 from glem.core.features.learning import Learning, load_learning
 from glem.core.game.game import Game, load_game
 from glem.core.tasks import progress
+from tests.core.cli.terminal import Terminal
+from tests.core.evaluation.linear_evaluations import mobility_evaluation
 
 # A machine that is busy, or compiles, makes no example wrong.
 settings.register_profile("glem", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -60,3 +62,17 @@ def othello() -> Game:
 def othello_learning() -> Learning:
     """What the Othello plugin gives to learning."""
     return load_learning("othello")
+
+
+@pytest.fixture(scope="session")
+def mobility(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """File of an evaluation of Othello: own moves less the opponent's."""
+    path = tmp_path_factory.mktemp("evaluations") / "mobility.npz"
+    mobility_evaluation(othello_learning).save(path)
+    return str(path)
+
+
+@pytest.fixture
+def terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Runs commands and keeps what they print."""
+    return Terminal(capsys, monkeypatch)

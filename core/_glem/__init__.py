@@ -29,7 +29,9 @@ if TYPE_CHECKING:
         register,
         search,
         solve,
+        tournament,
         train_test_split,
+        tune,
         write_positions,
     )
     from glem.regressor import PatternRegressor
@@ -55,7 +57,9 @@ __all__ = [
     "register",
     "search",
     "solve",
+    "tournament",
     "train_test_split",
+    "tune",
     "write_positions",
 ]
 

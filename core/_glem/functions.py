@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from math import isfinite
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.errors import BadInputError
 from glem.core.evaluation import named
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
@@ -20,13 +23,21 @@ from glem.core.game.records import GameRecords
 from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, add_plugin
 from glem.core.positions.files import read_positions, write_positions
 from glem.core.positions.positions import Positions
+from glem.core.tasks.progress import SILENT, Progress
 
 if TYPE_CHECKING:
+    from glem.core.fitting.least_squares import Training
+    from glem.core.fitting.likelihood import LikelihoodTraining
     from glem.core.game.solver import Solution
     from glem.core.grading.collection import CollectionGrading
+    from glem.core.labelling.by_search import SearchLabelling
     from glem.core.labelling.training_games import Generated
+    from glem.core.positions.selection.reading import FileSummary
+    from glem.core.positions.selection.selection import SelectionRule
     from glem.core.report.data import DiscoveryReport
     from glem.core.search.results import SearchResult
+    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tournament.sprt import Sprt
     from glem.core.tournament.tournament import TournamentResult
 
 __all__ = [
@@ -47,8 +58,11 @@ __all__ = [
     "read_positions",
     "register",
     "search",
+    "search_labelling",
     "solve",
+    "tournament",
     "train_test_split",
+    "tune",
     "write_positions",
 ]
 
@@ -184,13 +198,23 @@ def fit(
     positions: Positions,
     *,
     patterns: str | None = None,
-    configurations: ConfigurationSet | None = None,
-    iterations: int = 60,
+    configurations: ConfigurationSet | Path_ | None = None,
+    all_active: bool = False,
+    linear: bool = True,
+    baseline: str | None = None,
+    method: str = "conjugate",
+    iterations: int | None = None,
+    link: str = "identity",
     l2: float = 25.0,
     smoothing: float = 0.25,
-    validation: float = 0.05,
+    count_rules: bool = False,
+    held_out: float = 0.05,
     seed: int = 0,
+    output: Path_ | None = None,
+    provenance: Mapping[str, str] | None = None,
     jobs: int = _THREADS,
+    progress: Progress = SILENT,
+    observe: Callable[[Training], object] | None = None,
 ) -> LinearEvaluation:
     """Fit an evaluation to scored positions by least squares, as ``glem fit`` does.
 
@@ -201,38 +225,275 @@ def fit(
     patterns
         Name of a pattern set of the game; None for its first, ``none`` for none.
     configurations
-        Mined configurations to use as well.
+        Mined configurations, or a file of them, to use as well.
+    all_active
+        Count all active configurations, not only the most specific.
+    linear
+        Let the game's linear features enter.
+    baseline
+        Fit only the features of this baseline of the game, linearly.
+    method
+        ``conjugate`` for the conjugate gradient, or ``descent`` as GLEM describes it.
     iterations
-        Most iterations of the conjugate gradient.
+        Most iterations; None for 60, 250 for descent.
+    link
+        ``identity``, ``sigmoid``, or ``logistic``, which turns labels into 0.9, 0.5 and 0.1.
     l2
         Penalty on squared weights, in positions.
     smoothing
         Factor for positions of adjacent phases.
-    validation
+    count_rules
+        Tie rarely matched weights of neighbouring phases together.
+    held_out
         Share of games for early stopping; 0 fits to the last iteration.
     seed
         Chooses these games.
+    output
+        Evaluation file to write. The state of an unfinished fit lies beside it, and the same call continues there.
+    provenance
+        Kept in the evaluation beside what the fit tells.
     jobs
         Threads; they change no result.
+    progress
+        Display.
+    observe
+        Is given the whole result, with the course of the fit of each phase.
 
     Raises
     ------
     BadInputError
-        There is no such pattern set, or there are no positions or terms.
+        There is no such pattern set or baseline, or there are no positions or terms.
     """
+    from glem.core.evaluation.links import link_of, result_labels
     from glem.core.fitting.conjugate import ConjugateGradient
+    from glem.core.fitting.count_rules import CountRules
+    from glem.core.fitting.descent import GradientDescent
     from glem.core.fitting.least_squares import FitSettings, Terms, train
     from glem.core.patterns.patterns import PatternSet
 
-    learning = load_learning(positions.game.name)
+    game, learning = positions.game, load_learning(positions.game.name)
+    if baseline is not None:
+        if patterns is not None or configurations is not None:
+            raise BadInputError("the features of a baseline are fitted alone: name no patterns and no configurations")
+        if not learning.baselines.get(baseline):
+            known = ", ".join(name for name, features in learning.baselines.items() if features) or "none"
+            raise BadInputError(f"{game.name} has no baseline {baseline!r} with features; it has: {known}")
+        patterns = "none"
     name = next(iter(learning.pattern_sets), "none") if patterns is None else patterns
-    chosen = None if name == "none" else PatternSet.named(learning, name)
-    terms = Terms(patterns=chosen, configurations=configurations, linear=learning.linear)
-    fitter = ConjugateGradient(iterations=iterations, patience=5 if validation else None)
-    settings = FitSettings(fitter, l2=l2, smoothing=smoothing)
-    held_out = positions.held_out_mask(validation, seed) if validation else None
-    provenance = {"positions": repr(positions), "fitter": repr(fitter), "l2": f"{l2:g}", "smoothing": f"{smoothing:g}"}
-    return train(positions, learning, terms, settings, held_out=held_out, provenance=provenance, jobs=jobs).evaluation
+    terms = Terms(
+        patterns=None if name == "none" else PatternSet.named(learning, name),
+        configurations=_configurations(configurations),
+        most_specific=not all_active,
+        linear=learning.baselines[baseline] if baseline is not None else learning.linear if linear else (),
+    )
+    if link == "logistic":
+        positions = evolve(positions, label=result_labels(positions.label))
+    settings = FitSettings(
+        ConjugateGradient(iterations=iterations or 60, patience=5 if held_out else None)
+        if method == "conjugate"
+        else GradientDescent(iterations=iterations or 250),
+        link=link_of(link, max(abs(score) for score in game.score_bounds)),
+        l2=l2,
+        smoothing=smoothing,
+        count_rules=CountRules() if count_rules else None,
+    )
+    told = {
+        "positions": f"{len(positions):,} from {', '.join(positions.sources)}"[:2000],
+        "labels": positions.label_kind,
+        "fitter": repr(settings.fitter),
+        "l2": f"{l2:g}",
+        "smoothing": f"{smoothing:g}",
+        "count rules": str(count_rules),
+        "validation": f"{held_out:g} of the games, seed {seed}",
+        **(provenance or {}),
+    }
+    described = {
+        "work": "fit", **told, "link": link, "patterns": name, "configurations": str(configurations),
+        "all active": all_active, "linear": terms.linear,
+    }  # fmt: skip
+    with _work_beside(output, described) as work:
+        training = train(
+            positions,
+            learning,
+            terms,
+            settings,
+            held_out=positions.held_out_mask(held_out, seed) if held_out else None,
+            work=work,
+            provenance=told,
+            jobs=jobs,
+            progress=progress,
+        )
+        if output is not None:
+            training.evaluation.save(output)
+    if observe is not None:
+        observe(training)
+    return training.evaluation
+
+
+def tune(
+    game: Game | str,
+    files: Path_ | Sequence[Path_],
+    *,
+    prior: str = named.NO_EVALUATION,
+    patterns: str | None = None,
+    configurations: ConfigurationSet | Path_ | None = None,
+    linear: bool = True,
+    hold: str | None = None,
+    value_phases: str = "linear",
+    drawishness_phases: str = "linear",
+    l2: float = 4.0,
+    iterations: int = 200,
+    rule: str | SelectionRule = "every:7",
+    quiet: bool = True,
+    settle: bool = False,
+    even_within: float | None = None,
+    held_out: float = 0.05,
+    seed: int = 0,
+    skip_bad: bool = False,
+    on_disk: bool = False,
+    output: Path_ | None = None,
+    jobs: int = _THREADS,
+    progress: Progress = SILENT,
+    observe: Callable[[LikelihoodTraining, list[str]], object] | None = None,
+) -> ResultEvaluation:
+    """Fit an evaluation and its drawishness to the results of games, by their likelihood, as ``glem tune`` does.
+
+    Parameters
+    ----------
+    game
+        The game or its name.
+    files
+        Game records, or Parquet files of positions labelled with results.
+    prior
+        What the fit begins with and is held to: a file, ``default``, or ``none``.
+    patterns
+        Name of a pattern set, for a prior without one; None and ``none`` for none.
+    configurations
+        Mined configurations, or a file of them, to use as well.
+    linear
+        Let the game's linear features enter.
+    hold
+        Part of the prior that stays as it is: ``value`` (all but its scale), ``drawishness``, or None.
+    value_phases, drawishness_phases
+        Corrections are free in ``each`` phase, ``linear`` over the phases, or ``one`` for all.
+    l2
+        Penalty: 1 / (expected correction of the prior in log odds)^2.
+    iterations
+        Most iterations.
+    rule
+        Positions of each game: ``random``, ``last``, ``all``, ``every:N``, or a rule. A game counts once.
+    quiet
+        Leave out positions with tactical moves.
+    settle
+        Leave none out, but play exchanges out as quiescence with the prior does.
+    even_within
+        Leave out positions that the prior values further from even, in log odds.
+    held_out
+        Share of games for early stopping; 0 fits to the last iteration.
+    seed
+        Chooses these games, and random positions.
+    skip_bad
+        Leave bad game records out.
+    on_disk
+        Keep the terms of positions in files beside the output, not in memory.
+    output
+        Evaluation file to write. The state of an unfinished fit lies beside it, and the same call continues there.
+    jobs
+        Threads; they change no result.
+    progress
+        Display.
+    observe
+        Is given the whole result, and remarks on the files.
+
+    Raises
+    ------
+    BadInputError
+        No such files, evaluation or patterns, or no positions.
+    """
+    from glem.core.discovery.game_positions import read_game_positions
+    from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
+    from glem.core.files.names import distinct_names
+    from glem.core.fitting.likelihood import LikelihoodSettings, fit_likelihood, prior_of, without_knowledge
+    from glem.core.patterns.patterns import PatternSet
+    from glem.core.positions.selection.reading import reading_remarks
+    from glem.core.positions.selection.selection import SelectionRule
+
+    owner, paths = _game(game), _paths(files)
+    learning = load_learning(owner.name)
+    chosen = SelectionRule.parse(rule, seed=seed) if isinstance(rule, str) else rule
+    pattern_set = None if patterns in (None, "none") else PatternSet.named(learning, patterns)
+    if settle and prior == named.NO_EVALUATION:
+        raise BadInputError("exchanges are played out by the prior: name one with --prior")
+    settings = LikelihoodSettings(
+        l2=l2,
+        value_phases=value_phases,
+        drawishness_phases=drawishness_phases,
+        iterations=iterations,
+        names=() if hold == "value" else None,
+        drawishness_names=() if hold == "drawishness" else None,
+        window=even_within,
+    )
+    begin = (
+        without_knowledge(learning) if prior == named.NO_EVALUATION else prior_of(named.load_evaluation(prior, owner))
+    )
+    told = {
+        "fitted to": f"results of the games in {', '.join(distinct_names(paths))}"[:2000],
+        "positions": str(chosen) + (", settled" if settle else ", quiet ones" if quiet else ""),
+        FITTED_FILES: fitted_files_text(paths),
+        "prior": prior,
+        "settings": repr(settings),
+        "validation": f"{held_out:g} of the games, seed {seed}",
+    }
+    terms = {"patterns": patterns, "configurations": str(configurations), "linear": linear}
+    summaries: list[FileSummary] = []
+    with _work_beside(output, {"work": "tune", **told, **terms}) as work:
+        training = fit_likelihood(
+            read_game_positions(
+                owner,
+                paths,
+                chosen,
+                quiet=quiet and not settle,
+                settle=begin.value if settle else None,
+                skip_bad=skip_bad,
+                observe=summaries.append,
+                progress=progress,
+            ),
+            begin,
+            settings,
+            linear=learning.linear if linear else (),
+            drawishness=learning.drawishness,
+            patterns=pattern_set,
+            configurations=_configurations(configurations),
+            held_out=held_out,
+            seed=seed,
+            work=work,
+            on_disk=on_disk,
+            provenance=told,
+            jobs=jobs,
+            progress=progress,
+        )
+        if output is not None:
+            training.evaluation.save(output)
+    if observe is not None:
+        observe(training, reading_remarks(summaries))
+    return training.evaluation
+
+
+def _paths(files: Path_ | Sequence[Path_]) -> Sequence[Path_]:
+    return [files] if isinstance(files, str | os.PathLike) else files
+
+
+def _configurations(given: ConfigurationSet | Path_ | None) -> ConfigurationSet | None:
+    return given if given is None or isinstance(given, ConfigurationSet) else ConfigurationSet.load(given)
+
+
+@contextmanager
+def _work_beside(output: Path_ | None, described: Mapping[str, Any]) -> Iterator[Path | None]:
+    """Have a folder beside an output for unfinished work; none without an output."""
+    from glem.core.tasks.run_folder import run_folder
+
+    with nullcontext() if output is None else run_folder(Path(f"{output}.work"), described) as work:
+        yield work
 
 
 @define(frozen=True, repr=False)
@@ -265,14 +526,23 @@ def discover(
     positions: Positions,
     folder: Path_,
     *,
+    within: Literal["all", "patterns"] = "all",
+    groups: Sequence[str] = (),
     sample: int = 200_000,
     keep: int = 4_000,
     minimum_matches: int | None = None,
     maximum_size: int | None = None,
+    gain: float = 3.0,
+    sequential: bool = False,
     patterns: str | None = None,
     held_out: float = 0.1,
+    iterations: int = 60,
+    l2: float = 25.0,
+    smoothing: float = 0.25,
     seed: int = 0,
+    provenance: Mapping[str, str] | None = None,
     jobs: int = _THREADS,
+    progress: Progress = SILENT,
 ) -> DiscoveryResult:
     """Mine configurations, fit them and the game's patterns, and write a report, as ``glem discover`` does.
 
@@ -282,22 +552,36 @@ def discover(
         Scored positions with their games.
     folder
         Where the report and the evaluations go; the same call continues there after a kill.
+    within
+        Combine ``all`` features, or those of one of the ``patterns`` at a time.
+    groups
+        Feature groups to combine; the board's cells if none.
     sample
         Positions to mine.
     keep
         Symmetry classes of configurations to keep.
     minimum_matches
-        Minimal match count; None for half a percent of the sample.
+        Minimal match count; None for half a percent of the sample, 75 within patterns.
     maximum_size
-        Most relations in a configuration; None for 4.
+        Most relations in a configuration; None for 4, no limit within patterns.
+    gain
+        Least gain over all generalizations, in standard errors.
+    sequential
+        Reject rare configurations by the sequential test: faster, inexact.
     patterns
         Name of a pattern set of the game; None for its first, ``none`` for none.
     held_out
         Share of games that only the errors in the report see.
+    iterations, l2, smoothing
+        As for :func:`fit`.
     seed
         Chooses games and sample.
+    provenance
+        Kept in the evaluations.
     jobs
         Threads; they change no result.
+    progress
+        Display.
 
     Raises
     ------
@@ -307,21 +591,79 @@ def discover(
     from glem.core.discovery.candidates import MiningPlan
     from glem.core.discovery.discovery import DiscoverySettings
     from glem.core.discovery.discovery import discover as discovering
+    from glem.core.fitting.conjugate import ConjugateGradient
+    from glem.core.fitting.least_squares import FitSettings
     from glem.core.report.discovered import write_discovery
 
-    plan = MiningPlan(sample=sample, keep=keep, minimum_matches=minimum_matches, maximum_size=maximum_size)
     settings = DiscoverySettings(
-        mining=plan, pattern_set="" if patterns == "none" else patterns, held_out=held_out, seed=seed
+        mining=MiningPlan(
+            groups=tuple(groups),
+            within=within,
+            minimum_matches=minimum_matches,
+            maximum_size=maximum_size,
+            sample=sample,
+            keep=keep,
+            least_gain=gain,
+            method="sequential" if sequential else "exact",
+        ),
+        fit=FitSettings(ConjugateGradient(iterations=iterations, patience=5), l2=l2, smoothing=smoothing),
+        pattern_set="" if patterns == "none" else patterns,
+        held_out=held_out,
+        seed=seed,
     )
-    place = Path(folder)
-    with discovering(positions, load_learning(positions.game.name), place, settings, jobs=jobs) as found:
+    place, learning = Path(folder), load_learning(positions.game.name)
+    run = discovering(positions, learning, place, settings, provenance=provenance, jobs=jobs, progress=progress)
+    with run as found:
         report = write_discovery(found, place)
         evaluations = {name: training.evaluation for name, training in found.trainings.items()}
     return DiscoveryResult(place, report, evaluations)
 
 
+def search_labelling(
+    by: str = "default,depth=6",
+    *,
+    even_within: float | None = None,
+    sample_depth: int | None = None,
+    **more: Any,
+) -> SearchLabelling:
+    """Describe how positions are labelled by search and solver.
+
+    Parameters
+    ----------
+    by
+        Who labels: an evaluation file or ``default``, with ``depth=`` or ``nodes=``, and ``solve=`` moves before the
+        end.
+    even_within
+        Greatest static score of near-even positions; None for 1/16 of the greatest score, or a quarter win.
+    sample_depth
+        Depth of the searches that positions are drawn from; None for that of the labelling ones.
+    more
+        Other fields of :class:`~glem.core.labelling.by_search.SearchLabelling`: ``sampled``, ``even``, ``successors``
+        and so on.
+
+    Raises
+    ------
+    BadInputError
+        The text describes no player that labels, or a number makes no sense.
+    """
+    from glem.core.labelling.by_search import SearchLabelling
+    from glem.core.players.spec import parse_player
+    from glem.core.search.results import Limits
+
+    if even_within is not None and not isfinite(even_within):
+        raise BadInputError(f"the greatest score of near-even positions must be finite, got {even_within}")
+    sampling = None if sample_depth is None else Limits(depth=sample_depth)
+    return SearchLabelling(parse_player(by), window=even_within, sampling=sampling, **more)
+
+
 def label(
-    positions: Positions, by: str = "default,depth=6", *, successors: bool = False, seed: int = 0, workers: int = 1
+    positions: Positions,
+    by: str | SearchLabelling = "default,depth=6",
+    *,
+    successors: bool = False,
+    seed: int = 0,
+    workers: int = 1,
+    progress: Progress = SILENT,
 ) -> Positions:
     """Label positions by search and solver, as ``glem label`` does.
 
@@ -330,27 +672,29 @@ def label(
     positions
         Positions that are not over; equal ones are labelled once.
     by
-        Who labels: an evaluation file or ``default``, with ``depth=`` or ``nodes=``, and ``solve=`` moves before the
-        end.
+        Who labels, as for :func:`search_labelling`, or what that function gives, in which case the next two do not
+        count.
     successors
         Add the successor by the principal variation, with the negated label.
     seed
         Of what is drawn.
     workers
         Processes.
+    progress
+        Display.
 
     Raises
     ------
     BadInputError
         The text describes no player that labels.
     """
-    from glem.core.labelling.by_search import SearchLabelling, label_by_search
-    from glem.core.players.spec import parse_player
+    from glem.core.labelling.by_search import label_by_search
     from glem.core.tasks.chunked_work import Workers
 
-    settings = SearchLabelling(parse_player(by), successors=successors, seed=seed)
+    settings = search_labelling(by, successors=successors, seed=seed) if isinstance(by, str) else by
     with TemporaryDirectory() as work:
-        parts = label_by_search(positions.merge_duplicates(), settings, Path(work), workers=Workers(workers=workers))
+        chosen, where = positions.merge_duplicates(), Workers(workers)
+        parts = label_by_search(chosen, settings, Path(work), workers=where, progress=progress)
         empty = Positions.empty(positions.game, label_kind="search")
         return Positions.concatenate([*parts, empty], renumber=False)
 
@@ -403,7 +747,7 @@ def generate(
     from glem.core.labelling.training_games import generate as play
     from glem.core.players.spec import parse_player
     from glem.core.search.results import Limits
-    from glem.core.tournament.opening_plans import OpeningPlan
+    from glem.core.tournament.opening_choice import OpeningPlan
 
     texts = [players] if isinstance(players, str) else players
     settings = GenerationSettings(
@@ -465,7 +809,7 @@ def grade(
     owner = _game(game)
     return grade_collection(
         owner,
-        [files] if isinstance(files, str | os.PathLike) else files,
+        _paths(files),
         [
             scorer_of(owner, one, jobs=jobs)
             if isinstance(one, str)
@@ -589,12 +933,123 @@ def match(
     BadInputError
         A text describes no player, or both have one name.
     """
-    from glem.core.players.spec import parse_player
-    from glem.core.tournament.opening_choice import choose_openings
-    from glem.core.tournament.tournament import Tournament, run_tournament
+    from glem.core.tasks.chunked_work import Workers
+
+    return tournament(
+        game,
+        (first, second),
+        limit=limit,
+        opening_count=openings,
+        opening_plies=opening_plies,
+        seed=seed,
+        workers=Workers(workers),
+    )
+
+
+def tournament(
+    game: Game | str,
+    players: Sequence[str],
+    *,
+    limit: str | None = None,
+    openings: Path_ | None = None,
+    opening_format: str | None = None,
+    opening_plies: int | None = None,
+    opening_count: int | None = None,
+    judge: str | None = None,
+    even_within: float = 0.4,
+    save_openings: Path_ | None = None,
+    adjudicate: int = 0,
+    forfeit: bool = False,
+    sprt: Sprt | None = None,
+    record: Path_ | None = None,
+    transcripts: Path_ | None = None,
+    seed: int = 0,
+    workers: Workers | None = None,
+    progress: Progress = SILENT,
+    tell: Callable[[str], None] | None = None,
+) -> TournamentResult:
+    """Play every player against every other one, from every opening twice, as ``glem tournament`` does.
+
+    Parameters
+    ----------
+    game
+        The game or its name.
+    players
+        Texts as those of :func:`match`.
+    limit
+        Limit of searching players that name none: ``depth=6``, ``nodes=9999``, ``seconds=1``.
+    openings, opening_format
+        File of games or positions, and its format if that does not show; None for random openings.
+    opening_plies, opening_count
+        Length and number of openings; None for 8 and 100 random ones, and for what the file has.
+    judge, even_within
+        Take only random openings that are near-even for this player: up to this value.
+    save_openings
+        File to write the openings to.
+    adjudicate
+        Moves left from which on a solver ends games; 0 for never.
+    forfeit
+        A player whose clock runs out loses; else overruns are counted.
+    sprt
+        Ends a tournament of two players when it decides.
+    record
+        File of the games; the same call continues there.
+    transcripts
+        File to write the games of the record to; its name tells the format.
+    seed
+        Draws the openings.
+    workers
+        Where games are played; without time limits they change no result.
+    progress
+        Display.
+    tell
+        Called with one sentence where bad openings of a file were left out; None raises instead.
+
+    Raises
+    ------
+    BadInputError
+        A text describes no player, two have one name, no such openings, or a file that cannot be written.
+    """
+    from glem.core.players.spec import parse_limits, parse_player
+    from glem.core.positions.writing import check_format_holds, format_to_write, write_games
+    from glem.core.tournament import tournament as whole
+    from glem.core.tournament.games import Adjudication
+    from glem.core.tournament.opening_choice import OpeningJudge, choose_openings
+    from glem.core.tournament.openings import read_openings, write_openings
+    from glem.core.tournament.transcripts import records_of_games, records_of_openings
 
     owner = _game(game)
-    limits = None if limit is None else parse_player(f"default,{limit}").limits
-    players = tuple(parse_player(text, limits=limits).resolved(owner) for text in (first, second))
-    chosen = choose_openings(owner, plies=opening_plies, count=openings, seed=seed, workers=workers)
-    return run_tournament(Tournament(owner, players, tuple(chosen)), workers=workers)
+    limits = None if limit is None else parse_limits(limit)
+    specs = tuple(parse_player(text, limits=limits).resolved(owner) for text in players)
+    if transcripts is not None:
+        if record is None:
+            raise BadInputError("transcripts are written from the record; name one with -o")
+        format_to_write(owner, transcripts)
+    if openings is None:
+        chosen = choose_openings(
+            owner,
+            plies=8 if opening_plies is None else opening_plies,
+            count=100 if opening_count is None else opening_count,
+            judge=None if judge is None else OpeningJudge(parse_player(judge, limits=limits), even_within),
+            seed=seed,
+            record=None if record is None or judge is None else f"{os.fspath(record)}.openings",
+            workers=workers,
+            progress=progress,
+        )
+    elif judge is not None:
+        raise BadInputError("--judge chooses among random openings, --openings reads a file; give one of them")
+    else:
+        chosen = read_openings(
+            owner, openings, format=opening_format, plies=opening_plies, count=opening_count, seed=seed, tell=tell
+        )
+    if transcripts is not None:
+        check_format_holds(owner, transcripts, records_of_openings(owner, chosen))
+    if save_openings is not None:
+        write_openings(owner, chosen, save_openings)
+    adjudication = Adjudication(solve_from=adjudicate, time_forfeit=forfeit)
+    planned = whole.Tournament(owner, specs, tuple(chosen), adjudication, sprt)
+    result = whole.run_tournament(planned, record, workers=workers, progress=progress)
+    if transcripts is not None and record is not None:
+        games = sorted(whole.read_games(record)[2], key=lambda played: played.number)
+        write_games(owner, transcripts, records_of_games(owner, games))
+    return result

@@ -25,9 +25,9 @@ class PatternRegressor:
     ----------
     game
         Name of the game; needed where ``X`` is no set of positions.
-    patterns, iterations, l2, smoothing, validation, seed, jobs
-        As for :func:`glem.fit <glem.functions.fit>`. Positions that are no set are each a game of their own for the
-        validation.
+    patterns, iterations, l2, smoothing, held_out, seed, jobs
+        As for :func:`glem.fit <glem.functions.fit>`. Positions that are no set are each a game of their own
+        when games are held out.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class PatternRegressor:
         iterations: int = 60,
         l2: float = 25.0,
         smoothing: float = 0.25,
-        validation: float = 0.05,
+        held_out: float = 0.05,
         seed: int = 0,
         jobs: int = 1,
     ) -> None:
@@ -55,7 +55,7 @@ class PatternRegressor:
         self.iterations = iterations
         self.l2 = l2
         self.smoothing = smoothing
-        self.validation = validation
+        self.held_out = held_out
         self.seed = seed
         self.jobs = jobs
 

@@ -2,58 +2,53 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import attrs
 import click
 
+from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_json
 
 __all__ = ["command"]
 
 
-@click.command("check")
-@click.argument("game_name", metavar="GAME")
-@click.option(
+@options.command("check", "check GAME", "check my_game --only rules --games 5")
+@options.argument("game_name", metavar="GAME")
+@options.option(
     "--only",
     type=click.Choice(["rules", "learning", "evaluation", "fitter"]),
     multiple=True,
-    help="Run this part alone; may be given more than once.",
+    help="Run this part alone; may be repeated.",
 )
-@click.option("--games", type=click.IntRange(min=1), default=40, show_default=True, help="Random games to play.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random moves.")
-@click.option("--plain", is_flag=True, help="Look at the plain Python rules alone.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(game_name: str, only: tuple[str, ...], games: int, seed: int, plain: bool, as_json: bool) -> int:
-    """Run the conformance suite on a game: rules, what it gives to learning, evaluation and search, fitting.
+@options.option("--games", type=click.IntRange(min=1), default=40, show_default=True, help="Random games to play.")
+@options.seed
+@options.option("--plain", is_flag=True, help="Use the plain Python rules instead of the compiled ones.")
+@options.as_json
+def command(game_name: str, as_json: bool, **how: Any) -> int:
+    """Run the conformance suite on GAME: rules, what it gives to learning, evaluation and search, fitting.
 
     Each failure names the promise that is broken and shows the position. The exit status is 1 when there is one.
     """
     from glem.core.conformance.plugin import check_plugin
 
-    progress = display_progress(quiet=as_json)
-    reports = check_plugin(game_name, only=only, games=games, seed=seed, plain=plain, progress=progress)
+    reports = check_plugin(game_name, progress=display_progress(), **how)
+    passed = all(report.passed for report in reports)
     if as_json:
-        import attrs
-
-        print_json(
+        parts = [
             {
-                "game": game_name,
-                "passed": all(report.passed for report in reports),
-                "parts": [
-                    {
-                        "subject": report.subject,
-                        "passed": None if report.not_looked_at else report.passed,
-                        "not_looked_at": report.not_looked_at,
-                        "notes": list(report.notes),
-                    }
-                    for report in reports
-                ],
-                "checks": [
-                    {"subject": report.subject, **attrs.asdict(result)}
-                    for report in reports
-                    for result in report.results
-                ],
+                "subject": report.subject,
+                "passed": None if report.not_looked_at else report.passed,
+                "not_looked_at": report.not_looked_at,
+                "notes": report.notes,
             }
-        )
+            for report in reports
+        ]
+        checks = [
+            {"subject": report.subject, **attrs.asdict(result)} for report in reports for result in report.results
+        ]
+        print_json({"game": game_name, "passed": passed, "parts": parts, "checks": checks})
     else:
         for report in reports:
             click.echo(str(report))
-    return 0 if all(report.passed for report in reports) else 1
+    return 0 if passed else 1

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import click
 
+from glem.core.cli import options
 from glem.core.cli.display import print_json, print_table
 
 __all__ = ["command"]
 
 
-@click.command(
-    "compare",
-    epilog="""\b
-Examples:
-  glem compare first.npz second.npz
-  glem compare first.npz second.npz --json""",
-)
+@options.command("compare", "compare first.npz second.npz", "compare first.npz second.npz --json")
 @click.argument("first", type=click.Path(dir_okay=False))
 @click.argument("second", type=click.Path(dir_okay=False))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json
 def command(first: str, second: str, as_json: bool) -> None:
     """Compare the weights of two evaluation files of one game."""
     from glem.core.evaluation.comparing import compare_evaluations

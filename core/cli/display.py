@@ -7,7 +7,7 @@ import json
 import logging
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -15,8 +15,18 @@ import click
 from glem.core.cli.printable import printable, raw
 from glem.core.tasks.progress import SILENT, Progress, Task, line_progress
 
-__all__ = ["add_verbosity", "display_progress", "is_quiet", "old_quiet", "print_json", "print_table", "tell"]
+__all__ = [
+    "add_verbosity",
+    "display_progress",
+    "is_quiet",
+    "old_quiet",
+    "print_json",
+    "print_records",
+    "print_table",
+    "tell",
+]
 
+_SCHEMA_VERSION = 1
 _QUIET, _VERBOSE = f"{__name__}.quiet", f"{__name__}.verbose"
 
 
@@ -37,7 +47,11 @@ def add_verbosity(command: click.Command) -> None:
     if isinstance(command, click.Group):
         for inner in command.commands.values():
             add_verbosity(inner)
-    taken = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+    taken = {
+        name
+        for option in command.params
+        for name in (*option.opts, *option.secondary_opts, *getattr(option, "was", ()))
+    }
     if "-q" in taken:
         return
     for short, long, name, key, text in (
@@ -111,9 +125,11 @@ def display_progress(*, quiet: bool = False) -> Progress:
     Parameters
     ----------
     quiet
-        Show nothing, unless -v is given; with -q nothing is shown anyway.
+        Show nothing, as with --json, unless -v is given; with -q nothing is shown anyway.
     """
-    if is_quiet() or (quiet and not _is_given(_VERBOSE)):
+    context = click.get_current_context(silent=True)
+    prints_json = context is not None and context.params.get("as_json", False)
+    if is_quiet() or ((quiet or prints_json) and not _is_given(_VERBOSE)):
         return SILENT
     if not sys.stderr.isatty():
         return line_progress(lambda line: click.echo(f"glem: {line}", err=True))
@@ -151,9 +167,14 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def print_json(value: Any) -> None:
-    """One JSON document on standard output; not-a-number becomes null."""
-    click.echo(json.dumps(_finite(value), indent=2, ensure_ascii=False))
+def print_json(value: Mapping[str, Any]) -> None:
+    """Print one JSON document on standard output, with its schema; not-a-number becomes null."""
+    names, context = [], click.get_current_context(silent=True)
+    while context is not None and context.parent is not None:
+        names.append(context.info_name or "")
+        context = context.parent
+    schema = "-".join(["glem", *reversed(names)])
+    click.echo(json.dumps({"schema": f"{schema}/{_SCHEMA_VERSION}", **_finite(value)}, indent=2, ensure_ascii=False))
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -170,3 +191,8 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
     # A pipe has no width of its own: wide enough that no cell is cut.
     console = Console(file=raw(sys.stdout), width=None if sys.stdout.isatty() else 200)
     console.print(table)
+
+
+def print_records(title: str, records: Iterable[Any], columns: Mapping[str, Callable[[Any], object]]) -> None:
+    """Print a table of objects, a row each; a column's function words its cell, None leaves it empty."""
+    print_table(title, tuple(columns), [[str(word(record) or "") for word in columns.values()] for record in records])

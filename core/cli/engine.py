@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-import click
-
+from glem.core.cli import options
+from glem.core.cli.options import playing
 from glem.core.cli.printable import raw
-from glem.core.cli.thinking import opponent_of, opponent_options
+
+if TYPE_CHECKING:
+    from glem.core.game.game import Game
+    from glem.core.players.spec import PlayerSpec
 
 __all__ = ["command"]
 
-_USUAL_CLOCK = 40.0
-"""Seconds of which a player without any limit takes its share for each move: about two."""
 
-
-@click.command("engine")
-@click.argument("game_name", metavar="GAME")
-@click.option("--protocol", "protocol_name", default="auto", show_default=True, help="auto tells it by the first line.")
-@opponent_options
-def command(game_name: str, protocol_name: str, **player: Any) -> None:
+@options.command("engine", "engine GAME", "engine GAME --player model.npz,nodes=20000 --protocol gtp")
+@playing.game
+@options.option("--protocol", "name", default="auto", show_default=True, help="auto tells it by the first line.")
+# Without any limit a player takes its share of so many seconds for each move: about two.
+@playing.opponent(clock=40.0)
+def command(game: Game, name: str, player: PlayerSpec) -> None:
     """Play GAME in programs that speak a text protocol, on standard input and output.
 
     Every game has gtp; games may have further protocols, such as the one of their graphical boards. The limits hold
@@ -31,31 +32,27 @@ def command(game_name: str, protocol_name: str, **player: Any) -> None:
 
     from glem.core.cli.compiling_ahead import SEARCH, compile_ahead
     from glem.core.errors import BadInputError
-    from glem.core.game.game import load_game
     from glem.core.players.engine import Engine
     from glem.core.players.protocols.conversation import DescriptorLines
     from glem.core.players.protocols.gtp import GTP
-    from glem.core.search.results import Clock, Limits
 
-    game = load_game(game_name)
     protocols = {"gtp": GTP, **game.protocols}
-    if protocol_name not in {"auto", *protocols}:
+    if name not in {"auto", *protocols}:
         known = ", ".join(("auto", *protocols))
-        raise BadInputError(f"{game.title} has no protocol {protocol_name!r}; known: {known}")
-    spec = opponent_of(game, default=Limits(clock=Clock(_USUAL_CLOCK)), **player)
-    compile_ahead(SEARCH, game, spec.evaluation)
-    engine = Engine(game, spec)
-    spoken = protocols.values() if protocol_name == "auto" else (protocols[protocol_name],)
+        raise BadInputError(f"{game.title} has no protocol {name!r}; known: {known}")
+    compile_ahead(SEARCH, game, player.evaluation)
+    engine = Engine(game, player)
+    spoken = protocols.values() if name == "auto" else (protocols[name],)
     if any(protocol.prepares for protocol in spoken):
         # Errors come at once all the same.
-        engine.spec.resolved(game)
+        player.resolved(game)
     else:
         engine.prepare()
     lines = DescriptorLines(sys.stdin.fileno())
-    if protocol_name == "auto":
+    if name == "auto":
         opening = set(lines.first().split()[:1])
-        protocol_name = next((name for name, known in protocols.items() if opening & set(known.opening)), GTP.name)
-    protocol = protocols[protocol_name]
+        name = next((one for one, known in protocols.items() if opening & set(known.opening)), GTP.name)
+    protocol = protocols[name]
     if not protocol.prepares:
         engine.prepare()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_json, print_table
 from glem.core.cli.outputs import check_outputs
 
@@ -17,20 +18,16 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(
-    "evaluate",
-    epilog="""\b
-Examples:
-  glem evaluate model.npz positions.parquet
-  glem evaluate model.npz positions.parquet -o values.npy""",
+@options.command(
+    "evaluate", "evaluate model.npz positions.parquet", "evaluate model.npz positions.parquet -o values.npy"
 )
-@click.argument("models", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="MODEL...")
+@click.argument("models", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="EVALUATION...")
 @click.argument("positions", type=click.Path(dir_okay=False))
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the value of every position (.npy).")
-@click.option("--jobs", default=1, show_default=True, type=click.IntRange(1), help="Threads.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.output("Write the value of every position (.npy).", required=False)
+@options.jobs
+@options.as_json
 def command(models: tuple[str, ...], positions: str, output: str | None, jobs: int, as_json: bool) -> None:
-    """Errors of each MODEL on the scored POSITIONS (Parquet): root mean square and mean absolute, phase by phase.
+    """Errors of each EVALUATION on the scored POSITIONS (Parquet): root mean square and mean absolute, phase by phase.
 
     Where the game can tell how many moves are left at most, a second table has the errors by their number.
 

@@ -2,51 +2,47 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from glem.core.cli.display import display_progress, print_json, print_table
-from glem.core.cli.executors import executor_options, opened_executor
+from glem.core.cli import options
+from glem.core.cli.display import display_progress, print_json, print_records, print_table
+from glem.core.cli.options import grading
 from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.grading.experiments.lines import LineFit
-    from glem.core.grading.experiments.power import PowerCurve, PowerExperiment
-    from glem.core.grading.experiments.strength import StrengthExperiment
+    from glem.core.grading.experiments.power import PowerCurve, PowerExperiment, PowerPoint
+    from glem.core.grading.experiments.strength import StrengthExperiment, StrengthPoint
+    from glem.core.positions.selection.selection import SelectionRule
+    from glem.core.tasks.chunked_work import Workers
 
 __all__ = ["command"]
 
-F = TypeVar("F", bound=Callable[..., Any])
+_POWER_COLUMNS: dict[str, Callable[[tuple[PowerCurve, PowerPoint]], object]] = {
+    "evaluation": lambda row: row[0].name,
+    "limit": lambda row: "static" if row[1].limit is None else f"{row[1].limit:,g}",
+    "seconds": lambda row: f"{row[1].seconds:.2g}",
+    "grade": lambda row: f"{row[1].grade.grade:.4f}",
+    "error": lambda row: f"{row[1].grade.error:.4f}",
+    "b": lambda row: f"{row[1].fit.scale:.3g}",
+    "drawishness": lambda row: "its own" if row[1].fit.drawishness is None else f"{row[1].fit.drawishness:.3f}",
+    "rise": lambda row: row[1].rise and f"{row[1].rise.difference:+.4f}",
+    "p": lambda row: row[1].rise and f"{row[1].rise.p_value:.2g}",
+}
 
-
-def _with(*options: Callable[[Any], Any]) -> Callable[[F], F]:
-    """Give a command some options, in this order."""
-
-    def decorate(command: F) -> F:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-_selection_options = _with(
-    click.option("--skip-moves", type=click.IntRange(0), default=10, show_default=True, help="As for `glem grade`."),
-    click.option(
-        "--skip-end", type=click.FloatRange(0, 0.99), default=0.1, show_default=True, help="As for `glem grade`."
-    ),
-)
-_experiment_options = _with(
-    click.option("--confidence", type=float, default=0.95, show_default=True, help="Confidence level."),
-    click.option("--seed", default=0, show_default=True, help="Draws games and positions."),
-    click.option("--skip-bad", is_flag=True, help="Leave bad game records out instead of stopping."),
-    click.option("--report", type=click.Path(dir_okay=False), help="Write an HTML report."),
-    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-)
+_STRENGTH_COLUMNS: dict[str, Callable[[StrengthPoint], object]] = {
+    "name": lambda one: one.name,
+    "rating": lambda one: f"{one.rating:.0f}",
+    "games": lambda one: f"{one.grade.games:,}",
+    "grade": lambda one: f"{one.grade.grade:.4f}",
+    "error": lambda one: f"{one.grade.error:.4f}",
+    "advantage": lambda one: one.advantage and f"{one.advantage.difference:+.3f} ± {one.advantage.error:.3f}",
+    "rating difference": lambda one: one.advantage and f"{one.advantage.rating_difference:+.0f}",
+}
 
 
 @click.group("experiment")
@@ -54,43 +50,68 @@ def command() -> None:
     """Experiments on what the grades of evaluations tell (Ban 2012, section 4)."""
 
 
-@command.command("power", short_help="Grade evaluations after searches of growing size.")
-@click.argument("game_name", metavar="GAME")
-@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="GAMES...")
-@click.option(
-    "--evaluation", "evaluations", multiple=True, required=True, metavar="TEXT",
-    help="As for `glem grade`, without a limit. May be repeated.",
-)  # fmt: skip
-@click.option(
-    "--limits", default="nodes=64,256,1024,4096,16384", show_default=True, metavar="KIND=A,B,...",
-    help="Sizes of the searches, in nodes, depth or seconds.",
-)  # fmt: skip
-@click.option("--static/--no-static", default=True, show_default=True, help="Grade evaluations without a search too.")
-@click.option("--positions", type=click.IntRange(2), default=2000, show_default=True, help="One of each game.")
-@_selection_options
-@_experiment_options
-@click.option(
+def _limits(limits: str) -> tuple[str, list[float]]:
+    from glem.core.errors import BadInputError
+    from glem.core.grading.experiments.power import LIMIT_KINDS, check_limits
+
+    kind, equals, numbers = limits.partition("=")
+    try:
+        sizes = [float(number) for number in numbers.split(",")]
+    except ValueError:
+        sizes = []
+    if not equals or kind not in LIMIT_KINDS or not sizes:
+        raise BadInputError(f"--limits must be {'|'.join(LIMIT_KINDS)}=A,B,..., got {limits!r}")
+    check_limits(kind, sizes)
+    return kind, sizes
+
+
+@command.command(
+    "power",
+    cls=options.Command,
+    short_help="Grade evaluations after searches of growing size.",
+    examples=(
+        "experiment power games.pgn --evaluation default --evaluation model.npz",
+        "experiment power games.pgn --evaluation default --limits depth=1,2,4,8 --report power.html",
+    ),
+)
+@options.files("GAMES...", options.skip_bad)
+@grading.evaluations("As for `glem grade`, without a limit. May be repeated.")
+@options.group(
+    "limits",
+    _limits,
+    options.option(
+        "--limits",
+        default="nodes=64,256,1024,4096,16384",
+        show_default=True,
+        metavar="KIND=A,B,...",
+        help="Sizes of the searches, in nodes, depth or seconds.",
+    ),
+)
+@options.option("--static/--no-static", default=True, show_default=True, help="Grade evaluations without a search too.")
+@options.option("--positions", type=click.IntRange(2), default=2000, show_default=True, help="One of each game.")
+@options.seed
+@options.selection(None)
+@grading.confidence
+@grading.report
+@options.option(
     "--journal", type=click.Path(dir_okay=False), help="File for values; the same command continues with it."
-)  # fmt: skip
-@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="processors", help="Threads.")
-@executor_options
+)
+@options.jobs
+@options.workers
+@options.as_json
 def power(
-    game_name: str,
-    files: tuple[str, ...],
+    files: options.GameFiles,
     evaluations: tuple[str, ...],
-    limits: str,
+    limits: tuple[str, list[float]],
     static: bool,
     positions: int,
-    skip_moves: int,
-    skip_end: float,
-    confidence: float,
     seed: int,
-    skip_bad: bool,
-    journal: str | None,
+    rule: SelectionRule,
+    confidence: float,
     report: str | None,
+    journal: str | None,
     jobs: int,
-    workers: int,
-    dask: str | None,
+    workers: Workers,
     as_json: bool,
 ) -> None:
     """Grade evaluations of GAME after searches of growing size (Ban 2012, figure 1).
@@ -98,175 +119,161 @@ def power(
     All evaluations judge the same positions. A straight line is fitted to the grades over the logarithm of the limit;
     each step to the next greater limit is tested on the same positions.
     """
-    from glem.core.game.game import load_game
     from glem.core.grading.correctness import GradingSettings
-    from glem.core.grading.experiments.power import check_limits, measure_power, sample_positions
+    from glem.core.grading.experiments.power import measure_power, sample_positions
     from glem.core.grading.scorers.scorer import Scorer
     from glem.core.grading.scorers.scorers import scorer_of
-    from glem.core.positions.selection.selection import RANDOM, SelectionRule
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.report.pages.power import render_power
 
-    game = load_game(game_name)
-    kind, sizes = _limits(limits)
-    check_limits(kind, sizes)
+    game, progress = files.game(), display_progress()
+    kind, sizes = limits
     check_outputs(report, journal)
-    progress = display_progress(quiet=as_json)
-    rule = SelectionRule(RANDOM, skip_moves, skip_end, 1, seed)
-    with opened_executor(workers, dask) as where:
 
-        def scorer(text: str, limit: float | None) -> Scorer:
-            limited = text if limit is None else f"{text},{kind}={limit:g}"
-            return scorer_of(game, limited, jobs=jobs, workers=Workers(**where))
+    def scorer_at(text: str) -> Callable[[float | None], Scorer]:
+        def limited(limit: float | None) -> Scorer:
+            told = text if limit is None else f"{text},{kind}={limit:g}"
+            return scorer_of(game, told, jobs=jobs, workers=workers)
 
-        makers = {text: (lambda limit, text=text: scorer(text, limit)) for text in evaluations}
-        sampled, counts = sample_positions(game, files, rule=rule, most=positions, skip_bad=skip_bad, progress=progress)
-        found = measure_power(
-            sampled,
-            makers,
-            kind=kind,
-            limits=sizes,
-            games=counts.games,
-            static=static,
-            settings=GradingSettings(confidence=confidence, seed=seed),
-            journal=journal,
-            progress=progress,
-        )
-    if report is not None:
-        from glem.core.report.page import write_page
-        from glem.core.report.pages.power import render_power
+        return limited
 
-        write_page(render_power(found, game_title=game.title), report)
-    if as_json:
-        import attrs
-
-        plain = attrs.asdict(found, recurse=True)
-        for curve, entry in zip(found.curves, plain["curves"], strict=True):
-            entry["rises"] = curve.rises
-        print_json({"rule": str(rule), **plain})
+    sampled, counts = sample_positions(
+        game, files.paths, rule=rule, most=positions, skip_bad=files.skip_bad, progress=progress
+    )
+    found = measure_power(
+        sampled,
+        {text: scorer_at(text) for text in evaluations},
+        kind=kind,
+        limits=sizes,
+        games=counts.games,
+        static=static,
+        settings=GradingSettings(confidence=confidence, seed=seed),
+        journal=journal,
+        progress=progress,
+    )
+    if _has_told(found, report, as_json, lambda: render_power(found, game_title=game.title), rule=str(rule)):
         return
-    _print_power(found, str(rule))
+    click.echo(f"{counted(found.positions, 'position')} of {counted(found.games, 'game')}: {rule}\n")
+    rows = [(curve, point) for curve in found.curves for point in curve.points]
+    columns = {kind if name == "limit" else name: word for name, word in _POWER_COLUMNS.items()}
+    print_records("Grade by processing power", rows, columns)
+    print_table(
+        "Straight lines: gain in grade of a doubling",
+        ("evaluation", f"per doubling of {kind}", "R²", "per doubling of time", "R²", "always rises"),
+        [
+            (curve.name, *_line(curve.by_limit), *_line(curve.by_seconds), "yes" if curve.rises else "no")
+            for curve in found.curves
+        ],
+    )
     if report is not None:
         click.echo(f"wrote {report}")
 
 
-@command.command("players", short_help="Grade players by the scores in their comments.")
-@click.argument("game_name", metavar="GAME")
-@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="GAMES...")
-@click.option("--fewest", type=click.IntRange(2), default=100, show_default=True, help="Least games of a player.")
-@_selection_options
-@_experiment_options
+def _line(line: LineFit | None) -> tuple[str, str]:
+    return ("", "") if line is None else (f"{line.slope:+.4f} ± {line.slope_error:.4f}", f"{line.r_squared:.3f}")
+
+
+@command.command(
+    "players",
+    cls=options.Command,
+    short_help="Grade players by the scores in their comments.",
+    examples=("experiment players games.pgn --fewest 50", "experiment players games.pgn --report players.html"),
+)
+@options.files("GAMES...", options.skip_bad)
+@options.option("--fewest", type=click.IntRange(2), default=100, show_default=True, help="Least games of a player.")
+@options.seed
+@options.selection(None)
+@grading.confidence
+@grading.report
+@options.as_json
 def players(
-    game_name: str,
-    files: tuple[str, ...],
+    files: options.GameFiles,
     fewest: int,
-    skip_moves: int,
-    skip_end: float,
-    confidence: float,
     seed: int,
-    skip_bad: bool,
+    rule: SelectionRule,
+    confidence: float,
     report: str | None,
     as_json: bool,
 ) -> None:
     """Grade the players of GAMES by the scores in their comments, beside their ratings (Ban 2012, figure 2)."""
-    from glem.core.game.game import load_game
     from glem.core.grading.experiments.strength import strength_of_players
 
-    game = load_game(game_name)
+    game = files.game()
     check_outputs(report)
     found = strength_of_players(
         game,
-        files,
+        files.paths,
         fewest=fewest,
-        skip_moves=skip_moves,
-        skip_end=skip_end,
+        skip_moves=rule.skip_moves,
+        skip_end=rule.skip_end,
         seed=seed,
         confidence=confidence,
-        skip_bad=skip_bad,
-        progress=display_progress(quiet=as_json),
+        skip_bad=files.skip_bad,
+        progress=display_progress(),
     )
     _show_strength(found, report, game.title, as_json)
 
 
-@command.command("strength", short_help="Grade evaluations beside their playing strength.")
-@click.argument("game_name", metavar="GAME")
-@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="GAMES...")
-@click.option(
-    "--evaluation", "evaluations", multiple=True, required=True, metavar="TEXT",
-    help="As for `glem grade`. At least three.",
-)  # fmt: skip
-@click.option(
-    "--ratings", required=True, type=click.Path(dir_okay=False),
+@command.command(
+    "strength",
+    cls=options.Command,
+    short_help="Grade evaluations beside their playing strength.",
+    examples=(
+        "experiment strength games.pgn --evaluation a.npz --evaluation b.npz --evaluation default --ratings cup.json",
+        "experiment strength games.pgn --evaluation a.npz,depth=2,name=a2 --evaluation a.npz --evaluation b.npz "
+        "--ratings cup.json",
+    ),
+)
+@options.files("GAMES...", options.skip_bad)
+@grading.evaluations("As for `glem grade`. At least three.")
+@options.option(
+    "--ratings",
+    required=True,
+    type=click.Path(dir_okay=False),
     help="JSON of `glem tournament --json` with players of the same names (name=...).",
-)  # fmt: skip
-@_experiment_options
-@executor_options
+)
+@options.seed
+@grading.confidence
+@grading.report
+@options.workers
+@options.as_json
 def strength(
-    game_name: str,
-    files: tuple[str, ...],
+    files: options.GameFiles,
     evaluations: tuple[str, ...],
     ratings: str,
-    confidence: float,
     seed: int,
-    skip_bad: bool,
+    confidence: float,
     report: str | None,
-    workers: int,
-    dask: str | None,
+    workers: Workers,
     as_json: bool,
 ) -> None:
     """Grade evaluations of GAME on the same positions, beside their ratings from a tournament (Ban 2012, figure 2)."""
-    from glem.core.game.game import load_game
     from glem.core.grading.collection import grade_collection
     from glem.core.grading.correctness import GradingSettings
     from glem.core.grading.experiments.strength import read_ratings, strength_of_evaluations
     from glem.core.grading.scorers.scorers import scorer_of
     from glem.core.positions.selection.selection import SelectionRule
-    from glem.core.tasks.chunked_work import Workers
 
-    game = load_game(game_name)
+    game = files.game()
     check_outputs(report)
     rated = read_ratings(ratings)
-    with opened_executor(workers, dask) as where:
-        graded = grade_collection(
-            game,
-            files,
-            [scorer_of(game, text, workers=Workers(**where)) for text in evaluations],
-            rule=SelectionRule(seed=seed),
-            settings=GradingSettings(confidence=confidence, seed=seed),
-            skip_bad=skip_bad,
-            progress=display_progress(quiet=as_json),
-        )
-    found = strength_of_evaluations(graded.grading, rated, confidence=confidence)
-    _show_strength(found, report, game.title, as_json)
+    graded = grade_collection(
+        game,
+        files.paths,
+        [scorer_of(game, text, workers=workers) for text in evaluations],
+        rule=SelectionRule(seed=seed),
+        settings=GradingSettings(confidence=confidence, seed=seed),
+        skip_bad=files.skip_bad,
+        progress=display_progress(),
+    )
+    _show_strength(strength_of_evaluations(graded.grading, rated, confidence=confidence), report, game.title, as_json)
 
 
 def _show_strength(found: StrengthExperiment, report: str | None, title: str, as_json: bool) -> None:
-    from glem.core.report.page import write_page
     from glem.core.report.pages.strength import correlation_text, render_strength
 
-    if report is not None:
-        write_page(render_strength(found, game_title=title), report)
-    if as_json:
-        import attrs
-
-        print_json(attrs.asdict(found, recurse=True))
+    if _has_told(found, report, as_json, lambda: render_strength(found, game_title=title)):
         return
-    rows = []
-    for point in found.points:
-        advantage: Any = point.advantage
-        rows.append(
-            (
-                point.name,
-                f"{point.rating:.0f}",
-                f"{point.grade.games:,}",
-                f"{point.grade.grade:.4f}",
-                f"{point.grade.error:.4f}",
-                "" if advantage is None else f"{advantage.difference:+.3f} ± {advantage.error:.3f}",
-                "" if advantage is None else f"{advantage.rating_difference:+.0f}",
-            )
-        )
-    print_table(
-        "Grades by rating", ("name", "rating", "games", "grade", "error", "advantage", "rating difference"), rows
-    )
+    print_records("Grades by rating", found.points, _STRENGTH_COLUMNS)
     click.echo(correlation_text("grade and rating", found.by_rating))
     line = found.line
     if line is not None and line.slope:
@@ -282,58 +289,23 @@ def _show_strength(found: StrengthExperiment, report: str | None, title: str, as
         click.echo(f"wrote {report}")
 
 
-def _limits(text: str) -> tuple[str, list[float]]:
-    from glem.core.errors import BadInputError
-    from glem.core.grading.experiments.power import LIMIT_KINDS
+def _has_told(
+    found: PowerExperiment | StrengthExperiment,
+    report: str | None,
+    as_json: bool,
+    render: Callable[[], str],
+    **more: Any,
+) -> bool:
+    """Write the report, if there is to be one, and print JSON if that is asked for; say whether it was."""
+    import attrs
 
-    kind, equals, numbers = text.partition("=")
-    try:
-        sizes = [float(number) for number in numbers.split(",")]
-    except ValueError:
-        sizes = []
-    if not equals or kind not in LIMIT_KINDS or not sizes:
-        raise BadInputError(f"--limits must be {'|'.join(LIMIT_KINDS)}=A,B,..., got {text!r}")
-    return kind, sizes
+    from glem.core.report.page import write_page
 
-
-def _print_power(found: PowerExperiment, rule: str) -> None:
-    click.echo(f"{counted(found.positions, 'position')} of {counted(found.games, 'game')}: {rule}\n")
-    rows = [row for curve in found.curves for row in _rows(curve, found.kind)]
-    print_table(
-        "Grade by processing power",
-        ("evaluation", found.kind, "seconds", "grade", "error", "b", "drawishness", "rise", "p"),
-        rows,
-    )
-    lines = [
-        (curve.name, *_line(curve.by_limit), *_line(curve.by_seconds), "yes" if curve.rises else "no")
-        for curve in found.curves
-    ]
-    print_table(
-        "Straight lines: gain in grade of a doubling",
-        ("evaluation", f"per doubling of {found.kind}", "R²", "per doubling of time", "R²", "always rises"),
-        lines,
-    )
-
-
-def _rows(curve: PowerCurve, kind: str) -> Sequence[tuple[str, ...]]:
-    rows = []
-    for point in curve.points:
-        rise: Any = point.rise
-        rows.append(
-            (
-                curve.name,
-                "static" if point.limit is None else f"{point.limit:,g}",
-                f"{point.seconds:.2g}",
-                f"{point.grade.grade:.4f}",
-                f"{point.grade.error:.4f}",
-                f"{point.fit.scale:.3g}",
-                "its own" if point.fit.drawishness is None else f"{point.fit.drawishness:.3f}",
-                "" if rise is None else f"{rise.difference:+.4f}",
-                "" if rise is None else f"{rise.p_value:.2g}",
-            )
-        )
-    return rows
-
-
-def _line(line: LineFit | None) -> tuple[str, str]:
-    return ("", "") if line is None else (f"{line.slope:+.4f} ± {line.slope_error:.4f}", f"{line.r_squared:.3f}")
+    if report is not None:
+        write_page(render(), report)
+    if as_json:
+        plain = attrs.asdict(found, recurse=True)
+        for curve, entry in zip(getattr(found, "curves", ()), plain.get("curves", ()), strict=True):
+            entry["rises"] = curve.rises
+        print_json({**more, **plain})
+    return as_json

@@ -3,81 +3,50 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from glem.core.cli import options
 from glem.core.cli.display import print_json, print_table
-
-if TYPE_CHECKING:
-    from glem.core.evaluation.linear import LinearEvaluation
-    from glem.core.evaluation.with_drawishness import ResultEvaluation
-    from glem.core.features.learning import Learning
+from glem.core.errors import BadInputError
 
 __all__ = ["command"]
 
-_GLYPHS = {"own": "●", "opponent": "○", "empty": "·"}
 
+@options.command(
+    "explain",
+    "explain model.npz start",
+    "explain GAME default start --top 5",
+    # A position may begin with a hyphen, which is no option.
+    context_settings={"ignore_unknown_options": True},
+)
+@options.argument("words", nargs=-1, required=True, metavar="[GAME] EVALUATION POSITION", was=("--game",))
+@options.option("--top", default=20, show_default=True, type=click.IntRange(1), help="Contributions to show.")
+@options.as_json
+def command(words: tuple[str, ...], top: int, as_json: bool) -> None:
+    """Show which items of EVALUATION are active in POSITION, and how much each adds to its value.
 
-def _board(learning: Learning, position: Any) -> list[str]:
-    """Lines of text that draw a position: the first letter of each cell's value, discs for the usual names."""
-    from glem.core.game.drawing import draw_position
-
-    layout = learning.game.layout
-    if layout is None:
-        return []
-    values = learning.features.values_of(position)
-    cells: dict[int, str] = {}
-    names: dict[str, str] = {}
-    for feature, value in zip(learning.features.features, values, strict=True):
-        if feature.cell is not None and feature.cell not in cells:
-            name = feature.value_name(int(value))
-            cells[feature.cell] = _GLYPHS.get(name, name[:1])
-            if names.setdefault(cells[feature.cell], name) != name:
-                # Letters that say too little: the game's own text has better ones.
-                drawing = draw_position(learning.game, position)
-                return [] if drawing is None else drawing.lines()
-    return [
-        " ".join(cells.get(row * layout.columns + column, " ") for column in range(layout.columns))
-        for row in range(layout.rows)
-    ]
-
-
-def _evaluation(model: str, game_name: str | None) -> LinearEvaluation | ResultEvaluation:
-    from glem.core.errors import BadInputError
-    from glem.core.evaluation.named import load_evaluation
-    from glem.core.game.game import load_game
-
-    if game_name is not None:
-        return load_evaluation(model, load_game(game_name))
-    if not Path(model).exists():
-        raise BadInputError(f"{model}: no such file; for an evaluation that comes with a game, name it by --game")
-    return load_evaluation(model)
-
-
-# A position may begin with a hyphen, which is no option.
-@click.command("explain", context_settings={"ignore_unknown_options": True})
-@click.argument("model")
-@click.argument("position")
-@click.option("--game", "game_name", metavar="NAME", help="Game of `default` or another MODEL that is no file.")
-@click.option("--top", default=20, show_default=True, type=click.IntRange(1), help="Contributions to show.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with all contributions.")
-def command(model: str, position: str, game_name: str | None, top: int, as_json: bool) -> None:
-    """Show which items of MODEL are active in POSITION, and how much each adds to its value.
-
-    MODEL is an evaluation file, or with --game one that comes with the game, such as `default`. POSITION is a line of
-    text in the game's own notation; "start" is the initial position.
+    EVALUATION is a file, or after GAME one that comes with the game, such as `default`. POSITION is a line of text in
+    the game's own notation; "start" is the initial position. JSON has all contributions.
     """
     import numpy as np
 
-    from glem.core.errors import BadInputError
     from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
+    from glem.core.game.drawing import draw_position
+    from glem.functions import load_evaluation, position_of
 
-    chosen = _evaluation(model, game_name)
+    game_name, rest = options.split_game(words)
+    if len(rest) != 2:
+        raise click.UsageError("Give one EVALUATION and one POSITION.", click.get_current_context())
+    name, text = rest
+    if game_name is None and not Path(name).exists():
+        raise BadInputError(f"{name}: no such file; for an evaluation that comes with a game, name the game before it")
+    chosen = load_evaluation(name, game_name)
     evaluation = value_part(chosen)
     learning = evaluation.learning
     game = learning.game
-    parsed = game.initial_position if position == "start" else game.parse_position(position)
+    parsed = position_of(game, None if text == "start" else text)
     if game.is_over(parsed):
         raise BadInputError(
             f"the game is over, with the score {game.final_score(parsed):+d} for the side to move; an evaluation is "
@@ -114,10 +83,10 @@ def command(model: str, position: str, game_name: str | None, top: int, as_json:
             }
         )
         return
-    board = _board(learning, parsed)
-    for line in board:
+    drawing = draw_position(game, parsed)
+    for line in [] if drawing is None else drawing.lines():
         click.echo(f"  {line}")
-    own = f" ({_GLYPHS['own']})" if any(_GLYPHS["own"] in line for line in board) else ""
+    own = "" if drawing is None or not drawing.players[0] else f" ({drawing.players[0]})"
     click.echo(
         f"phase {learning.phases.names[explanation.phase]}, "
         f"value {explanation.value:+.2f} ({evaluation.unit}) for the side to move{own}"

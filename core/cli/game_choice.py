@@ -64,7 +64,7 @@ def choose_game(
         if len(found) == 1:
             return load_game(check_named_by_file(found[0], file))
         if format not in {None, GAME_LINES.name} and not found:
-            raise BadInputError(f"no installed game has a format {format!r}; name the game: --game")
+            raise BadInputError(f"no installed game has a format {format!r}; name the game as the first argument")
         break
     else:
         told = {file: load_evaluation(file).learning.game for file in evaluations if Path(file).suffix == ".npz"}
@@ -74,12 +74,12 @@ def choose_game(
         if games:
             listed = ", ".join(f"{file} ({game.name})" for file, game in told.items())
             raise BadInputError(f"the evaluations belong to several games: {listed}")
-    raise BadInputError(f"name the game: --game with one of {', '.join(installed)}")
+    raise BadInputError(f"name the game as the first argument: one of {', '.join(installed)}")
 
 
 def _games_of_file(path: Path, format_name: str | None, installed: Iterable[str]) -> list[str]:
     if not path.is_file():
-        raise BadInputError(f"{path}: no such file")
+        raise BadInputError(f"{path}: no such file" if path.suffix else f"there is no file and no game {str(path)!r}")
     if path.suffix == ".parquet":
         return [read_header(path).game]
     with open_bounded(path) as file:

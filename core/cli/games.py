@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from glem.core.cli import options
 from glem.core.cli.display import print_json, print_table
 
 if TYPE_CHECKING:
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("games")
-@click.argument("game_name", metavar="[GAME]", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.command("games", "games", "games GAME")
+@options.argument("game_name", metavar="[GAME]", required=False)
+@options.as_json
 def command(game_name: str | None, as_json: bool) -> None:
     """List the installed games, with their record formats, features and pattern sets; or print all facts about GAME.
 
@@ -30,7 +31,8 @@ def command(game_name: str | None, as_json: bool) -> None:
 
     listing, unreadable = _list_games()
     if as_json:
-        print_json([*listing, *({"distribution": name, "error": reason} for name, reason in unreadable.items())])
+        problems = [{"distribution": name, "error": reason} for name, reason in unreadable.items()]
+        print_json({"games": [*listing, *problems]})
         return
     if listing:
         header = ("name", "title", "record formats", "features", "phases", "pattern sets")

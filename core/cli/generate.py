@@ -3,51 +3,65 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import attrs
 import click
 
+from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_json
-from glem.core.cli.executors import executor_options, opened_executor
 from glem.core.tasks.counts import counted
+
+if TYPE_CHECKING:
+    from glem.core.tasks.chunked_work import Workers
 
 __all__ = ["command"]
 
 
-@click.command("generate")
+@options.command(
+    "generate",
+    "generate GAME --games 1000 --player model.npz,depth=4 -o games",
+    "generate GAME --positions 100000 --openings random:4-8 --explore 0.02 -o games",
+)
 @click.argument("game_name", metavar="GAME")
-@click.option("-o", "--output", required=True, type=click.Path(file_okay=False), help="Folder for the files of games.")
-@click.option("--games", type=click.IntRange(1), help="How many games are to be in the folder.")
-@click.option("--positions", type=click.IntRange(1), help="How many positions the games are to have, at least.")
-@click.option(
+@options.output("Folder for the files of games.", is_folder=True)
+@options.option("--games", type=click.IntRange(1), help="How many games are to be in the folder.")
+@options.option("--positions", type=click.IntRange(1), help="How many positions the games are to have, at least.")
+@options.option(
     "--player",
     "players",
     multiple=True,
-    metavar="TEXT",
+    metavar="PLAYER",
     help="Who plays, for instance model.npz,depth=4,solve=12; may be given twice. Default: default,depth=4.",
 )
-@click.option(
+@options.option(
     "--openings",
     default="random:8",
     show_default=True,
     metavar="PLAN",
     help="random:PLIES, random:LEAST-MOST, all:PLIES (every opening of that length), or a file of openings.",
 )
-@click.option(
+@options.option(
     "--explore",
     type=click.FloatRange(0, 1),
     default=0.0,
     show_default=True,
     help="Chance of a random move where the player does not know the exact value.",
 )
-@click.option("--seed", type=click.IntRange(0, (1 << 32) - 1), default=0, show_default=True, help="Random seed.")
-@click.option(
+@options.seed
+@options.option(
     "--games-per-file", type=click.IntRange(1, 100_000), default=200, show_default=True, help="Each is one task."
 )
-@click.option(
-    "--format", "format_name", default="games", show_default=True, metavar="NAME", help="File format: pgn, ggf, ..."
+@options.option(
+    "--write-format",
+    default="games",
+    show_default=True,
+    metavar="NAME",
+    help="Format of the files that are written: pgn, ggf, ...",
+    was=("--format",),
 )
-@executor_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.workers
+@options.as_json
 def command(
     game_name: str,
     output: str,
@@ -58,9 +72,8 @@ def command(
     explore: float,
     seed: int,
     games_per_file: int,
-    format_name: str,
-    workers: int,
-    dask: str | None,
+    write_format: str,
+    workers: Workers,
     as_json: bool,
 ) -> None:
     """Let players play GAME among themselves, as material to learn from.
@@ -72,27 +85,25 @@ def command(
     from glem.core.labelling.training_games import GenerationSettings, generate
     from glem.core.players.spec import parse_player
     from glem.core.search.results import Limits
-    from glem.core.tournament.opening_plans import OpeningPlan
+    from glem.core.tournament.opening_choice import OpeningPlan
 
-    settings = GenerationSettings(
-        players=tuple(parse_player(text, limits=Limits(depth=4)) for text in players or ("default",)),
-        openings=OpeningPlan.parse(openings),
-        exploration=explore,
-        seed=seed,
-        games_per_file=games_per_file,
-        format=format_name,
+    found = generate(
+        load_game(game_name),
+        Path(output),
+        GenerationSettings(
+            players=tuple(parse_player(text, limits=Limits(depth=4)) for text in players or ("default",)),
+            openings=OpeningPlan.parse(openings),
+            exploration=explore,
+            seed=seed,
+            games_per_file=games_per_file,
+            format=write_format,
+        ),
+        games=games,
+        positions=positions,
+        **attrs.asdict(workers, recurse=False),
+        progress=display_progress(),
+        tell=lambda text: click.echo(f"note: {text}", err=True),
     )
-    with opened_executor(workers, dask) as where:
-        found = generate(
-            load_game(game_name),
-            Path(output),
-            settings,
-            games=games,
-            positions=positions,
-            **where,
-            progress=display_progress(quiet=as_json),
-            tell=lambda text: click.echo(f"note: {text}", err=True),
-        )
     if as_json:
         files = [str(path) for path in found.files]
         print_json({"games": found.games, "positions": found.positions, "played": found.made, "files": files})

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from glem.core.cli.display import display_progress, print_json, print_table
-from glem.core.cli.executors import executor_options, opened_executor
+from glem.core.cli import options
+from glem.core.cli.display import display_progress, print_json, print_records, print_table
+from glem.core.cli.options import grading
 from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted, interval_text
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from glem.core.grading.collection import CollectionGrading
     from glem.core.grading.correctness import Grade
     from glem.core.grading.grading import EvaluationGrade
+    from glem.core.positions.selection.selection import SelectionRule
+    from glem.core.tasks.chunked_work import Workers
 
 __all__ = ["command"]
 
@@ -27,153 +29,124 @@ _ALL = "all"
 _MOST_ROWS = 12
 
 
-@click.command(
+@options.command(
     "grade",
-    epilog="""\b
-Examples:
-  glem grade GAME games.pgn --evaluation default --evaluation model.npz
-  glem grade GAME games.pgn --evaluation model.npz --evaluation model.npz,depth=4,name=deep --report grades.html""",
+    "grade games.pgn --evaluation default --evaluation model.npz",
+    "grade games.pgn --evaluation model.npz --evaluation model.npz,depth=4,name=deep --report grades.html",
 )
-@click.argument("game_name", metavar="GAME")
-@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="FILES...")
-@click.option(
-    "--evaluation", "evaluations", multiple=True, required=True, metavar="TEXT",
-    help="Evaluation file or `default`, with depth=, nodes= or seconds= after a search; `comments`, csv:FILE, "
-    "python:MODULE:FUNCTION; a program. May be repeated.",
-)  # fmt: skip
-@click.option(
-    "--scale", "scales", multiple=True, default=(_OWN,), show_default=True, metavar="B",
+@options.files("GAMES...", options.skip_bad)
+@grading.evaluations(
+    "Evaluation file or `default`, with depth=, nodes= or seconds= after a search; `comments`, csv:FILE, "
+    "python:MODULE:FUNCTION; an external engine. May be repeated."
+)
+@options.option(
+    "--scale",
+    "scales",
+    multiple=True,
+    default=(_OWN,),
+    show_default=True,
+    metavar="B",
     help="Scale b of the expectation, in units of the evaluation; fit; or own: that of probabilities is 1, others are "
     "fitted. Once for all, or once for each.",
-)  # fmt: skip
-@click.option(
-    "--drawishness", multiple=True, default=(_OWN,), show_default=True, metavar="ALPHA",
+)
+@options.option(
+    "--drawishness",
+    multiple=True,
+    default=(_OWN,),
+    show_default=True,
+    metavar="ALPHA",
     help="Constant drawishness, 0 to 1; fit: one for all positions; features: fitted from features of the positions, "
     "on other games than are graded; or own: the evaluation's, fitted if it has none. Once for all, or once for each.",
-)  # fmt: skip
-@click.option(
-    "--tuning", multiple=True, type=click.Path(dir_okay=False), metavar="FILE",
-    help="Games that a drawishness from features is fitted to; may be repeated. By default each fifth of the graded "
-    "games has one fitted to the others.",
-)  # fmt: skip
-@click.option(
-    "--tuning-select", default="every:7", show_default=True, metavar="RULE", help="Positions of each tuning game."
 )
-@click.option(
-    "--select", default="random", show_default=True, metavar="RULE",
-    help="Positions of each game: random (one), last (one), all, or every:N.",
-)  # fmt: skip
-@click.option(
-    "--skip-moves",
-    type=click.IntRange(0),
-    default=10,
-    show_default=True,
-    help="First moves of each side that are left out.",
+@options.seed
+@options.selection()
+@grading.tuning(
+    "Games that a drawishness from features is fitted to; may be repeated. By default each fifth of the graded games "
+    "has one fitted to the others."
 )
-@click.option(
-    "--skip-end",
-    type=click.FloatRange(0, 0.99),
-    default=0.1,
-    show_default=True,
-    help="Leave out this share of each game, at its end.",
-)
-@click.option(
-    "--as-given", is_flag=True,
+@options.option(
+    "--as-given",
+    is_flag=True,
     help="Grade and compare evaluations with the scales and drawishnesses that they come with or are given, not "
     "recalibrated: who is calibrated better counts as well.",
-)  # fmt: skip
-@click.option("--floor", type=float, default=1e-12, show_default=True, help="A correctness below this counts as this.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Confidence level.")
-@click.option(
-    "--resamples",
-    type=click.IntRange(100),
-    default=10_000,
-    show_default=True,
-    help="Samples of each test.",
 )
-@click.option("--bins", type=click.IntRange(1), default=20, show_default=True, help="Bins of the reliability curves.")
-@click.option("--seed", default=0, show_default=True, help="Chooses positions and resamples.")
-@click.option("--skip-bad", is_flag=True, help="Leave bad game records out instead of stopping.")
-@click.option(
-    "--by", "groupings", multiple=True, default=("phase", "result"), show_default=True, metavar="GROUPING",
-    help="Print grades by it, or by `all`: phase, ply, tenth of the game, result and so on. May be repeated.",
-)  # fmt: skip
-@click.option("--write-positions", type=click.Path(dir_okay=False), help="Write the selected positions as CSV.")
-@click.option("--keep", type=click.Path(file_okay=False), help="Keep scores of external engines here; continue there.")
-@click.option("--report", type=click.Path(dir_okay=False), help="Write an HTML report.")
-@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="processors", help="Threads.")
-@executor_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.option("--floor", default=1e-12, show_default=True, help="A correctness below this counts as this.")
+@grading.confidence
+@grading.resamples
+@options.option("--bins", type=click.IntRange(1), default=20, show_default=True, help="Bins of the reliability curves.")
+@options.option(
+    "--group-by",
+    "groupings",
+    multiple=True,
+    default=("phase", "result"),
+    show_default=True,
+    metavar="NAME",
+    help="Print grades by this, or by `all`: phase, ply, tenth of the game, result and so on. May be repeated.",
+    was=("--by",),
+)
+@options.option("--write-positions", type=click.Path(dir_okay=False), help="Write the selected positions as CSV.")
+@options.option(
+    "--scores",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder to keep the scores of external engines in; continue there.",
+    was=("--keep",),
+)
+@grading.report
+@options.jobs
+@options.workers
+@options.as_json
 def command(
-    game_name: str,
-    files: tuple[str, ...],
+    files: options.GameFiles,
     evaluations: tuple[str, ...],
     scales: tuple[str, ...],
     drawishness: tuple[str, ...],
-    tuning: tuple[str, ...],
-    tuning_select: str,
-    select: str,
-    skip_moves: int,
-    skip_end: float,
-    as_given: bool,
-    floor: float,
-    confidence: float,
-    resamples: int,
-    bins: int,
     seed: int,
-    skip_bad: bool,
+    rule: SelectionRule,
+    tuning: grading.TuningGames,
+    as_given: bool,
     groupings: tuple[str, ...],
     write_positions: str | None,
-    keep: str | None,
+    scores: Path | None,
     report: str | None,
     jobs: int,
-    workers: int,
-    dask: str | None,
+    workers: Workers,
     as_json: bool,
+    **settings: Any,
 ) -> None:
     """Grade evaluations of GAME by how well they predict the results of games (Ban 2012).
 
-    FILES are game records, or Parquet files of `glem positions --label result`. The grade is the geometric mean of
+    GAMES are game records, or Parquet files of `glem positions --label result`. The grade is the geometric mean of
     the probabilities that the evaluation gave to what happened; 1/3 is that of knowing nothing. Every two evaluations
     are compared on the same positions, recalibrated to the games alike; the grades as given stand beside.
     """
     from glem.core.cli.compiling_ahead import FEATURES, compile_ahead
-    from glem.core.game.game import load_game
     from glem.core.grading.collection import grade_collection
     from glem.core.grading.correctness import GradingSettings
     from glem.core.grading.scorers.scorers import StaticScorer, scorer_of
-    from glem.core.positions.selection.selection import SelectionRule
     from glem.core.positions.selection.written_positions import PositionTable
-    from glem.core.tasks.chunked_work import Workers
 
-    game = load_game(game_name)
-    rule, tuning_rule = (
-        SelectionRule.parse(text, skip_moves=skip_moves, skip_end=skip_end, seed=seed)
-        for text in (select, tuning_select)
-    )
-    settings = GradingSettings(floor, confidence, resamples, seed, bins, recalibrate=not as_given)
+    game = files.game()
+    chosen = GradingSettings(seed=seed, recalibrate=not as_given, **settings)
     check_outputs(report, write_positions)
     written = PositionTable(game) if write_positions is not None else None
-    kept = Path(keep) if keep is not None else None
-    with opened_executor(workers, dask) as where:
-        scorers = [scorer_of(game, text, jobs=jobs, workers=Workers(**where), kept=kept) for text in evaluations]
-        if any(isinstance(scorer, StaticScorer) for scorer in scorers):
-            compile_ahead(FEATURES, game)
-        found = grade_collection(
-            game,
-            files,
-            scorers,
-            rule=rule,
-            settings=settings,
-            scales=[_number(text, "--scale") for text in scales],
-            drawishness=[_number(text, "--drawishness", _FEATURES) for text in drawishness],
-            tuning=tuning,
-            tuning_rule=tuning_rule,
-            skip_bad=skip_bad,
-            jobs=jobs,
-            observe=None if written is None else written.add,
-            progress=display_progress(quiet=as_json),
-        )
+    scorers = [scorer_of(game, text, jobs=jobs, workers=workers, kept=scores) for text in evaluations]
+    if any(isinstance(scorer, StaticScorer) for scorer in scorers):
+        compile_ahead(FEATURES, game)
+    found = grade_collection(
+        game,
+        files.paths,
+        scorers,
+        rule=rule,
+        settings=chosen,
+        scales=[_number(text, "--scale") for text in scales],
+        drawishness=[_number(text, "--drawishness", _FEATURES) for text in drawishness],
+        tuning=tuning.files,
+        tuning_rule=tuning.rule,
+        skip_bad=files.skip_bad,
+        jobs=jobs,
+        observe=None if written is None else written.add,
+        progress=display_progress(),
+    )
     if written is not None and write_positions is not None:
         written.write(write_positions)
     if report is not None:
@@ -219,23 +192,19 @@ def _print_grades(found: CollectionGrading, groupings: Sequence[str]) -> None:
         print_table(table.title, table.header, table.rows[:_MOST_ROWS])
         if len(table.rows) > _MOST_ROWS:
             click.echo(f"{len(table.rows) - _MOST_ROWS} more rows: --json and --report have all\n")
-    confidence = f"{grading.settings.confidence:.3g}"
     graded = (*grading.baselines, *grading.evaluations)
-    print_table(
-        "Grades: geometric mean of the probability given to the result",
-        (
-            "evaluation",
-            "grade",
-            "error",
-            f"{float(confidence):.4g} interval",
-            "as given",
-            "b",
-            "drawishness",
-            "floored",
-            "missing",
-        ),
-        [_grade_row(one, is_featured=one.name in found.featured) for one in graded],
-    )
+    columns: dict[str, Callable[[EvaluationGrade], object]] = {
+        "evaluation": lambda one: one.name,
+        "grade": lambda one: f"{one.grade.grade:.4f}",
+        "error": lambda one: f"{one.grade.error:.4f}" if math.isfinite(one.grade.error) else "",
+        f"{grading.settings.confidence:.3g} interval": lambda one: _interval(one.grade.low, one.grade.high),
+        "as given": lambda one: one.as_given and f"{one.as_given.grade:.4f}",
+        "b": lambda one: one.fit and f"{_with_error(one.fit.scale, one.fit.scale_error)} {one.unit}".strip(),
+        "drawishness": lambda one: _drawishness(one, is_featured=one.name in found.featured),
+        "floored": lambda one: one.fit and f"{one.grade.floored:,}",
+        "missing": lambda one: one.fit and f"{one.missing:,}",
+    }
+    print_records("Grades: geometric mean of the probability given to the result", graded, columns)
     if any(one.calibration is not None for one in grading.evaluations):
         click.echo(
             "grade: recalibrated, scale and drawishness of each fifth of the games fitted to the others; as given: "
@@ -248,23 +217,20 @@ def _print_grades(found: CollectionGrading, groupings: Sequence[str]) -> None:
         if grouping in groupings or _ALL in groupings:
             _print_groups(graded, grouping, names)
     if grading.comparisons:
-        print_table(
+        print_records(
             "Comparisons on the same positions: mean log probability of the first less the second",
-            ("first - second", "positions", "difference", "error", "interval", "ratio", "p", "p adjusted", "as given"),
-            [
-                (
-                    f"{one.first} - {one.second}",
-                    f"{one.positions:,}",
-                    f"{one.difference:+.5f}",
-                    f"{one.error:.5f}",
-                    interval_text(one.low, one.high, 5),
-                    f"{one.ratio:.4f}",
-                    f"{one.p_value:.2g}",
-                    f"{one.adjusted_p_value:.2g}",
-                    "" if one.as_given is None else f"{one.as_given_difference:+.5f} ± {one.as_given_error:.5f}",
-                )
-                for one in grading.comparisons
-            ],
+            grading.comparisons,
+            {
+                "first - second": lambda one: f"{one.first} - {one.second}",
+                "positions": lambda one: f"{one.positions:,}",
+                "difference": lambda one: f"{one.difference:+.5f}",
+                "error": lambda one: f"{one.error:.5f}",
+                "interval": lambda one: interval_text(one.low, one.high, 5),
+                "ratio": lambda one: f"{one.ratio:.4f}",
+                "p": lambda one: f"{one.p_value:.2g}",
+                "p adjusted": lambda one: f"{one.adjusted_p_value:.2g}",
+                "as given": lambda one: one.as_given and f"{one.as_given_difference:+.5f} ± {one.as_given_error:.5f}",
+            },
         )
         for comparison in grading.comparisons:
             click.echo(comparison.verdict)
@@ -278,23 +244,12 @@ def _with_error(value: float, error: float) -> str:
     return f"{value:.4g}" + (f" ± {error:.2g}" if math.isfinite(error) else "")
 
 
-def _grade_row(one: EvaluationGrade, *, is_featured: bool) -> tuple[str, ...]:
-    grade, fit = one.grade, one.fit
-    error = f"{grade.error:.4f}" if math.isfinite(grade.error) else ""
-    figures = (one.name, f"{grade.grade:.4f}", error, _interval(grade.low, grade.high))
-    if fit is None:
-        return (*figures, "", "", "", "", "")
-    assert one.as_given is not None
-    scale = f"{_with_error(fit.scale, fit.scale_error)} {one.unit}".strip()
-    drawishness = "from features" if is_featured else "its own"
-    return (
-        *figures,
-        f"{one.as_given.grade:.4f}",
-        scale,
-        drawishness if fit.drawishness is None else _with_error(fit.drawishness, fit.drawishness_error),
-        f"{grade.floored:,}",
-        f"{one.missing:,}",
-    )
+def _drawishness(one: EvaluationGrade, *, is_featured: bool) -> str | None:
+    if one.fit is None:
+        return None
+    if one.fit.drawishness is None:
+        return "from features" if is_featured else "its own"
+    return _with_error(one.fit.drawishness, one.fit.drawishness_error)
 
 
 def _print_groups(graded: Sequence[EvaluationGrade], grouping: str, names: Sequence[str]) -> None:

@@ -3,65 +3,61 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import attrs
 import click
 
+from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_json, print_table
-from glem.core.cli.executors import executor_options, opened_executor
+from glem.core.cli.options.labelling import labelling
 from glem.core.cli.outputs import check_outputs
-from glem.core.cli.search_labels import labelling_options, search_labelling
+from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.game.game import Game
+    from glem.core.labelling.by_search import SearchLabelling
     from glem.core.positions.positions import Positions
+    from glem.core.tasks.chunked_work import Workers
 
 __all__ = ["command"]
 
 
-@click.command("label")
-@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False))
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="Parquet file to write.")
-@click.option("--game", "game_name", metavar="NAME", help="Game of the files; needed where they do not tell.")
-@click.option("--format", "file_format", metavar="NAME", help="Format of game records, if their names do not tell.")
-@click.option(
-    "--by",
-    "labeller",
-    default="default,depth=6",
-    show_default=True,
-    metavar="TEXT",
-    help="Who labels: an evaluation file, depth= or nodes=, and solve= moves before the end.",
+@options.command(
+    "label",
+    "label positions.parquet --by model.npz,depth=8,solve=14 -o labelled.parquet",
+    "label GAME games.pgn --per-game 5 --even 2 -o labelled.parquet",
 )
-@click.option("--plies", metavar="FIRST-LAST", help="Only these plies of game records; 0 is the starting position.")
-@click.option(
-    "--per-game", type=click.IntRange(1, 1_000_000), metavar="N", help="At most N random positions of each game."
+@options.files("FILES...", options.file_format, options.skip_bad, was_option=True)
+@options.output("Parquet file to write.")
+@labelling(
+    options.option(
+        "--by",
+        default="default,depth=6",
+        show_default=True,
+        metavar="PLAYER",
+        help="Who labels: an evaluation file, depth= or nodes=, and solve= moves before the end.",
+    ),
+    options.option(
+        "--given/--no-given", default=True, show_default=True, help="Label the positions of the files themselves."
+    ),
 )
-@click.option(
-    "--given/--no-given", default=True, show_default=True, help="Label the positions of the files themselves."
-)
-@labelling_options
-@click.option("--merge", is_flag=True, help="Merge equal positions of the result; labels are averaged.")
-@click.option("--skip-bad", is_flag=True, help="Leave bad records out instead of stopping.")
-@click.option("--seed", type=click.IntRange(0, (1 << 31) - 1), default=0, show_default=True, help="Random seed.")
-@executor_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.plies
+@options.per_game
+@options.option("--merge", is_flag=True, help="Merge equal positions, mirror images too; labels are averaged.")
+@options.seed
+@options.workers
+@options.as_json
 def command(
-    files: tuple[str, ...],
+    files: options.GameFiles,
     output: str,
-    game_name: str | None,
-    file_format: str | None,
-    labeller: str,
-    plies: str | None,
+    labelling: SearchLabelling,
+    plies: tuple[int, int] | None,
     per_game: int | None,
-    given: bool,
     merge: bool,
-    skip_bad: bool,
     seed: int,
-    workers: int,
-    dask: str | None,
+    workers: Workers,
     as_json: bool,
-    **added: Any,
 ) -> None:
     """Label the positions of FILES, game records or Parquet, by search and solver.
 
@@ -71,20 +67,17 @@ def command(
     from glem.core.files.atomic import temporary_folder
     from glem.core.labelling.by_search import SearchCounts, label_by_search
     from glem.core.positions.files import PositionWriter, merge_file
-    from glem.core.tasks.chunked_work import Workers
     from glem.core.tasks.run_folder import run_folder
 
     work = Path(f"{output}.work")
     check_outputs(output, folders=[work])
-    settings = search_labelling(labeller, given=given, seed=seed, **added)
-    game, positions = _given_positions(files, game_name, file_format, plies, per_game, skip_bad, seed)
+    positions = _given_positions(files, plies, per_game, seed)
     counts = SearchCounts()
     with run_folder(work), temporary_folder(output) as folder:
         # Nothing appears under the output's name before it is merged.
         whole = folder / "labelled.parquet"
-        with opened_executor(workers, dask) as where, PositionWriter(whole, game, "search") as writer:
-            progress = display_progress(quiet=as_json)
-            for part in label_by_search(positions, settings, work, workers=Workers(**where), progress=progress):
+        with PositionWriter(whole, positions.game, "search") as writer:
+            for part in label_by_search(positions, labelling, work, workers=workers, progress=display_progress()):
                 writer.append(part)
                 counts.add(part)
         if merge:
@@ -106,36 +99,23 @@ def command(
 
 
 def _given_positions(
-    files: tuple[str, ...],
-    game_name: str | None,
-    file_format: str | None,
-    plies: str | None,
-    per_game: int | None,
-    skip_bad: bool,
-    seed: int,
-) -> tuple[Game, Positions]:
-    """Distinct positions of Parquet files and game records."""
-    import attrs
-
-    from glem.core.cli.game_choice import choose_game
-    from glem.core.cli.positions import ply_range
-    from glem.core.errors import BadInputError
+    files: options.GameFiles, plies: tuple[int, int] | None, per_game: int | None, seed: int
+) -> Positions:
+    """Distinct positions of Parquet files or game records."""
     from glem.core.positions.files import read_positions
     from glem.core.positions.labels import Selection, positions_of_records
     from glem.core.positions.positions import Positions
     from glem.core.positions.reading import read_all_records
 
-    scored = [file for file in files if Path(file).suffix == ".parquet"]
-    if scored and len(scored) < len(files):
+    scored = [file for file in files.paths if Path(file).suffix == ".parquet"]
+    if scored and len(scored) < len(files.paths):
         raise BadInputError(f"{scored[0]} holds positions, other files hold games; label them one after the other")
     if scored:
-        sets = [read_positions(file) for file in scored]
-        given = Positions.concatenate([attrs.evolve(part, label_kind="given") for part in sets])
-        return given.game, given.merge_duplicates()
-    game = choose_game(game_name, files=files, format=file_format)
-    selection = Selection(plies=None if plies is None else ply_range(plies, "--plies"), per_game=per_game)
-    records = read_all_records(game, files, format=file_format, skip_bad=skip_bad)
+        sets = (attrs.evolve(read_positions(file), label_kind="given") for file in scored)
+        return Positions.concatenate(list(sets)).merge_duplicates()
+    game, selection = files.game(), Selection(plies=plies, per_game=per_game)
+    records = read_all_records(game, files.paths, format=files.format, skip_bad=files.skip_bad, keep_replay=True)
     given = positions_of_records(game, records, selection=selection, seed=seed)
     if len(given) == 0:
         raise BadInputError("the games have no positions to label: none is finished, or none has these plies")
-    return game, given.merge_duplicates()
+    return given.merge_duplicates()

@@ -7,18 +7,19 @@ from pathlib import Path
 
 import click
 
+from glem.core.cli import options
 from glem.core.cli.display import print_json
 
 __all__ = ["command"]
 
 
-@click.command("new-game")
-@click.argument("name", metavar="NAME")
-@click.option(
+@options.command("new-game", "new-game my_game", 'new-game hex --title "Hex" -o ../hex')
+@options.argument("name", metavar="NAME")
+@options.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder to write; NAME by default."
 )
-@click.option("--title", metavar="TEXT", help="The game's name for people; made from NAME by default.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.option("--title", metavar="TEXT", help="The game's name for people; made from NAME by default.")
+@options.as_json
 def command(name: str, output: Path | None, title: str | None, as_json: bool) -> None:
     """Write a package for a game of your own, to be installed beside glem.
 

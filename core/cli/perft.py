@@ -2,58 +2,52 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
+from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_json
+from glem.core.cli.options import playing
+from glem.core.tasks.progress import SILENT
+
+if TYPE_CHECKING:
+    from glem.core.game.game import Game
 
 __all__ = ["command"]
 
 
-@click.command("perft")
-@click.argument("game_name", metavar="GAME")
-@click.argument("depth", type=click.IntRange(min=0))
-@click.option("--position", "position_text", metavar="TEXT", help="Where to start, as the game writes positions.")
-@click.option("--divide", is_flag=True, help="Print the count below each move of the position as well.")
-@click.option("--plain", is_flag=True, help="Run the plain Python rules instead of the compiled ones.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Threads.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(
-    game_name: str, depth: int, position_text: str | None, divide: bool, plain: bool, jobs: int, as_json: bool
-) -> None:
-    """Count the move sequences of exactly DEPTH plies from the start of a game.
+@options.command("perft", "perft GAME 9", "perft GAME 5 --divide --jobs 4")
+@playing.game
+@options.argument("depth", type=click.IntRange(min=0))
+@playing.position
+@options.option("--divide", is_flag=True, help="Print the count below each move of the position as well.")
+@options.option("--plain", is_flag=True, help="Use the plain Python rules instead of the compiled ones.")
+@options.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Threads.")
+@options.as_json
+def command(game: Game, depth: int, position: str | None, divide: bool, plain: bool, jobs: int, as_json: bool) -> None:
+    """Count the move sequences of exactly DEPTH plies from a position of GAME.
 
     The time is without compilation.
     """
     import time
 
-    from glem.core.game.game import load_game
     from glem.core.game.perft import perft
 
-    game = load_game(game_name)
-    position = game.initial_position if position_text is None else game.parse_position(position_text)
-    perft(game, min(depth, 2), position, plain=plain)
-    start = time.perf_counter()
-    moves = game.list_legal_moves(position) if divide and depth > 0 else []
-    progress = display_progress(quiet=as_json or bool(moves))
+    start = game.initial_position if position is None else game.parse_position(position)
+    perft(game, min(depth, 2), start, plain=plain)
+    began = time.perf_counter()
+    moves = game.list_legal_moves(start) if divide and depth > 0 else []
+    progress = SILENT if moves else display_progress()
     counts = {
-        game.move_text(position, move): perft(
-            game, depth - 1, game.play(position, move), plain=plain, jobs=jobs, progress=progress
-        )
+        game.move_text(start, move): perft(game, depth - 1, game.play(start, move), plain=plain, jobs=jobs)
         for move in moves
     }
-    leaves = sum(counts.values()) or perft(game, depth, position, plain=plain, jobs=jobs, progress=progress)
-    seconds = time.perf_counter() - start
+    leaves = sum(counts.values()) or perft(game, depth, start, plain=plain, jobs=jobs, progress=progress)
+    seconds = time.perf_counter() - began
     if as_json:
-        print_json(
-            {
-                "game": game_name,
-                "position": game.format_position(position),
-                "depth": depth,
-                "leaves": leaves,
-                **({"moves": counts} if divide else {}),
-                "seconds": seconds,
-            }
-        )
+        figures = {"game": game.name, "position": game.format_position(start), "depth": depth, "leaves": leaves}
+        print_json({**figures, **({"moves": counts} if divide else {}), "seconds": seconds})
         return
     for text, count in counts.items():
         click.echo(f"{text}: {count:,}")

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import io
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from glem.core.cli import options
+from glem.core.cli.options import playing
 from glem.core.cli.outputs import check_outputs
-from glem.core.cli.thinking import opponent_of, opponent_options
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.game.drawing import Drawing
+    from glem.core.game.game import Game
     from glem.core.players.engine import Engine
     from glem.core.players.player import MoveChoice
+    from glem.core.players.spec import PlayerSpec
     from glem.core.tournament.games import PlayedGame
 
 __all__ = ["command"]
 
-_USUAL_SECONDS = 1.0
 _USUAL_HINTS = 3
 _LONGEST_LINE = 10_000
 _PERSON, _GLEM = "human", "glem"
@@ -175,9 +174,7 @@ class _Table:
 
     def _answer(self) -> None:
         engine = self._engine
-        stop = threading.Event()
-        with _stopping(stop):
-            choice = engine.choose(stop=stop)
+        choice = engine.choose(answers_interrupt=True)
         facts = [
             engine.score_text(choice),
             f"depth {choice.depth}" if choice.depth else "",
@@ -289,27 +286,6 @@ class _Table:
         self._open = False
 
 
-@contextmanager
-def _stopping(stop: threading.Event) -> Iterator[None]:
-    """Let the first Ctrl-C set an event; the next one interrupts as usual."""
-    if threading.current_thread() is not threading.main_thread():
-        # Only there signals can be handled.
-        yield
-        return
-    before = signal.getsignal(signal.SIGINT)
-
-    def handle(_number: int, _frame: object) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-
-    signal.signal(signal.SIGINT, handle)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def _styled(character: str, empty: str) -> str:
     """Colour a character of a board; click takes colours out again where the output is no terminal."""
     if character == "*":
@@ -317,57 +293,46 @@ def _styled(character: str, empty: str) -> str:
     return click.style(character, dim=True) if character == empty else character
 
 
-@click.command("play")
-@click.argument("game_name", metavar="GAME")
-@click.option("--second", is_flag=True, help="Let glem begin.")
-@click.option("--position", "position_text", metavar="TEXT", help="Where to start, as the game writes positions.")
-@click.option("--moves", "moves_text", default="", metavar="TEXT", help="Moves to play first, such as f5d6c3.")
-@opponent_options
-@click.option(
+@options.command("play", "play GAME --seconds 3", "play GAME --second --player model.npz,depth=8 --save won.games")
+@playing.game
+@options.option("--second", is_flag=True, help="Let glem begin.")
+@playing.position
+@playing.moves
+@playing.opponent(seconds=1.0)
+@options.option(
     "--save",
-    "save_path",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the game at the end: .pgn, ...; its name tells how.",
 )
-def command(
-    game_name: str,
-    second: bool,
-    position_text: str | None,
-    moves_text: str,
-    save_path: Path | None,
-    **player: Any,
-) -> None:
+def command(game: Game, second: bool, position: str | None, moves: str, player: PlayerSpec, save: Path | None) -> None:
     """Play GAME against an evaluation, in the terminal.
 
     The board is drawn, with your legal moves marked where moves are cells; moves of two cells are not marked, "moves"
     lists them. "help" lists what you can write. Without a limit glem thinks for a second a move; Ctrl-C while it
     thinks makes it move at once.
     """
-    from glem.core.game.game import load_game
     from glem.core.players.engine import Engine
-    from glem.core.search.results import Limits
 
     if isinstance(sys.stdin, io.TextIOWrapper):
         # What is no text is no move either, and no reason to end a game.
         sys.stdin.reconfigure(errors="replace")
-    game = load_game(game_name)
-    check_outputs(save_path)
-    engine = Engine(game, opponent_of(game, default=Limits(seconds=_USUAL_SECONDS), **player))
+    check_outputs(save)
+    engine = Engine(game, player)
 
     def start() -> None:
-        if position_text is None:
+        if position is None:
             engine.new_game()
         else:
-            engine.set_position_text(position_text)
-        engine.play_text(moves_text)
+            engine.set_position_text(position)
+        engine.play_text(moves)
 
     start()
-    table = _Table(engine, first_is_yours=engine.first_to_move != second, start=start, start_text=position_text or "")
-    if save_path is not None:
-        table.check_savable(save_path)
+    table = _Table(engine, first_is_yours=engine.first_to_move != second, start=start, start_text=position or "")
+    if save is not None:
+        table.check_savable(save)
     engine.prepare()
     try:
         table.run()
     finally:
-        if save_path is not None:
-            table.save(save_path)
+        if save is not None:
+            table.save(save)

@@ -2,76 +2,76 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
+from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_json, print_table
-from glem.core.cli.executors import executor_options, opened_executor
 from glem.core.cli.outputs import check_outputs
-from glem.core.cli.thinking import named_evaluation
+
+if TYPE_CHECKING:
+    from glem.core.tasks.chunked_work import Workers
 
 __all__ = ["command"]
 
 
-@click.command("probcut")
-@click.argument("model", type=click.Path(dir_okay=False))
-@click.argument("positions", type=click.Path(dir_okay=False))
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="Parameter file (.npz) to write.")
-@click.option("--depth", default=10, show_default=True, type=click.IntRange(5, 60), help="Search up to this depth.")
-@click.option("--per-phase", default=100, show_default=True, type=click.IntRange(1), help="Positions of each phase.")
-@click.option(
+@options.command(
+    "probcut",
+    "probcut default positions.parquet -o probcut.npz",
+    "probcut model.npz positions.parquet --depth 12 --per-phase 300 -o probcut.npz",
+)
+@options.argument("evaluation", type=click.Path(dir_okay=False))
+@options.argument("positions", type=click.Path(dir_okay=False))
+@options.output("Parameter file to write (.npz).")
+@options.option("--depth", default=10, show_default=True, type=click.IntRange(5, 60), help="Search up to this depth.")
+@options.option("--per-phase", default=100, show_default=True, type=click.IntRange(1), help="Positions of each phase.")
+@options.option(
     "--deepest",
     default=24,
     show_default=True,
     type=click.IntRange(5, 60),
     help="Greatest depth with parameters; those beyond --depth are extrapolated.",
 )
-@click.option(
-    "--threshold",
-    default=None,
-    type=click.FloatRange(0),
-    help="Standard deviations by which a check search must clear a bound.",
+@options.option(
+    "--threshold", type=click.FloatRange(0), help="Standard deviations by which a check search must clear a bound."
 )
-@click.option("--seed", default=0, show_default=True, help="Chooses the positions.")
-@executor_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.seed
+@options.workers
+@options.as_json
 def command(
-    model: str,
+    evaluation: str,
     positions: str,
     output: str,
-    depth: int,
-    per_phase: int,
-    deepest: int,
     threshold: float | None,
-    seed: int,
-    workers: int,
-    dask: str | None,
+    workers: Workers,
     as_json: bool,
+    **sampling: Any,
 ) -> None:
-    """Fit selective search (Multi-ProbCut) to MODEL by full-width searches of some of the POSITIONS (Parquet).
-
-    MODEL is a file, or "default" for the evaluation that comes with the positions' game.
+    """Fit selective search (Multi-ProbCut) to an EVALUATION by full-width searches of some POSITIONS (Parquet).
 
     A killed run continues where it was when the same command is given again.
     """
     from pathlib import Path
 
+    from glem.core.cli.game_choice import choose_game
+    from glem.core.evaluation.named import load_value
     from glem.core.positions.files import stream_positions
     from glem.core.search.probcut_fitting import ProbCutSample, fit_probcut
-    from glem.core.tasks.chunked_work import Workers
     from glem.core.tasks.run_folder import run_folder
 
     folder = Path(f"{output}.work")
     check_outputs(output, folders=[folder])
-    sample = ProbCutSample(depth=depth, per_phase=per_phase, deepest=deepest, seed=seed)
-    evaluation = named_evaluation(model, positions)
-    with run_folder(folder), opened_executor(workers, dask) as where:
+    sample = ProbCutSample(**sampling)
+    game = choose_game(None, files=[positions])
+    with run_folder(folder):
         probcut = fit_probcut(
-            evaluation,
-            stream_positions(positions, game=evaluation.learning.game),
+            load_value(evaluation, game),
+            stream_positions(positions, game=game),
             sample,
             folder=folder,
-            workers=Workers(**where),
-            progress=display_progress(quiet=as_json),
+            workers=workers,
+            progress=display_progress(),
         )
         if threshold is not None:
             probcut = probcut.with_threshold(threshold)
@@ -80,7 +80,9 @@ def command(
         names = ("check_depths", "slopes", "offsets", "deviations", "counts")
         print_json({"phases": probcut.phases, "unit": probcut.unit, **{name: getattr(probcut, name) for name in names}})
         return
+    depth = sample.depth
     checks = [place for place, check in enumerate(probcut.check_depths[depth]) if check >= 0]
+    slopes, offsets, deviations = (each[:, depth] for each in (probcut.slopes, probcut.offsets, probcut.deviations))
     print_table(
         f"Searches of depth {depth} by check searches: slope, offset and deviation ({probcut.unit})",
         ("phase", "positions", *(f"from depth {probcut.check_depths[depth, place]}" for place in checks)),
@@ -89,8 +91,7 @@ def command(
                 name,
                 f"{probcut.counts[phase, depth, checks[0]]:,}",
                 *(
-                    f"{probcut.slopes[phase, depth, place]:.2f} {probcut.offsets[phase, depth, place]:+.2f} "
-                    f"{probcut.deviations[phase, depth, place]:.2f}"
+                    f"{slopes[phase, place]:.2f} {offsets[phase, place]:+.2f} {deviations[phase, place]:.2f}"
                     for place in checks
                 ),
             )

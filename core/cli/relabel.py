@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import math
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import attrs
 import click
 
+from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_json, print_table
-from glem.core.cli.executors import executor_options, opened_executor
 from glem.core.cli.outputs import check_outputs
+from glem.core.errors import BadInputError
 from glem.core.positions.files import write_positions
 from glem.core.tasks.counts import counted
 
@@ -21,99 +23,102 @@ if TYPE_CHECKING:
 
     from glem.core.labelling.corrected import Correction
     from glem.core.positions.game_tree import GameTree, LabelChanges
+    from glem.core.tasks.chunked_work import Workers
 
 __all__ = ["command"]
 
 
-@click.command("relabel")
-@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False))
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Parquet file to write.")
-@click.option("--game", "game_name", metavar="NAME", help="Game of the files; needed where they do not tell.")
-@click.option("--format", "file_format", metavar="NAME", help="Format of the files, if their names do not tell.")
-@click.option("--exact/--no-exact", default=True, show_default=True, help="Let exact scores of the records stand.")
-@click.option(
+@options.command(
+    "relabel",
+    "relabel GAME games.pgn -o labelled.parquet",
+    "relabel GAME games.pgn --quick model.npz,depth=4 --again model.npz,depth=10,solve=16 -o labelled.parquet",
+)
+@options.files("FILES...", options.file_format, options.skip_bad, was_option=True)
+@options.output("Parquet file to write.", required=False)
+@options.option("--exact/--no-exact", default=True, show_default=True, help="Let exact scores of the records stand.")
+@options.option(
     "--against",
     type=click.Choice(["result", "theoretical", "auto"]),
     default="result",
     show_default=True,
     help="Labels of single games that the new ones are compared with in the table.",
 )
-@click.option(
-    "--by", "quick", metavar="TEXT", help="Search all positions so: model.npz,depth=4. Without it, no search."
+@options.option(
+    "--quick",
+    metavar="PLAYER",
+    help="Search all positions so: model.npz,depth=4. Without it, no search.",
+    was=("--by",),
 )
-@click.option("--again", "thorough", metavar="TEXT", help="Search suspicious ones so: model.npz,depth=10,solve=16.")
-@click.option(
-    "--threshold",
+@options.option("--again", "thorough", metavar="PLAYER", help="Search suspicious ones so: model.npz,depth=10,solve=16.")
+@options.option(
+    "--suspect-above",
+    "threshold",
     type=click.FloatRange(0),
-    help="A search promises so much more; an eighth of the greatest score, or half a win, by default.",
+    metavar="VALUE",
+    help="A label is suspicious where a search promises so much more; an eighth of the greatest score, or half a win, "
+    "by default.",
+    was=("--threshold",),
 )
-@click.option("--loss", type=click.FloatRange(0), help="All played moves lose so much; the same by default.")
-@click.option(
-    "--outcomes", type=click.IntRange(0), default=0, show_default=True, metavar="N",
+@options.option("--loss", type=click.FloatRange(0), help="All played moves lose so much; the same by default.")
+@options.option(
+    "--outcomes",
+    "outcome_from",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    metavar="N",
     help="Search for the outcome where at most N moves are left.",
-)  # fmt: skip
-@click.option("--plies", metavar="FIRST-LAST", help="Search only these plies.")
-@click.option("--rounds", type=click.IntRange(1, 100), default=3, show_default=True, help="Most rounds of corrections.")
-@click.option("--distinct", is_flag=True, help="Write every position once, with its number of occurrences as weight.")
-@click.option("--skip-bad", is_flag=True, help="Leave bad records out instead of stopping.")
-@executor_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+)
+@options.plies
+@options.option(
+    "--rounds", type=click.IntRange(1, 100), default=3, show_default=True, help="Most rounds of corrections."
+)
+@options.option("--distinct", is_flag=True, help="Write every position once, with its number of occurrences as weight.")
+@options.workers
+@options.as_json
 def command(
-    files: tuple[str, ...],
+    files: options.GameFiles,
     output: str | None,
-    game_name: str | None,
-    file_format: str | None,
     exact: bool,
     against: str,
     quick: str | None,
     thorough: str | None,
-    threshold: float | None,
-    loss: float | None,
-    outcomes: int,
-    plies: str | None,
-    rounds: int,
     distinct: bool,
-    skip_bad: bool,
-    workers: int,
-    dask: str | None,
+    workers: Workers,
     as_json: bool,
+    **corrections: Any,
 ) -> None:
     """Label the positions of game records by the results of all games, propagated by negamax.
 
-    With --by and --again obvious mistakes are searched again, corrected, and propagated anew, round by round. Then is
-    printed how many outcomes were searched for and were wrong, how many positions were searched by --by, and of each
-    round how many were suspicious (searched by --again) and how many of those have more than their label, which was
-    raised.
+    With --quick and --again obvious mistakes are searched again, corrected, and propagated anew, round by round, in the
+    plies of --plies. Then is printed how many outcomes were searched for and were wrong, how many positions were
+    searched by --quick, and of each round how many were suspicious (searched by --again) and how many of those have
+    more than their label, which was raised.
 
     Interrupted or killed, the same command continues; what is done so far lies beside the output in a folder that ends
     in .work.
     """
-    import attrs
     import numpy as np
 
-    from glem.core.cli.game_choice import choose_game
-    from glem.core.cli.positions import ply_range
-    from glem.core.errors import BadInputError
     from glem.core.labelling.corrected import RelabelSettings, relabel
     from glem.core.players.spec import parse_player
     from glem.core.positions.game_tree import GameTree
     from glem.core.positions.reading import read_all_records
-    from glem.core.tasks.chunked_work import Workers
     from glem.core.tasks.run_folder import run_folder
 
-    for name, number in (("--threshold", threshold), ("--loss", loss)):
-        if number is not None and not math.isfinite(number):
-            raise BadInputError(f"{name} must be a finite number of label units, got {number}")
+    for option, name in (("--suspect-above", "threshold"), ("--loss", "loss")):
+        if (number := corrections[name]) is not None and not isfinite(number):
+            raise BadInputError(f"{option} must be a finite number of label units, got {number}")
     if (quick is None) != (thorough is None):
         raise BadInputError(
-            "--by and --again belong together: the first finds suspicious labels, the second corrects them"
+            "--quick and --again belong together: the first finds suspicious labels, the second corrects them"
         )
     if quick is not None and output is None:
         raise BadInputError("corrections need -o, beside which unfinished work is kept")
     work = Path(f"{output}.work")
     check_outputs(output, folders=() if quick is None else [work])
-    game = choose_game(game_name, files=files, format=file_format)
-    records = read_all_records(game, files, format=file_format, skip_bad=skip_bad)
+    game = files.game()
+    records = read_all_records(game, files.paths, format=files.format, skip_bad=files.skip_bad)
     tree = GameTree.from_records(game, records)
     if len(tree) == 0:
         raise BadInputError("the files hold no games to label the positions of")
@@ -123,19 +128,8 @@ def command(
     with contextlib.ExitStack() as stack:
         if quick is not None and thorough is not None:
             stack.enter_context(run_folder(work))
-            settings = RelabelSettings(
-                parse_player(quick),
-                parse_player(thorough),
-                threshold=threshold,
-                loss=loss,
-                outcome_from=outcomes,
-                plies=None if plies is None else ply_range(plies, "--plies"),
-                rounds=rounds,
-            )
-            with opened_executor(workers, dask) as where:
-                correction = relabel(
-                    tree, settings, work, workers=Workers(**where), progress=display_progress(quiet=as_json)
-                )
+            settings = RelabelSettings(parse_player(quick), parse_player(thorough), **corrections)
+            correction = relabel(tree, settings, work, workers=workers, progress=display_progress())
             value = correction.after
         if output is not None:
             write_positions(output, tree.labelled(value, distinct=distinct))
@@ -165,8 +159,6 @@ def _report(
     *,
     as_json: bool,
 ) -> None:
-    import attrs
-
     rows = _changes(tree, against, value)
     before = _changes(tree, against, correction.before) if correction is not None else None
     searches = {} if correction is None else _searches(correction)

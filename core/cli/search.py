@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from glem.core.cli import options
 from glem.core.cli.display import print_json
-from glem.core.cli.thinking import player_of, thinking_options
+from glem.core.cli.options import playing
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
+    from glem.core.game.game import Game
     from glem.core.players.engine import Engine
+    from glem.core.players.spec import PlayerSpec
     from glem.core.search.results import SearchResult
 
 __all__ = ["command"]
-
-_USUAL_SECONDS = 5.0
 
 
 def _variation(engine: Engine, moves: tuple[int, ...]) -> str:
@@ -38,35 +39,32 @@ def _print_iteration(engine: Engine, analysis: SearchResult) -> None:
 
 
 def _as_json(engine: Engine, analysis: SearchResult) -> dict[str, Any]:
-    return {
-        "depth": analysis.depth,
-        "nodes": analysis.nodes,
-        "seconds": analysis.seconds,
-        "stopped": analysis.stopped,
-        "proven": analysis.proven,
-        "lines": [
-            {
-                "depth": line.depth,
-                "value": line.value,
-                "text": engine.line_text(line),
-                "bound": line.bound.value,
-                "moves": [engine.game.format_move(move) for move in line.moves],
-            }
-            for line in analysis.lines
-        ],
-    }
+    lines = [
+        {
+            "depth": line.depth,
+            "value": line.value,
+            "text": engine.line_text(line),
+            "bound": line.bound.value,
+            "moves": [engine.game.format_move(move) for move in line.moves],
+        }
+        for line in analysis.lines
+    ]
+    names = ("depth", "nodes", "seconds", "stopped", "proven")
+    return {**{name: getattr(analysis, name) for name in names}, "lines": lines}
 
 
-@click.command("search")
-@click.argument("game_name", metavar="GAME")
-@click.option("--position", "position_text", metavar="TEXT", help="Position, as the game writes it; else the start.")
-@click.option("--moves", "moves_text", default="", metavar="TEXT", help="Moves to play first, such as f5d6c3.")
-@thinking_options
-@click.option("--lines", default=1, show_default=True, type=click.IntRange(1), help="Number of best moves to show.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(
-    game_name: str, position_text: str | None, moves_text: str, lines: int, as_json: bool, **thinking: Any
-) -> None:
+@options.command(
+    "search",
+    "search GAME --moves f5d6c3 --seconds 10 --lines 3",
+    "search GAME --position TEXT --depth 12 --evaluation model.npz",
+)
+@playing.game
+@playing.position
+@playing.moves
+@playing.thinker(seconds=5.0)
+@options.option("--lines", default=1, show_default=True, type=click.IntRange(1), help="Number of best moves to show.")
+@options.as_json
+def command(game: Game, player: PlayerSpec, position: str | None, moves: str, lines: int, as_json: bool) -> None:
     """Search a position of GAME and print the best line of each iteration.
 
     The search ends at the first limit, after five seconds if there is none, and at Ctrl-C. Values are from the side to
@@ -74,16 +72,13 @@ def command(
     do not compare.
     """
     from glem.core.game.drawing import draw_position
-    from glem.core.game.game import load_game
     from glem.core.players.analysis import depth_texts
     from glem.core.players.engine import Engine
-    from glem.core.search.results import Limits
 
-    game = load_game(game_name)
-    engine = Engine(game, player_of(default=Limits(seconds=_USUAL_SECONDS), **thinking))
-    if position_text is not None:
-        engine.set_position_text(position_text)
-    engine.play_text(moves_text)
+    engine = Engine(game, player)
+    if position is not None:
+        engine.set_position_text(position)
+    engine.play_text(moves)
     found: list[SearchResult] = []
     unit = engine.unit
     if not as_json:
@@ -106,15 +101,8 @@ def command(
     result = found[-1]
     if as_json:
         iterations = [_as_json(engine, iteration) for iteration in found[: len(found) if stopped else -1]]
-        print_json(
-            {
-                "game": game.name,
-                "position": game.format_position(engine.position),
-                "unit": unit,
-                **_as_json(engine, result),
-                "iterations": iterations,
-            }
-        )
+        head = {"game": game.name, "position": game.format_position(engine.position), "unit": unit}
+        print_json({**head, **_as_json(engine, result), "iterations": iterations})
         return
     state = "stopped" if stopped or result.stopped else "proven" if result.proven else "complete"
     click.echo(

@@ -6,14 +6,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
+from attrs import define
 
+from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_json
-from glem.core.cli.executors import executor_options, opened_executor
+from glem.core.cli.options import playing
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
     from glem.core.game.solver import Solution
+    from glem.core.search.results import Limits
+    from glem.core.tasks.chunked_work import Workers
 
 __all__ = ["command"]
 
@@ -53,65 +57,98 @@ def _parsed(game: Game, text: str) -> Any:
     return game.parse_position(position)
 
 
-def _move_count(game: Game, position: Any) -> int:
-    return len(game.list_legal_moves(position))
-
-
 def _solution_json(game: Game, solution: Solution) -> dict[str, Any]:
     return {
         # What a search that was broken off has at hand may be no score at all.
         "score": solution.score if solution.exact else None,
         "move": None if solution.move is None else game.format_move(solution.move),
         "variation": [game.format_move(move) for move in solution.variation],
-        "nodes": solution.nodes,
-        "seconds": solution.seconds,
-        "exact": solution.exact,
+        **{name: getattr(solution, name) for name in ("nodes", "seconds", "exact")},
     }
 
 
-def _print_solution(game: Game, source: str, solution: Solution, expected: float | None) -> None:
-    score = f"{solution.score:+}" if solution.exact else "?"
-    differs = expected is not None and solution.exact and solution.score != expected
-    wrong = f"  (in the file: {expected:+g})" if differs else ""
-    variation = " ".join(game.format_move(move) for move in solution.variation)
-    click.echo(f"{score:>4}  {solution.nodes:>13,} nodes {solution.seconds:>9.3f} s  {source}  {variation}{wrong}")
+@define
+class _Answer:
+    """What became of a position.
+
+    Parameters
+    ----------
+    source, position
+        Where it comes from, and the position.
+    expected
+        Its score in the file, if it is to be compared.
+    solutions
+        Its own, or those of its moves; those that were not solved come last.
+    missing
+        Moves that were not reached.
+    """
+
+    source: str
+    position: Any
+    expected: float | None
+    solutions: tuple[Solution, ...] = ()
+    missing: int = 0
+
+    @property
+    def is_solved(self) -> bool:
+        return not self.missing and all(solution.exact for solution in self.solutions)
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether the best score is known, which it is when all moves are, and the file has one."""
+        return self.expected is not None and self.is_solved and bool(self.solutions)
+
+    @property
+    def is_wrong(self) -> bool:
+        return self.is_checked and self.solutions[0].score != self.expected
+
+    def as_json(self, game: Game) -> dict[str, Any]:
+        return {
+            "source": self.source,
+            "position": game.format_position(self.position),
+            "expected": self.expected,
+            "solutions": [_solution_json(game, solution) for solution in self.solutions],
+            "moves_not_reached": self.missing,
+        }
+
+    def print(self, game: Game) -> None:
+        for place, solution in enumerate(self.solutions):
+            score = f"{solution.score:+}" if solution.exact else "?"
+            wrong = f"  (in the file: {self.expected:+g})" if self.is_wrong and place == 0 else ""
+            told = f"{self.source}  {' '.join(game.format_move(move) for move in solution.variation)}{wrong}"
+            click.echo(f"{score:>4}  {solution.nodes:>13,} nodes {solution.seconds:>9.3f} s  {told}")
+        if not self.solutions and not self.missing:
+            click.echo(f"      no moves, the game is over  {self.source}")
+        if self.missing:
+            click.echo(f"   ?  {counted(self.missing, 'move')} not reached  {self.source}")
 
 
-def _print_solutions(
-    game: Game, source: str, solutions: tuple[Solution, ...], expected: float | None, missing: int
-) -> None:
-    """Print the solution of a position, or those of its moves, of which the file has the first one's score."""
-    for place, solution in enumerate(solutions):
-        _print_solution(game, source, solution, None if place else expected)
-    if not solutions and not missing:
-        click.echo(f"      no moves, the game is over  {source}")
-    if missing:
-        click.echo(f"   ?  {counted(missing, 'move')} not reached  {source}")
-
-
-@click.command("solve")
-@click.argument("game_name", metavar="GAME")
-@click.argument("files", nargs=-1, type=click.Path(dir_okay=False), metavar="[FILE]...")
-@click.option("--format", "file_format", metavar="NAME", help="Format of the files, if their names do not tell.")
-@click.option("--position", "texts", multiple=True, metavar="TEXT", help="A position, as the game writes it.")
-@click.option("--result-only", is_flag=True, help="Ask only who wins: 1, 0 or -1.")
-@click.option("--convention", metavar="NAME", help="Meaning of a final score, where the game knows several.")
-@click.option("--moves", "all_moves", is_flag=True, help="Score all moves.")
-@click.option(
+@options.command(
+    "solve",
+    "solve GAME --position TEXT --all-moves",
+    "solve GAME endgames.obf --check --workers 4",
+)
+@playing.game
+@options.argument("files", nargs=-1, type=click.Path(dir_okay=False), metavar="[FILE]...")
+@options.file_format
+@options.option("--position", "texts", multiple=True, metavar="TEXT", help="A position, as the game writes it.")
+@options.option("--result-only", is_flag=True, help="Ask only who wins: 1, 0 or -1.")
+@options.option("--convention", metavar="NAME", help="Meaning of a final score, where the game knows several.")
+@options.option("--all-moves", is_flag=True, help="Score all moves.", was=("--moves",))
+@options.option(
     "--evaluation",
     default="default",
     show_default=True,
-    metavar="FILE",
+    metavar="EVALUATION",
     help='What orders the moves; "none" for nothing, "default" for what comes with the game, if anything does.',
 )
-@click.option("--check", is_flag=True, help="Compare with the scores in the files; exit status 1 where they differ.")
-@click.option("--nodes", type=click.IntRange(1), help="Most positions visited for each position.")
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Most seconds for each position.")
-@click.option("--table", "table_mb", default=64, show_default=True, type=click.IntRange(1), help="Table, in MB.")
-@executor_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.option("--check", is_flag=True, help="Compare with the scores in the files; exit status 1 where they differ.")
+@options.limits("nodes", "seconds")
+@options.option("--table", "table_mb", default=64, show_default=True, type=click.IntRange(1), help="Table, in MB.")
+@options.workers
+@options.as_json
 def command(
-    game_name: str,
+    game: Game,
     files: tuple[str, ...],
     file_format: str | None,
     texts: tuple[str, ...],
@@ -120,76 +157,59 @@ def command(
     all_moves: bool,
     evaluation: str,
     check: bool,
-    nodes: int | None,
-    seconds: float | None,
+    limits: Limits,
     table_mb: int,
-    workers: int,
-    dask: str | None,
+    workers: Workers,
     as_json: bool,
 ) -> int:
     """Solve positions near the end of GAME: their exact scores under best play by both sides.
 
     The positions come from FILEs in one of the game's formats, with scores or without, or from --position. Scores are
-    from the side to move; ? stands where a position, or with --moves a move, was not solved within the limits. The exit
-    status is 1 if there is such a one, or with --check a position has another score in its file.
+    from the side to move; ? stands where a position, or with --all-moves a move, was not solved within the limits of
+    each position. The exit status is 1 if there is such a one, or with --check a position has another score in its
+    file.
     """
     from glem.core.errors import BadInputError
-    from glem.core.game.game import load_game
     from glem.core.search.solve_many import SolverSpec, solve_positions
 
-    game = load_game(game_name)
     if not files and not texts:
         raise BadInputError("nothing to solve: name files or give --position")
-    asked = list(_positions(game, files, file_format, texts))
-    unscored = sum(label is None for _, _, label in asked) if check else 0
+    asked = [
+        _Answer(source, position, _expected(label, result_only) if check else None)
+        for source, position, label in _positions(game, files, file_format, texts)
+    ]
+    unscored = sum(one.expected is None for one in asked) if check else 0
     if asked and unscored == len(asked):
         raise BadInputError("--check: none of the positions comes with a score to compare with")
     spec = SolverSpec(game.name, _evaluation(game, evaluation), table_mb, convention)
     spec.make()
-    if len(asked) == 1:
-        workers = 1
-    unsolved = wrong = checked = 0
-    reports: list[dict[str, Any]] = [{} for _ in asked]
-    waiting: dict[int, tuple[tuple[Solution, ...], float | None, int]] = {}
-    printed = 0
-    with display_progress(quiet=as_json)("solve", len(asked)) as task, opened_executor(workers, dask) as where:
+    printed, waiting = 0, set()
+    with display_progress()("solve", len(asked)) as task:
         for index, solutions in solve_positions(
             spec,
-            (position for _, position, _ in asked),
+            (one.position for one in asked),
             all_moves=all_moves,
             result_only=result_only,
-            nodes=nodes,
-            seconds=seconds,
-            **where,
+            nodes=limits.nodes,
+            seconds=limits.seconds,
+            workers=workers if len(asked) > 1 else None,
         ):
             task.advance()
-            source, position, label = asked[index]
-            expected = _expected(label, result_only) if check else None
-            missing = _move_count(game, position) - len(solutions) if all_moves else 0
+            answer = asked[index]
             # Unsolved moves last: what the search had for them is no score to sort by.
-            solutions = tuple(sorted(solutions, key=lambda solution: not solution.exact))
-            solved = missing == 0 and all(solution.exact for solution in solutions)
-            unsolved += not solved
-            # The best score is known when all moves are.
-            if not solved or not solutions:
-                expected = None
-            if expected is not None:
-                checked += 1
-                wrong += solutions[0].score != expected
-            reports[index] = {
-                "source": source,
-                "position": game.format_position(position),
-                "expected": _expected(label, result_only) if check else None,
-                "solutions": [_solution_json(game, solution) for solution in solutions],
-                "moves_not_reached": missing,
-            }
-            waiting[index] = solutions, expected, missing
+            answer.solutions = tuple(sorted(solutions, key=lambda solution: not solution.exact))
+            answer.missing = len(game.list_legal_moves(answer.position)) - len(solutions) if all_moves else 0
+            waiting.add(index)
             while not as_json and printed in waiting:
-                _print_solutions(game, asked[printed][0], *waiting.pop(printed))
+                asked[printed].print(game)
                 printed += 1
+    unsolved, checked, wrong = (
+        sum(map(is_so, asked))
+        for is_so in (lambda one: not one.is_solved, lambda one: one.is_checked, lambda one: one.is_wrong)
+    )
     if as_json:
         counts = {"checked": checked, "wrong": wrong, "unsolved": unsolved, "without_score": unscored}
-        print_json({"game": game.name, "positions": reports, **counts})
+        print_json({"game": game.name, "positions": [one.as_json(game) for one in asked], **counts})
     else:
         summary = f"{counted(len(asked), 'position')}, {unsolved:,} not solved"
         click.echo(summary + (f"; {wrong:,} of {checked:,} scores differ from the files'" if check else ""))

@@ -195,7 +195,7 @@ class _Comparison:
 
     def following(self, row: int) -> Any:
         """Position after the move that was played, by the plain rules."""
-        return self.game.play(self.sample.positions[row], self.sample.played[row])  # type: ignore[arg-type]  # played
+        return self.game.play(self.sample.positions[row], self.sample.played[row])
 
 
 def check_compiled(game: Game, sample: Sample, examination: Examination) -> None:

@@ -354,14 +354,14 @@ def _commands(game: Game, learning: Learning | None, depth: int) -> Iterator[str
     if learning is None:
         return
     if learning.sample is not None:
-        yield f"glem demo --game {name}"
+        yield f"glem demo {name}"
     if learning.default_evaluation is not None:
         yield f"glem play {name}"
         yield f"glem search {name} --depth 10"
     else:
         file = _file_name(game)
         yield f"glem generate {name} --player random --games 5000 -o {file}-games"
-        yield f"glem positions {file}-games/*.games --game {name} --merge -o {file}.parquet"
+        yield f"glem positions {name} {file}-games/*.games --merge -o {file}.parquet"
         yield f"glem fit {file}.parquet -o {file}.npz"
         yield f"glem play {name} --evaluation {file}.npz"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from attrs import define
+from attrs import define, evolve
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import position_at, store_position
@@ -137,9 +137,8 @@ def draw_sample(positions: Positions, count: int, seed: int) -> Positions:
     images = game.empty_columns(len(drawn))
     symmetry = generator.integers(0, game.symmetry_count, len(drawn))
     compiled(_transform_rows)(game.rules, drawn.positions, symmetry, images)
-    columns = drawn.columns()
-    columns.update({f"position_{name}": column for name, column in zip(images._fields, images, strict=True)})
-    return Positions.from_columns(game, columns, drawn.sources, drawn.label_kind)
+    # A position without a game keeps the key that it was drawn by.
+    return evolve(drawn, positions=images, game_key=drawn.game_key)
 
 
 def _mining_features(learning: Learning, plan: MiningPlan) -> NDArray[np.intp]:
@@ -211,25 +210,24 @@ def find_candidates(
         All labels are equal, no configuration matches often enough or too many do, or what mining raises.
     """
     values = learning.features.values(sample.positions)
-    found = []
-    for name, features in _subsets(learning, plan).items():
-        found.append(
-            mine(
-                values,
-                minimum_matches=plan.matches_for(len(sample)),
-                maximum_size=plan.size_limit,
-                features=features,
-                method=plan.method,
-                chunk_size=plan.chunk_size,
-                confidence=plan.confidence,
-                seed=seed,
-                limit=plan.limit,
-                jobs=jobs,
-                checkpoint=None if work is None else work / f"mining-{name}",
-                progress=progress,
-            ).flatten()
-        )
     minimum = plan.matches_for(len(sample))
+    found = [
+        mine(
+            values,
+            minimum_matches=minimum,
+            maximum_size=plan.size_limit,
+            features=features,
+            method=plan.method,
+            chunk_size=plan.chunk_size,
+            confidence=plan.confidence,
+            seed=seed,
+            limit=plan.limit,
+            jobs=jobs,
+            checkpoint=None if work is None else work / f"mining-{name}",
+            progress=progress,
+        ).flatten()
+        for name, features in _subsets(learning, plan).items()
+    ]
     if sum(len(part) for part in found) >= plan.limit:
         raise BadInputError(
             f"{plan.limit:,} configurations or more match at least {minimum:,} of {len(sample):,} positions: "

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import numpy as np
 from attrs import asdict, define, field
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import rows_of
 from glem.core.configurations.configurations import ConfigurationSet, symmetry_classes
 from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.configurations.mining import label_statistics
@@ -167,117 +169,104 @@ def _check_results(folder: Path) -> None:
         )
 
 
-def _candidates(
-    work: Path, sample: Positions, learning: Learning, settings: DiscoverySettings, jobs: int, progress: Progress
-) -> Candidates:
-    arrays, counts = work / "candidates.npz", work / "candidates.json"
-    if counts.exists():
-        with reading(counts, "facts about candidates"):
-            return Candidates(ConfigurationSet.load(arrays), **json.loads(counts.read_text("utf-8")))
-    try:
-        candidates = find_candidates(
-            sample, learning, settings.mining, seed=settings.seed, work=work, jobs=jobs, progress=progress
-        )
-    except BadInputError:
-        # The same settings would end here again, and others cannot go on with these parts.
-        remove_work(work)
-        raise
-    candidates.configurations.save(arrays)
-    with atomic_path(counts) as temporary:
-        facts = {name: getattr(candidates, name) for name in ("mined", "significant", "incomplete", "lacking")}
-        temporary.write_text(json.dumps(facts))
-    return candidates
-
-
 def _is_large(terms: Terms, learning: Learning, positions: Positions) -> bool:
     """Whether the active configurations of all positions would not fit into memory, judged by a few thousand."""
     if terms.configurations is None or len(positions) == 0:
         return False
     rows = np.linspace(0, len(positions) - 1, 4096).astype(np.int64)
-    values = learning.features.values(positions.select(rows).positions)
+    values = learning.features.values(rows_of(positions.positions, rows))
     starts, _ = ConfigurationMatcher(terms.configurations).active(values, most_specific=terms.most_specific)
     return bool(4 * starts[-1] / len(rows) * len(positions) > _LARGEST_DESIGN)
 
 
-def _fitted(
-    name: str,
-    terms: Terms,
-    work: Path,
-    training_set: Positions,
-    learning: Learning,
-    settings: DiscoverySettings,
-    provenance: Mapping[str, str],
-    jobs: int,
-    progress: Progress,
-) -> Training:
-    path, sizes_path, evaluation_path = (work / f"{part}-{name}.npz" for part in ("training", "sizes", "evaluation"))
-    if path.exists():
-        evaluation = load_value(evaluation_path)
-        sizes = _SIZES.read(sizes_path)[1]
-        return Training(evaluation, PhaseWeights.load(path, evaluation.link), **sizes)
-    validation = None
-    if settings.validation:
-        validation = training_set.held_out_mask(settings.validation, settings.seed + 1)
-    training = train(
-        training_set,
-        learning,
-        terms,
-        settings.fit,
-        held_out=validation,
-        work=work / f"fit-{name}",
-        by_phase=_is_large(terms, learning, training_set),
-        provenance={
-            "command": "discover",
-            "positions": f"{len(training_set):,} from {', '.join(training_set.sources)}"[:2000],
-            "labels": training_set.label_kind,
-            "seed": str(settings.seed),
-            **provenance,
-        },
-        jobs=jobs,
-        progress=progress,
-    )
-    training.evaluation.save(evaluation_path)
-    _SIZES.write(sizes_path, {}, {"phase_weights": training.phase_weights})
-    training.weights.save(path)
-    return training
+@define(frozen=True, eq=False)
+class _Run:
+    """The stages of a discovery, whose results stay in the folder ``work``."""
 
+    work: Path
+    learning: Learning
+    settings: DiscoverySettings
+    training_set: Positions
+    jobs: int
+    progress: Progress
 
-def _assessed(
-    learning: Learning,
-    training_set: Positions,
-    held_out: Positions,
-    trainings: Mapping[str, Training],
-    jobs: int,
-    progress: Progress,
-) -> Assessment:
-    fit = BaselineFit(learning)
-    with progress("baselines", len(training_set)) as task:
-        start = 0
-        for values, phase in value_chunks(learning, training_set.positions):
-            rows = slice(start, start + len(phase))
-            fit.add(values, phase, training_set.label[rows], training_set.weight[rows])
-            task.advance(len(phase))
-            start += len(phase)
-    baselines = fit.solve()
-    phases = learning.phases.of(held_out.positions)
-    predicted: dict[str, list[NDArray[Any]]] = {name: [] for name in baselines}
-    for values, phase in value_chunks(learning, held_out.positions):
-        for name, baseline in baselines.items():
-            predicted[name].append(baseline.predict(values, phase))
-    predictions: dict[str, NDArray[Any]] = {name: np.concatenate(parts) for name, parts in predicted.items()}
-    for name, training in trainings.items():
-        predictions[name] = training.evaluation.predict(held_out.positions, jobs=jobs, progress=progress)
-    count = len(learning.phases)
-    return Assessment(
-        counts=np.bincount(phases, minlength=count),
-        weights=np.bincount(phases, held_out.weight, count).astype(np.float64),
-        errors={
-            name: phase_errors(values, held_out.label, phases, count, held_out.weight)
-            for name, values in predictions.items()
-        },
-        baselines=tuple(baselines),
-        calibrations={name: calibration_bins(predictions[name], held_out.label, held_out.weight) for name in trainings},
-    )
+    def candidates(self, sample: Positions) -> Candidates:
+        arrays, counts = self.work / "candidates.npz", self.work / "candidates.json"
+        if counts.exists():
+            with reading(counts, "facts about candidates"):
+                return Candidates(ConfigurationSet.load(arrays), **json.loads(counts.read_text("utf-8")))
+        plan, seed = self.settings.mining, self.settings.seed
+        find = partial(find_candidates, work=self.work, jobs=self.jobs, progress=self.progress)
+        try:
+            candidates = find(sample, self.learning, plan, seed=seed)
+        except BadInputError:
+            # The same settings would end here again, and others cannot go on with these parts.
+            remove_work(self.work)
+            raise
+        candidates.configurations.save(arrays)
+        with atomic_path(counts) as temporary:
+            facts = {name: getattr(candidates, name) for name in ("mined", "significant", "incomplete", "lacking")}
+            temporary.write_text(json.dumps(facts))
+        return candidates
+
+    def fitted(self, name: str, terms: Terms, provenance: Mapping[str, str]) -> Training:
+        parts = ("training", "sizes", "evaluation")
+        path, sizes_path, evaluation_path = (self.work / f"{part}-{name}.npz" for part in parts)
+        if path.exists():
+            evaluation = load_value(evaluation_path)
+            sizes = _SIZES.read(sizes_path)[1]
+            return Training(evaluation, PhaseWeights.load(path, evaluation.link), **sizes)
+        chosen, positions = self.settings, self.training_set
+        training = train(
+            positions,
+            self.learning,
+            terms,
+            chosen.fit,
+            held_out=positions.held_out_mask(chosen.validation, chosen.seed + 1) if chosen.validation else None,
+            work=self.work / f"fit-{name}",
+            by_phase=_is_large(terms, self.learning, positions),
+            provenance={
+                "command": "discover",
+                "positions": f"{len(positions):,} from {', '.join(positions.sources)}"[:2000],
+                "labels": positions.label_kind,
+                "seed": str(chosen.seed),
+                **provenance,
+            },
+            jobs=self.jobs,
+            progress=self.progress,
+        )
+        training.evaluation.save(evaluation_path)
+        _SIZES.write(sizes_path, {}, {"phase_weights": training.phase_weights})
+        training.weights.save(path)
+        return training
+
+    def assessed(self, held_out: Positions, trainings: Mapping[str, Training]) -> Assessment:
+        learning, training_set = self.learning, self.training_set
+        fit = BaselineFit(learning)
+        with self.progress("baselines", len(training_set)) as task:
+            start = 0
+            for values, phase in value_chunks(learning, training_set.positions):
+                rows = slice(start, start + len(phase))
+                fit.add(values, phase, training_set.label[rows], training_set.weight[rows])
+                task.advance(len(phase))
+                start += len(phase)
+        baselines = fit.solve()
+        phases = learning.phases.of(held_out.positions)
+        predicted: dict[str, list[NDArray[Any]]] = {name: [] for name in baselines}
+        for values, phase in value_chunks(learning, held_out.positions):
+            for name, baseline in baselines.items():
+                predicted[name].append(baseline.predict(values, phase))
+        predictions: dict[str, NDArray[Any]] = {name: np.concatenate(parts) for name, parts in predicted.items()}
+        for name, training in trainings.items():
+            predictions[name] = training.evaluation.predict(held_out.positions, jobs=self.jobs, progress=self.progress)
+        count, label, weight = len(learning.phases), held_out.label, held_out.weight
+        return Assessment(
+            counts=np.bincount(phases, minlength=count),
+            weights=np.bincount(phases, weight, count).astype(np.float64),
+            errors={name: phase_errors(found, label, phases, count, weight) for name, found in predictions.items()},
+            baselines=tuple(baselines),
+            calibrations={name: calibration_bins(predictions[name], label, weight) for name in trainings},
+        )
 
 
 @contextlib.contextmanager
@@ -334,8 +323,9 @@ def discover(
     _check_results(folder)
     folder.mkdir(exist_ok=True)
     with run_folder(folder / "work", _described(positions, chosen)) as work:
+        run = _Run(work, learning, chosen, training_set, jobs, progress)
         sample = draw_sample(training_set, chosen.mining.sample, chosen.seed)
-        candidates = _candidates(work, sample, learning, chosen, jobs, progress)
+        candidates = run.candidates(sample)
         configurations = candidates.configurations
         classes = symmetry_classes(configurations, learning.features.symmetries)
         models = {}
@@ -343,11 +333,8 @@ def discover(
             models[CONFIGURATIONS] = Terms(configurations=configurations, classes=classes)
         if pattern_set is not None:
             models[PATTERNS] = Terms(patterns=pattern_set, linear=learning.linear)
-        trainings = {
-            name: _fitted(name, terms, work, training_set, learning, chosen, provenance or {}, jobs, progress)
-            for name, terms in models.items()
-        }
-        assessment = _assessed(learning, training_set, held_out, trainings, jobs, progress)
+        trainings = {name: run.fitted(name, terms, provenance or {}) for name, terms in models.items()}
+        assessment = run.assessed(held_out, trainings)
         correlations = np.zeros(len(configurations))
         if len(configurations):
             values = learning.features.values(sample.positions)

@@ -29,7 +29,7 @@ from glem.core.fitting.packed.least_squares_passes import (
     residuals_at,
     sum_weights,
 )
-from glem.core.fitting.packed.threads import ordered_map
+from glem.core.tasks.threads import ordered_map
 
 __all__ = ["Along", "Errors", "LeastSquares", "Source", "inner"]
 

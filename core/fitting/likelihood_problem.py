@@ -33,8 +33,8 @@ from glem.core.fitting.least_squares_problem import Errors
 from glem.core.fitting.packed.blocks import Rows
 from glem.core.fitting.packed.likelihood_passes import add_slopes
 from glem.core.fitting.packed.result_rows import LikelihoodRows, RowBlock
-from glem.core.fitting.packed.threads import ordered_map
 from glem.core.fitting.quasi_newton import Point
+from glem.core.tasks.threads import ordered_map
 
 __all__ = ["PHASE_BASES", "LikelihoodProblem", "LikelihoodWeights", "PartWeights", "phase_basis"]
 

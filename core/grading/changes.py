@@ -249,14 +249,15 @@ def apply_changes(candidate: CandidateChange, evaluation: ResultEvaluation, refi
             with reading(candidate.place):
                 names = _fitted_names(evaluation, list(group))
                 if refit is None:
-                    raise BadInputError("there are no games to fit to; name --tuning files or --split")
+                    raise BadInputError("there are no games to fit to; name --tuning files or --held-out")
             evaluation = refit(evaluation, *names)
             continue
         for change in group:
             with reading(candidate.place):
-                changed = _changed(evaluation.drawishness if change.of_drawishness else evaluation.value, change)
-            part = "drawishness" if change.of_drawishness else "value"
-            evaluation = evolve(evaluation, **{part: changed})
+                if change.of_drawishness:
+                    evaluation = evolve(evaluation, drawishness=_changed(evaluation.drawishness, change))
+                else:
+                    evaluation = evolve(evaluation, value=_changed(evaluation.value, change))
     return evaluation
 
 

@@ -70,7 +70,7 @@ def deciding_games(
     if number and not leave_out:
         raise BadInputError(
             f"{number:,} of the {games.game_count:,} games that decide are tuning games as well; take other "
-            "files, split one collection by --split, or leave these games out by --leave-out-tuned"
+            "files, split one collection by --held-out, or leave these games out by --leave-out-tuned"
         )
     if known.all():
         raise BadInputError("all games that decide are tuning games as well")

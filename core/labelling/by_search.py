@@ -149,62 +149,45 @@ def label_chunk(task: LabelTask) -> Arrays:
     """Label some positions and those that are added to them."""
     game, settings = task.game, task.settings
     labeller = labeller_of(game, settings.labeller)
-    found = _Found(game)
-    sampler = searcher = None
+    positions: list[Any] = []
+    facts: list[tuple[float, int, int, int]] = []
+
+    def add(position: Any, row: int, distance: int, origin: Origin) -> None:
+        found = labeller.judge(position)
+        assert found.score is not None
+        positions.append(position)
+        facts.append((found.score, row, distance, origin))
+        if settings.successors and found.move >= 0:
+            successor = game.play(position, found.move)
+            if not game.is_over(successor):
+                positions.append(successor)
+                facts.append((-found.score, row, distance + 1, Origin.SUCCESSOR))
+
+    window = serious_error(game) / 2 if settings.window is None else settings.window
+    sampler = PositionSampler(game, labeller.evaluator, settings.sampled, even_room=settings.even, window=window)
+    searcher = None
     if settings.sampled + settings.even:
-        window = serious_error(game) / 2 if settings.window is None else settings.window
-        sampler = PositionSampler(game, labeller.evaluator, settings.sampled, even_room=settings.even, window=window)
         searcher = Searcher(game, sampler.evaluator, labeller.searcher.settings)
     for row in range(len(task.positions[0])):
         position = position_at(task.positions, row)
         if settings.given:
-            found.add(labeller, position, row, 0, Origin.GIVEN, settings.successors)
-        if sampler is None or searcher is None:
+            add(position, row, 0, Origin.GIVEN)
+        if searcher is None:
             continue
         sampler.begin(settings.seed + ((task.first + row) << 32))
         # With a full table a search would evaluate little but what is new to it.
         searcher.clear()
         searcher.search(position, settings.sampling or settings.labeller.limits)
         samples = sampler.drawn()
-        for place in range(len(samples.ply)):
-            origin = Origin.EVEN if samples.near_even[place] else Origin.SAMPLED
-            sample = position_at(samples.positions, place)
-            found.add(labeller, sample, row, int(samples.ply[place]), origin, settings.successors)
-    return found.arrays()
-
-
-class _Found:
-    """Labelled positions of one task."""
-
-    def __init__(self, game: Game) -> None:
-        self._game = game
-        self._positions: list[Any] = []
-        self._rows: list[tuple[float, int, int, int]] = []
-
-    def add(
-        self, labeller: Thinker, position: Any, row: int, distance: int, origin: Origin, with_successor: bool
-    ) -> None:
-        found = labeller.judge(position)
-        self._positions.append(position)
-        assert found.score is not None
-        self._rows.append((found.score, row, distance, origin))
-        if with_successor and found.move >= 0:
-            successor = self._game.play(position, found.move)
-            if not self._game.is_over(successor):
-                self._positions.append(successor)
-                self._rows.append((-found.score, row, distance + 1, Origin.SUCCESSOR))
-
-    def arrays(self) -> Arrays:
-        columns = self._game.empty_columns(len(self._positions))
-        for row, position in enumerate(self._positions):
-            store_position(columns, row, position)
-        return {
-            **{f"position_{name}": column for name, column in zip(columns._fields, columns, strict=True)},
-            "label": np.array([row[0] for row in self._rows], np.float32),
-            "row": np.array([row[1] for row in self._rows], np.int64),
-            "distance": np.array([row[2] for row in self._rows], np.int16),
-            "origin": np.array([row[3] for row in self._rows], np.int8),
-        }
+        for place, (ply, near_even) in enumerate(zip(samples.ply, samples.near_even, strict=True)):
+            origin = Origin.EVEN if near_even else Origin.SAMPLED
+            add(position_at(samples.positions, place), row, int(ply), origin)
+    columns = game.empty_columns(len(positions))
+    for row, position in enumerate(positions):
+        store_position(columns, row, position)
+    kinds = {"label": np.float32, "row": np.int64, "distance": np.int16, "origin": np.int8}
+    told = {name: np.array([fact[place] for fact in facts], kind) for place, (name, kind) in enumerate(kinds.items())}
+    return {f"position_{name}": column for name, column in columns._asdict().items()} | told
 
 
 def label_by_search(
@@ -253,36 +236,22 @@ def label_by_search(
     ]
     amounts = [len(task.positions[0]) for task in tasks]
     chunks = ChunkedWork(work, mark).run(
-        label_chunk,
-        tasks,
-        name="labels",
-        amounts=amounts,
-        workers=workers,
-        progress=progress,
+        label_chunk, tasks, name="labels", amounts=amounts, workers=workers, progress=progress
     )
-    for start, arrays in zip(starts, chunks, strict=True):
-        yield _labelled(positions, arrays, start)
-
-
-def _labelled(positions: Positions, arrays: Arrays, start: int) -> Positions:
-    row = arrays["row"] + start
     names = positions.sources or ("",)
     sources = tuple(f"{name} ({origin.name.lower()})".strip() for name in names for origin in Origin)
-    source = np.maximum(positions.source[row], 0) * len(Origin) + arrays["origin"]
-    return Positions(
-        game=positions.game,
-        positions=positions.game.position_type(
-            *(arrays[f"position_{name}"] for name in positions.game.position_type._fields)
-        ),
-        label=arrays["label"],
-        weight=positions.weight[row],
-        record=positions.record[row],
-        ply=np.where(positions.ply[row] < 0, -1, positions.ply[row] + arrays["distance"]).astype(np.int16),
-        source=source.astype(np.int16),
-        game_key=positions.game_key[row],
-        sources=sources,
-        label_kind="search",
-    )
+    for start, arrays in zip(starts, chunks, strict=True):
+        given = positions.select(arrays["row"] + start)
+        yield attrs.evolve(
+            given,
+            positions=game.position_type(*(arrays[f"position_{name}"] for name in game.position_type._fields)),
+            label=arrays["label"],
+            ply=np.where(given.ply < 0, -1, given.ply + arrays["distance"]).astype(np.int16),
+            source=(np.maximum(given.source, 0) * len(Origin) + arrays["origin"]).astype(np.int16),
+            sources=sources,
+            label_kind="search",
+            label_spread=None,
+        )
 
 
 class SearchCounts:

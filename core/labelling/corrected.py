@@ -23,7 +23,7 @@ from typing import Any
 
 import attrs
 import numpy as np
-from attrs import define, field
+from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import position_at, rows_of
@@ -31,7 +31,9 @@ from glem.core.errors import BadInputError
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
 from glem.core.game.optional_operations import plies_left_of
+from glem.core.game.solver import Solution
 from glem.core.labelling.by_search import check_labeller, labeller_of
+from glem.core.players.player import MoveChoice
 from glem.core.players.spec import PlayerSpec
 from glem.core.positions.game_tree import GameTree
 from glem.core.positions.labels import serious_error
@@ -123,80 +125,57 @@ class Correction:
 
 @define(frozen=True)
 class SearchTask:
-    """Positions for :func:`search_chunk` and :func:`solve_chunk`."""
+    """Positions for :func:`search_chunk`: to be searched, or solved for their ``score`` or ``result``."""
 
     game: Game
     spec: PlayerSpec
     positions: Any
-    result_only: bool = False
+    solved: str = ""
 
 
 def search_chunk(task: SearchTask) -> Arrays:
     """Label float32 [n] and whether it is exact, bool [n], of some positions."""
     labeller = labeller_of(task.game, task.spec)
-    labels = [labeller.judge(position_at(task.positions, row)) for row in range(len(task.positions[0]))]
+    positions = [position_at(task.positions, row) for row in range(len(task.positions[0]))]
+    found: list[Solution] | list[MoveChoice]
+    if task.solved:
+        solver = solver_of(task.game, labeller.evaluator, _SOLVER_TABLE_MB)
+        found = [solver.solve(position, result_only=task.solved == "result") for position in positions]
+    else:
+        found = [labeller.judge(position) for position in positions]
     return {
-        "label": np.array([found.score for found in labels], np.float32),
-        "exact": np.array([found.exact for found in labels], np.bool_),
+        "label": np.array([one.score for one in found], np.float32),
+        "exact": np.array([one.exact for one in found], np.bool_),
     }
 
 
-def solve_chunk(task: SearchTask) -> Arrays:
-    """Score float32 [n] of some positions, or only their result 1, 0 or -1."""
-    solver = solver_of(task.game, labeller_of(task.game, task.spec).evaluator, _SOLVER_TABLE_MB)
-    solutions = [
-        solver.solve(position_at(task.positions, row), result_only=task.result_only)
-        for row in range(len(task.positions[0]))
-    ]
-    return {"label": np.array([solution.score for solution in solutions], np.float32)}
-
-
-@define(eq=False)
-class _Work:
-    """Searches of nodes, each step kept in the folder."""
+@define(frozen=True, eq=False)
+class _Searches:
+    """Searches of the nodes of a tree, each step kept in the folder of the work."""
 
     tree: GameTree
-    settings: RelabelSettings
+    step: int
     chunks: ChunkedWork
     workers: Workers | None
     progress: Progress
-    positions: Any = field(init=False)
 
-    def __attrs_post_init__(self) -> None:
-        self.positions = self.tree.positions
-
-    def searched(self, name: str, nodes: NDArray[np.int64], spec: PlayerSpec) -> tuple[Any, Any]:
-        """Label of each node by search, and whether it is exact."""
-        parts = self._run(name, search_chunk, nodes, spec, result_only=False)
-        empty = np.zeros(0, np.float32), np.zeros(0, np.bool_)
-        return tuple(
-            np.concatenate([none, *(part[key] for part in parts)])
-            for key, none in zip(("label", "exact"), empty, strict=True)
-        )  # type: ignore[return-value]  # two of them
-
-    def solved(self, name: str, nodes: NDArray[np.int64], *, result_only: bool) -> NDArray[np.float32]:
-        """Exact value, or result, of each node."""
-        parts = self._run(name, solve_chunk, nodes, self.settings.quick, result_only=result_only)
-        return np.concatenate([np.zeros(0, np.float32), *(part["label"] for part in parts)])
-
-    def _run(
-        self, name: str, function: Any, nodes: NDArray[np.int64], spec: PlayerSpec, *, result_only: bool
-    ) -> list[Arrays]:
-        step = self.settings.positions_per_task
-        groups = [nodes[start : start + step] for start in range(0, len(nodes), step)]
-        tasks = [
-            SearchTask(
-                self.tree.game,
-                spec,
-                rows_of(self.positions, group),
-                result_only,
+    def run(self, name: str, nodes: NDArray[np.int64], spec: PlayerSpec, solved: str = "") -> tuple[Any, Any]:
+        """Label of each node, and whether it is exact."""
+        groups = [nodes[start : start + self.step] for start in range(0, len(nodes), self.step)]
+        positions = self.tree.positions
+        tasks = [SearchTask(self.tree.game, spec, rows_of(positions, group), solved) for group in groups]
+        parts = list(
+            self.chunks.run(
+                search_chunk,
+                tasks,
+                name=name,
+                amounts=list(map(len, groups)),
+                workers=self.workers,
+                progress=self.progress,
             )
-            for group in groups
-        ]
-        amounts = [len(group) for group in groups]
-        return list(
-            self.chunks.run(function, tasks, name=name, amounts=amounts, workers=self.workers, progress=self.progress)
         )
+        label = np.concatenate([np.zeros(0, np.float32), *(part["label"] for part in parts)])
+        return label, np.concatenate([np.zeros(0, np.bool_), *(part["exact"] for part in parts)])
 
 
 def relabel(
@@ -241,7 +220,7 @@ def relabel(
         "labels": arrays_digest((before, tree.exact, *tree.arcs)),
         "settings": attrs.asdict(settings, filter=lambda entry, _: entry.name not in {"name", "evaluation", "probcut"}),
     }
-    steps = _Work(tree, settings, ChunkedWork(work, mark), workers, progress)
+    searches = _Searches(tree, settings.positions_per_task, ChunkedWork(work, mark), workers, progress)
     parents, children = tree.arcs
     over = np.zeros(len(tree), np.bool_)
     over[tree.node[tree.played.finished]] = True
@@ -249,11 +228,21 @@ def relabel(
     if settings.plies is not None:
         open_nodes &= (tree.ply >= settings.plies[0]) & (tree.ply <= settings.plies[1])
 
-    exact, outcomes, wrong = _outcomes(steps, before, ~over, parents, children)
+    exact, outcomes, wrong = tree.exact.copy(), 0, 0
+    if settings.outcome_from:
+        near = plies_left_of(game, tree.positions) <= settings.outcome_from
+        # Where games come near: below, labels are what follows from there on.
+        is_first = np.ones(len(tree), np.bool_)
+        is_first[children[near[parents]]] = False
+        nodes = np.flatnonzero(near & is_first & ~over & np.isnan(exact))
+        results, _ = searches.run("outcomes", nodes, settings.quick, "result")
+        contradicted = nodes[np.sign(before[nodes]) != results]
+        exact[contradicted], _ = searches.run("exact", contradicted, settings.quick, "score")
+        outcomes, wrong = len(nodes), len(contradicted)
     value = tree.propagate(exact=exact)
     nodes = np.flatnonzero(open_nodes & np.isnan(exact))
     quick = np.full(len(tree), np.nan, np.float32)
-    quick[nodes], _ = steps.searched("quick", nodes, settings.quick)
+    quick[nodes], _ = searches.run("quick", nodes, settings.quick)
     # What the best of the played moves is worth by quick searches and exact values, -inf where none is known.
     worth = np.where(np.isnan(quick), np.where(over, tree.result, exact), quick)
     played = np.full(len(tree), -np.inf, np.float32)
@@ -269,7 +258,7 @@ def relabel(
         nodes = np.flatnonzero((promising | loses | (np.isnan(value) & ~np.isnan(quick))) & ~searched)
         if len(nodes) == 0:
             break
-        found, is_exact = steps.searched(f"thorough-{number}", nodes, settings.thorough)
+        found, is_exact = searches.run(f"thorough-{number}", nodes, settings.thorough)
         searched[nodes] = True
         counts.append(len(nodes))
         raised.append(int(np.sum(~(found <= value[nodes]))))
@@ -285,26 +274,3 @@ def relabel(
         suspicious=tuple(counts),
         raised=tuple(raised),
     )
-
-
-def _outcomes(
-    steps: _Work,
-    value: NDArray[np.float32],
-    alive: NDArray[np.bool_],
-    parents: NDArray[np.int32],
-    children: NDArray[np.int32],
-) -> tuple[NDArray[np.float32], int, int]:
-    """Exact values with those that outcome searches add, the number of these searches, and of wrong labels."""
-    tree, settings = steps.tree, steps.settings
-    exact = tree.exact.copy()
-    if settings.outcome_from == 0:
-        return exact, 0, 0
-    near = plies_left_of(tree.game, steps.positions) <= settings.outcome_from
-    # Where games come near: below, labels are what follows from there on.
-    is_first = np.ones(len(tree), np.bool_)
-    is_first[children[near[parents]]] = False
-    nodes = np.flatnonzero(near & is_first & alive & np.isnan(exact))
-    results = steps.solved("outcomes", nodes, result_only=True)
-    wrong = nodes[np.sign(value[nodes]) != results]
-    exact[wrong] = steps.solved("exact", wrong, result_only=False)
-    return exact, len(nodes), len(wrong)

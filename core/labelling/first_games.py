@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.compiling.columns import position_at, store_position
+from glem.core.compiling.columns import column_of_one, position_at, store_position
 from glem.core.compiling.kernels import compiled, mix
 from glem.core.compiling.operations import Operations
 from glem.core.errors import BadInputError
@@ -149,36 +149,6 @@ def _play_games(
     return seen
 
 
-class _Table:
-    """Room for the games of one batch."""
-
-    def __init__(self, game: Game) -> None:
-        count = _GAMES_AT_ONCE
-        self.moves = np.zeros((count, game.max_plies), np.uint8 if game.move_count <= 1 << 8 else np.int16)
-        self.lengths = np.zeros(count, np.int64)
-        self.scores = np.full(count, np.nan, np.float32)
-        self.proven_plies = np.full(count, -1, np.int16)
-        self.proven_scores = np.full(count, np.nan, np.float32)
-
-    def records(self, game: Game) -> GameRecords:
-        """Make records of the games, without forced passes."""
-        written = np.arange(self.moves.shape[1]) < self.lengths[:, np.newaxis]
-        if game.pass_move is not None:
-            written &= self.moves != game.pass_move
-        moved = np.cumsum(written, axis=1)
-        proven = self.proven_plies > 0
-        plies = np.minimum(self.proven_plies, 0)
-        plies[proven] = moved[proven, self.proven_plies[proven] - 1]
-        return GameRecords(
-            moves=self.moves[written],
-            offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(written.sum(axis=1))]),
-            score=self.scores,
-            theoretical_score=self.proven_scores,
-            theoretical_ply=plies,
-            source="glem's own shallow self-play",
-        )
-
-
 @cache
 def _rules_of(game: Game) -> Operations:
     """Give the rules, and the operations that tell draws where the game has such."""
@@ -186,11 +156,13 @@ def _rules_of(game: Game) -> Operations:
     return Operations(f"{game.name}-draws", {**game.rules.functions, **draws}) if draws else game.rules
 
 
-def _play_batch(game: Game, key: np.uint64, depth: int) -> tuple[_Table, int]:
-    table = _Table(game)
-    initial, current = game.empty_columns(1), game.empty_columns(1)
-    store_position(initial, 0, game.initial_position)
-    buffer = np.zeros((depth + 1) * game.max_moves, np.int32)
+def _play_batch(game: Game, key: np.uint64, depth: int) -> tuple[GameRecords, int, int]:
+    """Play some games; the numbers are those of their plies and of the legal moves seen."""
+    count = _GAMES_AT_ONCE
+    moves = np.zeros((count, game.max_plies), np.uint8 if game.move_count <= 1 << 8 else np.int16)
+    lengths, scores = np.zeros(count, np.int64), np.full(count, np.nan, np.float32)
+    proven_plies, proven_scores = np.full(count, -1, np.int16), np.full(count, np.nan, np.float32)
+    initial, current = column_of_one(game.initial_position), game.empty_columns(1)
     seen = compiled(_play_games)(
         _rules_of(game),
         initial,
@@ -198,17 +170,31 @@ def _play_batch(game: Game, key: np.uint64, depth: int) -> tuple[_Table, int]:
         np.zeros(game.max_plies + 1, np.uint64),
         key,
         np.int64(depth),
-        buffer,
-        table.moves,
-        table.lengths,
-        table.scores,
-        table.proven_plies,
-        table.proven_scores,
+        np.zeros((depth + 1) * game.max_moves, np.int32),
+        moves,
+        lengths,
+        scores,
+        proven_plies,
+        proven_scores,
     )
     if max(map(abs, game.score_bounds)) > 1:
         # A forced win is not yet its greatest score.
-        table.proven_plies[:], table.proven_scores[:] = -1, np.nan
-    return table, int(seen)
+        proven_plies[:], proven_scores[:] = -1, np.nan
+    # Records leave out forced passes.
+    written = np.arange(moves.shape[1]) < lengths[:, np.newaxis]
+    if game.pass_move is not None:
+        written &= moves != game.pass_move
+    proven, exact_plies = proven_plies > 0, np.minimum(proven_plies, 0)
+    exact_plies[proven] = np.cumsum(written, axis=1)[proven, proven_plies[proven] - 1]
+    records = GameRecords(
+        moves=moves[written],
+        offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(written.sum(axis=1))]),
+        score=scores,
+        theoretical_score=proven_scores,
+        theoretical_ply=exact_plies,
+        source="glem's own shallow self-play",
+    )
+    return records, int(lengths.sum()), int(seen)
 
 
 def play_games(game: Game, *, positions: int | None = None, seed: int = 0, progress: Progress = SILENT) -> GameRecords:
@@ -234,20 +220,19 @@ def play_games(game: Game, *, positions: int | None = None, seed: int = 0, progr
         raise BadInputError(f"the number of positions must be at least 1, got {positions}")
     keys: NDArray[np.uint64] = np.random.default_rng(seed).integers(1 << 63, size=1 << 20).astype(np.uint64)
     # A first batch, of which only the number of moves is taken, tells how deep to look.
-    table, seen = _play_batch(game, keys[0], 1)
+    _, plies, seen = _play_batch(game, keys[0], 1)
     is_plain = game.rules.plain_reason is not None
     wanted = positions or (_PLAIN_POSITIONS if is_plain else _POSITIONS)
-    usual_moves = max(seen / max(int(table.lengths.sum()), 1), 1.5)
+    usual_moves = max(seen / max(plies, 1), 1.5)
     depth = 1 if is_plain else int(min(max(math.log(_POSITIONS_A_MOVE) / math.log(usual_moves), 1), _DEEPEST))
     parts: list[GameRecords] = []
     reached = 0
     with progress(f"{game.title} plays itself, {depth} plies deep", wanted) as task:
         for key in keys[1:]:
-            table, _ = _play_batch(game, key, depth)
-            parts.append(table.records(game))
-            amount = int(table.lengths.sum())
-            task.advance(min(amount, wanted - reached))
-            reached += amount
+            records, plies, _ = _play_batch(game, key, depth)
+            parts.append(records)
+            task.advance(min(plies, wanted - reached))
+            reached += plies
             if reached >= wanted:
                 break
     return GameRecords.concatenate(parts)

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import attrs
 import numpy as np
 from attrs import define, field
-from numpy.typing import NDArray
 
 from glem.core.configurations.configurations import symmetry_classes
 from glem.core.errors import BadInputError
-from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.linear import EVALUATION_ARRAYS, LinearEvaluation
 from glem.core.evaluation.provenance import FITTED_FILES
+from glem.core.features.learning import Phases
 from glem.core.files.atomic import check_writable
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.least_squares import FitSettings, Terms, train
@@ -134,7 +133,7 @@ def improve(
         check_writable(folder)
     mark = {
         "positions": arrays_digest(positions.positions),
-        "first": arrays_digest((first.bias, first.pattern_weights, first.configuration_weights, first.linear_weights)),
+        "first": arrays_digest(getattr(first, name) for name in EVALUATION_ARRAYS),
         "labelling": settings.labelling.to_json(),
         "fit": repr(settings.fit),
         "settings": [settings.positions_per_phase, settings.validation, settings.seed],
@@ -167,66 +166,55 @@ def _provenance(
     }
 
 
+@define(eq=False)
 class _Improvement:
     """One run from the last phase to the first."""
 
-    def __init__(
-        self,
-        positions: Positions,
-        first: LinearEvaluation,
-        settings: ImproveSettings,
-        folder: Path,
-        workers: Workers | None,
-        jobs: int,
-        progress: Progress,
-    ) -> None:
-        self._positions = positions
-        self._settings = settings
-        self._folder = folder
-        self._workers = workers
-        self._jobs = jobs
-        self._progress = progress
-        self._phases = first.learning.phases
-        self._phase = self._phases.of(positions.positions)
-        self._terms = _terms_of(first)
-        self._evaluation = first
-        self._labelled: list[Positions] = []
+    positions: Positions
+    evaluation: LinearEvaluation
+    settings: ImproveSettings
+    folder: Path
+    workers: Workers | None
+    jobs: int
+    progress: Progress
+    labelled: list[Positions] = field(init=False, factory=list)
+
+    @property
+    def phases(self) -> Phases:
+        """Those of the evaluation."""
+        return self.evaluation.learning.phases
 
     def run(self) -> Generation:
-        count = len(self._phases)
+        count = len(self.phases)
+        phase_of = self.phases.of(self.positions.positions)
         given, labelled, errors = [0] * count, [0] * count, [float("nan")] * count
         for phase in reversed(range(count)):
-            rows = self._drawn(phase)
+            rows = np.flatnonzero(phase_of == phase)
+            if len(rows) > self.settings.positions_per_phase:
+                generator = np.random.default_rng((self.settings.seed, phase))
+                rows = np.sort(generator.permutation(rows)[: self.settings.positions_per_phase])
             given[phase] = len(rows)
             if len(rows) == 0:
                 continue
-            part = self._label(phase, rows)
+            part = self._label(phase, self.positions.select(rows))
             labelled[phase] = len(part)
             # Added positions may lie in the phase behind; those of earlier steps that lie in this one count too.
-            self._labelled = [*self._labelled[-1:], part]
+            self.labelled = [*self.labelled[-1:], part]
             errors[phase] = self._fit(phase)
-        return Generation(self._evaluation, tuple(given), tuple(labelled), tuple(errors))
+        return Generation(self.evaluation, tuple(given), tuple(labelled), tuple(errors))
 
-    def _drawn(self, phase: int) -> NDArray[np.int64]:
-        rows = np.flatnonzero(self._phase == phase)
-        if len(rows) > self._settings.positions_per_phase:
-            generator = np.random.default_rng((self._settings.seed, phase))
-            rows = np.sort(generator.permutation(rows)[: self._settings.positions_per_phase])
-        return rows
-
-    def _label(self, phase: int, rows: NDArray[np.int64]) -> Positions:
-        """Positions of a phase labelled by searches with the weights fitted so far."""
-        target = self._folder / f"labelled-{phase:02d}.parquet"
-        newest, work = self._folder / f"newest-{phase:02d}.npz", self._folder / f"labels-{phase:02d}"
+    def _label(self, phase: int, chosen: Positions) -> Positions:
+        """Label positions of a phase by searches with the weights fitted so far."""
+        target = self.folder / f"labelled-{phase:02d}.parquet"
+        newest, work = self.folder / f"newest-{phase:02d}.npz", self.folder / f"labels-{phase:02d}"
         if not target.exists():
-            self._evaluation.save(newest)
-            labeller = attrs.evolve(self._settings.labelling.labeller, evaluation=str(newest), digest="")
-            settings = attrs.evolve(self._settings.labelling, labeller=labeller)
+            self.evaluation.save(newest)
+            labeller = attrs.evolve(self.settings.labelling.labeller, evaluation=str(newest), digest="")
+            settings = attrs.evolve(self.settings.labelling, labeller=labeller)
             try:
-                with PositionWriter(target, self._positions.game, "search") as writer:
-                    for part in label_by_search(
-                        self._positions.select(rows), settings, work, workers=self._workers, progress=self._progress
-                    ):
+                with PositionWriter(target, self.positions.game, "search") as writer:
+                    parts = label_by_search(chosen, settings, work, workers=self.workers, progress=self.progress)
+                    for part in parts:
                         writer.append(part)
             except BaseException:
                 if not work.exists():
@@ -234,14 +222,14 @@ class _Improvement:
                 raise
         remove_work(work)
         newest.unlink(missing_ok=True)
-        return read_positions(target, self._positions.game)
+        return read_positions(target, self.positions.game)
 
     def _fit(self, phase: int) -> float:
         """Fit the weights of a phase, put them into the evaluation, and return the error."""
-        settings = self._settings
-        path = self._folder / f"fitted-{phase:02d}.npz"
-        pool = Positions.concatenate(self._labelled, renumber=False)
-        near = self._phases.of(pool.positions).astype(np.int64)
+        settings = self.settings
+        path = self.folder / f"fitted-{phase:02d}.npz"
+        pool = Positions.concatenate(self.labelled, renumber=False)
+        near = self.phases.of(pool.positions).astype(np.int64)
         # The phase before has no labels yet; the one behind smooths.
         pool = pool.select((near == phase) | (near == phase + 1))
         held_out = pool.held_out_mask(settings.validation, settings.seed) if settings.validation else None
@@ -250,21 +238,24 @@ class _Improvement:
         else:
             fitted = train(
                 pool,
-                self._evaluation.learning,
-                self._terms,
+                self.evaluation.learning,
+                _terms_of(self.evaluation),
                 settings.fit,
                 held_out=held_out,
-                jobs=self._jobs,
-                progress=self._progress,
+                jobs=self.jobs,
+                progress=self.progress,
             ).evaluation
             fitted.save(path)
-        self._evaluation = _with_phase(self._evaluation, fitted, phase)
+        changed = {name: getattr(self.evaluation, name).copy() for name in EVALUATION_ARRAYS}
+        for name, weights in changed.items():
+            weights[phase] = getattr(fitted, name)[phase]
+        self.evaluation = attrs.evolve(self.evaluation, **changed)
         if held_out is None:
             return float("nan")
-        own = pool.select(held_out & (self._phases.of(pool.positions) == phase))
+        own = pool.select(held_out & (self.phases.of(pool.positions) == phase))
         if len(own) == 0:
             return float("nan")
-        misses = fitted.predict(own.positions, jobs=self._jobs) - own.label
+        misses = fitted.predict(own.positions, jobs=self.jobs) - own.label
         return float(np.sqrt(np.average(misses.astype(np.float64) ** 2, weights=own.weight)))
 
 
@@ -278,13 +269,3 @@ def _terms_of(evaluation: LinearEvaluation) -> Terms:
         most_specific=evaluation.most_specific,
         linear=tuple(features.features[place].name for place in evaluation.linear),
     )
-
-
-def _with_phase(evaluation: LinearEvaluation, fitted: LinearEvaluation, phase: int) -> LinearEvaluation:
-    """Take the weights of one phase from another evaluation of the same terms."""
-    changed: dict[str, Any] = {}
-    for name in ("bias", "pattern_weights", "configuration_weights", "linear_weights"):
-        weights = getattr(evaluation, name).copy()
-        weights[phase] = getattr(fitted, name)[phase]
-        changed[name] = weights
-    return attrs.evolve(evaluation, **changed)

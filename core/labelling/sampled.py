@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import attrs
 import numpy as np
-from attrs import define
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
@@ -44,8 +43,6 @@ class SampleRoom(NamedTuple):
     """Position of columns [R + E]."""
     ply: NDArray[np.int16]
     """Distance of each from the root [R + E]."""
-    score: NDArray[np.int32]
-    """Static score of each in steps [R + E]."""
     counters: NDArray[np.uint64]
     """Positions evaluated, near-even ones among them, and what the draw begins with."""
     room: np.int64
@@ -121,21 +118,17 @@ def _row_for(data: SampleRoom, counter: np.int64, room: np.int64) -> np.int64:
     return np.int64(drawn) if drawn < np.uint64(room) else np.int64(-1)
 
 
-def _note(data: SampleRoom, row: np.int64, position: Any, score: Any, ply: int) -> None:
-    store_sample(data.columns, row, position)
-    data.ply[row] = ply
-    data.score[row] = score
-
-
 def _static_score(position: Any, data: SampleRoom, accumulators: Any, ply: int) -> Any:
     score = np.int64(inner_score(position, data.inner, accumulators, ply))
     row = _row_for(data, np.int64(_SEEN), data.room)
     if row >= np.int64(0):
-        _note(data, row, position, score, ply)
+        store_sample(data.columns, row, position)
+        data.ply[row] = ply
     if abs(score) <= data.window:
         row = _row_for(data, np.int64(_SEEN_EVEN), data.even_room)
         if row >= np.int64(0):
-            _note(data, data.room + row, position, score, ply)
+            store_sample(data.columns, data.room + row, position)
+            data.ply[data.room + row] = ply
     return score
 
 
@@ -153,29 +146,15 @@ def _operations(inner: Operations) -> Operations:
     )
 
 
-@define(frozen=True, eq=False)
-class Samples:
-    """Positions drawn from a search, S of them.
-
-    Parameters
-    ----------
-    positions
-        Position of columns [S].
-    ply
-        int16 [S]: distance from the root.
-    score
-        int32 [S]: static score, in steps.
-    near_even
-        bool [S]: drawn from the near-even positions, not from all.
-    evaluated
-        Static evaluations of the search; a position that was evaluated twice counts twice.
-    """
+class Samples(NamedTuple):
+    """Positions drawn from a search, S of them."""
 
     positions: Any
+    """Position of columns [S]."""
     ply: NDArray[np.int16]
-    score: NDArray[np.int32]
+    """Distance of each from the root [S]."""
     near_even: NDArray[np.bool_]
-    evaluated: int
+    """Whether each was drawn from the near-even positions and not from all [S]."""
 
 
 class PositionSampler:
@@ -210,7 +189,6 @@ class PositionSampler:
             inner=evaluator.data,
             columns=game.empty_columns(rows),
             ply=np.zeros(rows, np.int16),
-            score=np.zeros(rows, np.int32),
             counters=np.zeros(_COUNTERS, np.uint64),
             room=np.int64(room),
             even_room=np.int64(even_room),
@@ -229,6 +207,11 @@ class PositionSampler:
         self._room.counters[:] = 0
         self._room.counters[_SALT] = mix(np.uint64(seed % (1 << 64)) ^ np.uint64(_GOLDEN))
 
+    @property
+    def evaluated(self) -> int:
+        """Static evaluations since :meth:`begin`; a position that was evaluated twice counts twice."""
+        return int(self._room.counters[_SEEN])
+
     def drawn(self) -> Samples:
         """Positions drawn since :meth:`begin`, without finished ones."""
         room, even_room = int(self._room.room), int(self._room.even_room)
@@ -237,10 +220,4 @@ class PositionSampler:
         columns = self._room.columns
         alive = [not self._game.is_over(rows_of(columns, row)) for row in rows]
         rows = rows[np.array(alive, np.bool_)]
-        return Samples(
-            positions=rows_of(columns, rows),
-            ply=self._room.ply[rows],
-            score=self._room.score[rows],
-            near_even=rows >= room,
-            evaluated=seen,
-        )
+        return Samples(rows_of(columns, rows), self._room.ply[rows], rows >= room)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-from attrs import define
+from attrs import define, field
 
 from glem.core.errors import BadInputError
 from glem.core.files.atomic import check_writable
@@ -25,13 +25,13 @@ from glem.core.game.records import GameRecords
 from glem.core.players.spec import SEARCH, PlayerSpec
 from glem.core.positions.game_lines import GAME_LINES
 from glem.core.positions.reading import read_records, record_formats
-from glem.core.positions.replay import replay
+from glem.core.positions.replay import plies_of_games
 from glem.core.positions.writing import check_format_holds, write_games
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import run_folder
 from glem.core.tasks.tasks import run_tasks
 from glem.core.tournament.games import GameTask, play_game
-from glem.core.tournament.opening_plans import OpeningPlan, random_opening
+from glem.core.tournament.opening_choice import OpeningPlan, random_opening
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.transcripts import records_of_games, records_of_openings
 
@@ -161,35 +161,6 @@ def _described(game: Game, settings: GenerationSettings, openings: list[Opening]
     }
 
 
-class _Folder:
-    """Files of games in a folder: which there are, and what is in them."""
-
-    def __init__(self, game: Game, folder: Path, suffix: str) -> None:
-        self._game = game
-        self._folder = folder
-        self._suffix = suffix
-        self.games: dict[int, int] = {}
-        self.positions: dict[int, int] = {}
-
-    def path(self, file: int) -> Path:
-        return self._folder / f"games-{file:06d}{self._suffix}"
-
-    def has(self, file: int, games: int) -> bool:
-        """Whether a file is there with at least so many games; counts it."""
-        if file not in self.games and self.path(file).exists():
-            self._count(file, GameRecords.concatenate(list(read_records(self._game, self.path(file)))))
-        return self.games.get(file, 0) >= games
-
-    def write(self, file: int, records: GameRecords) -> None:
-        write_games(self._game, self.path(file), records)
-        self._count(file, records)
-
-    def _count(self, file: int, records: GameRecords) -> None:
-        self.games[file] = len(records)
-        # All positions but the last of each game.
-        self.positions[file] = int(replay(self._game, records).offsets[-1]) - len(records)
-
-
 def generate(
     game: Game,
     folder: Path,
@@ -244,7 +215,7 @@ def generate(
     with run_folder(
         folder, described, keep=True, mark=_MARK, files=files, content="games", remedy="name another folder"
     ):
-        plan = _Plan(game, settings, openings, _Folder(game, folder, suffix), games, positions)
+        plan = _Plan(game, settings, openings, folder, suffix, games, games or positions or 0)
         made = 0
         run = run_tasks(_play_file, plan.tasks(), workers=workers, executor=executor, in_flight=in_flight)
         with progress("Playing games", plan.goal) as display, contextlib.closing(run) as results:
@@ -271,46 +242,48 @@ def _check_openings(game: Game, openings: Sequence[Opening], suffix: str) -> Non
     if suffix in GAME_LINES.suffixes and any(opening.start for opening in openings):
         raise BadInputError(
             "an opening does not begin in the initial position, and glem's own files of games have no room for that; "
-            "give moves, or another --format"
+            "give moves, or another --write-format"
         )
     check_format_holds(game, f"games{suffix}", records_of_openings(game, openings))
 
 
+@define(eq=False)
 class _Plan:
-    """Which files are to be made, and how far the work is."""
+    """Which files of games there are and which are to be made, and how far the work is."""
 
-    def __init__(
-        self,
-        game: Game,
-        settings: GenerationSettings,
-        openings: list[Opening] | None,
-        folder: _Folder,
-        games: int | None,
-        positions: int | None,
-    ) -> None:
-        self._game = game
-        self._settings = settings
-        self._openings = openings
-        self._folder = folder
-        self._games = games
-        self.goal = games or positions or 0
-        self._given_out: list[int] = []
-        self._made: set[int] = set()
-        self._complete = self._reached = 0
-        self._most = self._most_games()
-        if games is not None and games > self._most:
+    game: Game
+    settings: GenerationSettings
+    openings: list[Opening] | None
+    folder: Path
+    suffix: str
+    games: int | None
+    goal: int
+    """Games, or positions where no number of games is given."""
+    amounts: dict[int, tuple[int, int]] = field(init=False, factory=dict)
+    """Games and positions of the files that were looked into."""
+    given_out: list[int] = field(init=False, factory=list)
+    made: set[int] = field(init=False, factory=set)
+    complete: int = field(init=False, default=0)
+    """Files from the first on without a gap, as many as the goal needs."""
+
+    def __attrs_post_init__(self) -> None:
+        if self.games is not None and self.games > self.most_games:
             raise BadInputError(
-                f"{games:,} games are wanted, but these players play only {self._most:,} different ones from "
-                f"{len(openings or ()):,} openings; more need exploration"
+                f"{self.games:,} games are wanted, but these players play only {self.most_games:,} different ones from "
+                f"{len(self.openings or ()):,} openings; more need exploration"
             )
 
-    def _most_games(self) -> int:
+    @property
+    def most_games(self) -> int:
         """Games that differ: players without chance repeat themselves where the opening does."""
-        settings = self._settings
+        settings = self.settings
         by_chance = settings.exploration > 0 or any(player.kind != SEARCH for player in settings.players)
-        if self._openings is None or by_chance:
+        if self.openings is None or by_chance:
             return _MOST_GAMES
-        return len(self._openings) * len(settings.players)
+        return len(self.openings) * len(settings.players)
+
+    def _path(self, file: int) -> Path:
+        return self.folder / f"games-{file:06d}{self.suffix}"
 
     def tasks(self) -> Iterator[_FileTask]:
         """Yield tasks for the files that are missing, until the goal is reached."""
@@ -318,52 +291,61 @@ class _Plan:
             count = self._games_of(file)
             if count <= 0 or self.reached() >= self.goal:
                 return
-            if self._folder.has(file, count):
+            if self._has(file, count):
                 continue
-            self._given_out.append(file)
-            first = file * self._settings.games_per_file
+            self.given_out.append(file)
+            first = file * self.settings.games_per_file
             openings = None
-            if self._openings is not None:
-                among = len(self._openings)
-                openings = tuple(self._openings[number % among] for number in range(first, first + count))
-            yield _FileTask(self._game, self._settings, openings, len(self._openings or ()), first, count)
+            if self.openings is not None:
+                among = len(self.openings)
+                openings = tuple(self.openings[number % among] for number in range(first, first + count))
+            yield _FileTask(self.game, self.settings, openings, len(self.openings or ()), first, count)
 
     def _games_of(self, file: int) -> int:
         """Games that a file must hold; none beyond the last."""
-        size = self._settings.games_per_file
-        return min(size, min(self._most, self._games or _MOST_GAMES) - file * size)
+        size = self.settings.games_per_file
+        return min(size, min(self.most_games, self.games or _MOST_GAMES) - file * size)
+
+    def _has(self, file: int, games: int) -> bool:
+        """Whether a file is there with at least so many games."""
+        path = self._path(file)
+        if file not in self.amounts and path.exists():
+            self._count(file, GameRecords.concatenate(list(read_records(self.game, path))))
+        return self.amounts.get(file, (0, 0))[0] >= games
+
+    def _count(self, file: int, records: GameRecords) -> None:
+        # All positions but the last of each game.
+        self.amounts[file] = len(records), int(plies_of_games(self.game, records).sum())
 
     def add(self, place: int, records: GameRecords) -> None:
         """Write what a task has played."""
-        file = self._given_out[place]
-        self._folder.write(file, records)
-        self._made.add(file)
+        file = self.given_out[place]
+        write_games(self.game, self._path(file), records)
+        self._count(file, records)
+        self.made.add(file)
 
     def reached(self) -> int:
-        """Positions, or games, of the files from the first on without a gap, as many as the goal needs."""
-        while self._reached < self.goal:
-            needed = self._games_of(self._complete)
-            if needed <= 0 or not self._folder.has(self._complete, needed):
+        """Positions, or games, of the complete files."""
+        kind = 1 if self.games is None else 0
+        total = sum(self.amounts[file][kind] for file in range(self.complete))
+        while total < self.goal:
+            needed = self._games_of(self.complete)
+            if needed <= 0 or not self._has(self.complete, needed):
                 break
-            amounts = self._folder.positions if self._games is None else self._folder.games
-            self._reached += amounts[self._complete]
-            self._complete += 1
-        return self._reached
+            total += self.amounts[self.complete][kind]
+            self.complete += 1
+        return total
 
-    def finish(self, made: int) -> Generated:
+    def finish(self, played: int) -> Generated:
         """Remove what was played beyond the goal while the last files before it were still at work."""
         reached = self.reached()
-        files = range(self._complete)
-        for file in self._made.difference(files):
-            self._folder.path(file).unlink()
+        files = range(self.complete)
+        for file in self.made.difference(files):
+            self._path(file).unlink()
         if reached < self.goal:
             raise BadInputError(
-                f"all {self._most:,} different games of these players give {reached:,} positions, "
+                f"all {self.most_games:,} different games of these players give {reached:,} positions, "
                 f"{self.goal:,} are wanted; more need exploration or longer openings"
             )
-        return Generated(
-            files=tuple(self._folder.path(file) for file in files),
-            games=sum(self._folder.games[file] for file in files),
-            positions=sum(self._folder.positions[file] for file in files),
-            made=made,
-        )
+        games, positions = (sum(self.amounts[file][kind] for file in files) for kind in (0, 1))
+        return Generated(tuple(map(self._path, files)), games, positions, played)

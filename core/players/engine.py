@@ -137,7 +137,7 @@ class Engine:
         if self._player is not None:
             self._player.new_game()
         if self._thinker is not None:
-            self._thinker.clear()
+            self._thinker.new_game()
 
     def set_position_text(self, text: str) -> None:
         """Begin a new game in a position given as the game writes it.
@@ -320,7 +320,9 @@ class Engine:
             self._player = make_player(self.game, self._spec)
             self._player.new_game()
 
-    def choose(self, *, clock: Clock | None = None, stop: threading.Event | None = None) -> MoveChoice:
+    def choose(
+        self, *, clock: Clock | None = None, stop: threading.Event | None = None, answers_interrupt: bool = False
+    ) -> MoveChoice:
         """Let the player choose a move; it is not played.
 
         Parameters
@@ -329,6 +331,8 @@ class Engine:
             Its clock, if the game has one.
         stop
             Ends its thinking; it then gives the best move that it has.
+        answers_interrupt
+            The first Ctrl-C ends its thinking in the same way; else it is raised.
 
         Raises
         ------
@@ -341,7 +345,9 @@ class Engine:
         player = self._player
         assert player is not None
         return _interruptibly(
-            lambda event: player.choose(self.position, self.previous, clock, stop=event), stop or threading.Event()
+            lambda event: player.choose(self.position, self.previous, clock, stop=event),
+            stop or threading.Event(),
+            answers_interrupt=answers_interrupt,
         )
 
     def score_text(self, choice: MoveChoice) -> str:
@@ -415,7 +421,9 @@ class Engine:
         return self._thinker
 
 
-def _interruptibly(task: Callable[[threading.Event], _Result], stop: threading.Event) -> _Result:
+def _interruptibly(
+    task: Callable[[threading.Event], _Result], stop: threading.Event, *, answers_interrupt: bool = False
+) -> _Result:
     """Run a task in a thread of its own, so that Ctrl-C is heard while compiled code runs."""
     with ThreadPoolExecutor(1, "engine") as executor:
         running = executor.submit(task, stop)
@@ -423,4 +431,6 @@ def _interruptibly(task: Callable[[threading.Event], _Result], stop: threading.E
             return running.result()
         except KeyboardInterrupt:
             stop.set()
-            raise
+            if not answers_interrupt:
+                raise
+        return running.result()

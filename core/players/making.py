@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from glem.core.game.game import Game
 from glem.core.players.player import Player
-from glem.core.players.search_player import SearchPlayer
-from glem.core.players.simple_players import GreedyPlayer, RandomPlayer
-from glem.core.players.spec import EXTERNAL, RANDOM, SEARCH, PlayerSpec, external_players_of
+from glem.core.players.simple_players import SimplePlayer
+from glem.core.players.spec import EXTERNAL, SEARCH, PlayerSpec, external_players_of
+from glem.core.players.thinker import Thinker
 from glem.core.tasks.kept import Kept
 
 __all__ = ["close_programs", "kept_player", "make_player"]
@@ -24,12 +24,14 @@ def make_player(game: Game, spec: PlayerSpec) -> Player:
         no solver.
     """
     if spec.kind == SEARCH:
-        return SearchPlayer(game, spec)
+        thinker = Thinker(game, spec)
+        thinker.warm_up()
+        return thinker
     spec.check(game)
     if spec.kind == EXTERNAL:
         player: Player = external_players_of(game, spec).make_player(game, spec)
         return player
-    return RandomPlayer(game, spec) if spec.kind == RANDOM else GreedyPlayer(game, spec)
+    return SimplePlayer(game, spec)
 
 
 _kept: Kept[tuple[PlayerSpec, Player]] = Kept(_MOST_KEPT, lambda kept: kept[1].close())

@@ -16,28 +16,33 @@ from glem.core.evaluation.links import IDENTITY
 from glem.core.evaluation.named import load_value
 from glem.core.game.game import Game
 from glem.core.players.player import MoveChoice
-from glem.core.players.spec import MOBILITY, PlayerSpec
+from glem.core.players.spec import GREEDY, MOBILITY, RANDOM, PlayerSpec
 from glem.core.search.results import Clock
 
-__all__ = ["GreedyPlayer", "RandomPlayer"]
+__all__ = ["SimplePlayer"]
 
 
-class RandomPlayer:
-    """Plays every legal move with equal chance.
+class SimplePlayer:
+    """Plays any legal move, or one of those after which an evaluation is best; chance decides between equal ones.
 
     Parameters
     ----------
     game
         The game.
     spec
-        Its name and seed.
+        Of kind random or greedy: name, seed, and the evaluation of a greedy player.
     """
 
     def __init__(self, game: Game, spec: PlayerSpec) -> None:
         self.name = spec.name
         self._game = game
-        self._seed = spec.seed
+        self._spec = spec
         self._number = 0
+        self._evaluation: LinearEvaluation | None = None
+        if spec.kind == GREEDY and spec.evaluation != MOBILITY:
+            self._evaluation = load_value(spec.evaluation, game).as_played()
+        # Compile, or load, all machine code before a clock runs.
+        self.choose(game.initial_position, (), None)
 
     def new_game(self, number: int = 0) -> None:
         """Begin a game; its number seeds the choices."""
@@ -46,62 +51,23 @@ class RandomPlayer:
     def choose(
         self, position: Any, previous: Sequence[Any], clock: Clock | None, *, stop: threading.Event | None = None
     ) -> MoveChoice:
-        """Choose any legal move."""
+        """Choose a move: of a greedy player one after which the opponent is worst off."""
         begin = time.perf_counter()
         moves = self._game.list_legal_moves(position)
-        chosen = _generator(self._seed, self._number, len(previous)).integers(len(moves))
-        return MoveChoice(moves[chosen], seconds=time.perf_counter() - begin)
-
-    def close(self) -> None:
-        """Do nothing: a random player holds nothing."""
-
-
-class GreedyPlayer:
-    """Plays the move after which the evaluation is best; chance decides between equal ones.
-
-    Parameters
-    ----------
-    game
-        The game.
-    spec
-        Its name, evaluation and seed.
-    """
-
-    def __init__(self, game: Game, spec: PlayerSpec) -> None:
-        self.name = spec.name
-        self._game = game
-        self._seed = spec.seed
-        self._number = 0
-        self._evaluation = None if spec.evaluation == MOBILITY else load_value(spec.evaluation, game).as_played()
-        # Compile, or load, all machine code before a clock runs.
-        self.choose(game.initial_position, (), None)
-
-    def new_game(self, number: int = 0) -> None:
-        """Begin a game; its number seeds the choices between equal moves."""
-        self._number = number
-
-    def choose(
-        self, position: Any, previous: Sequence[Any], clock: Clock | None, *, stop: threading.Event | None = None
-    ) -> MoveChoice:
-        """Choose the move after which the opponent is worst off."""
-        begin = time.perf_counter()
-        moves = self._game.list_legal_moves(position)
+        generator = np.random.default_rng((self._spec.seed, self._number, len(previous)))
+        if self._spec.kind == RANDOM:
+            return MoveChoice(moves[generator.integers(len(moves))], seconds=time.perf_counter() - begin)
         successors = [self._game.play(position, move) for move in moves]
         if self._evaluation is None:
             scores = _mobility_scores(self._game, successors)
         else:
             scores = -_values(self._game, self._evaluation, successors)
-        best = np.flatnonzero(scores == scores.max())
-        chosen = int(_generator(self._seed, self._number, len(previous)).choice(best))
+        chosen = int(generator.choice(np.flatnonzero(scores == scores.max())))
         score = float(scores[chosen]) if np.isfinite(scores[chosen]) else None
         return MoveChoice(moves[chosen], score, 1, len(moves), time.perf_counter() - begin)
 
     def close(self) -> None:
         """Do nothing: the evaluation is shared."""
-
-
-def _generator(seed: int, number: int, ply: int) -> np.random.Generator:
-    return np.random.default_rng((seed, number, ply))
 
 
 def _final_order(game: Game, position: Any) -> float:

@@ -45,6 +45,7 @@ __all__ = [
     "SEARCH",
     "PlayerSpec",
     "external_players_of",
+    "parse_limits",
     "parse_player",
     "split_program",
 ]
@@ -266,12 +267,6 @@ def _clock(text: str) -> Clock:
     return Clock(_positive_seconds(remaining), float(increment) if plus else 0.0)
 
 
-_LIMITS: dict[str, tuple[Callable[[str], Any], str]] = {
-    "depth": (_whole, "a number of plies"),
-    "nodes": (_whole, "a number of positions"),
-    "seconds": (_positive_seconds, "seconds a move"),
-    "clock": (_clock, "seconds a game, perhaps with an increment: 60 or 60+0.5"),
-}
 _PARTS = re.compile(r"""(?:^|,)((?:(?<![^\s=:,])(?:'[^']*'|"[^"]*")|[^,])*)""")
 """Parts of a player's text; commas in quotes divide nothing."""
 _PROGRAM = re.compile(r"""('[^']*'|"[^"]*"|\S+)(.*)""")
@@ -285,7 +280,13 @@ _OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "probcut": ("probcut", _path, "off, on, default or a file"),
     "table": ("table_mb", _whole, "MiB"),
     "seed": ("seed", _whole, "a number"),
+    "depth": ("depth", _whole, "a number of plies"),
+    "nodes": ("nodes", _whole, "a number of positions"),
+    "seconds": ("seconds", _positive_seconds, "seconds a move"),
+    "clock": ("clock", _clock, "seconds a game, perhaps with an increment: 60 or 60+0.5"),
 }
+"""Options of a player's text: name of the field, how its value is read, and what it must be."""
+_LIMITS = {"depth", "nodes", "seconds", "clock"}
 
 
 def parse_player(text: str, *, limits: Limits | None = None) -> PlayerSpec:
@@ -313,7 +314,6 @@ def parse_player(text: str, *, limits: Limits | None = None) -> PlayerSpec:
         An option is unknown, there twice, or makes no sense; there is neither a limit nor the file of the evaluation.
     """
     fields: dict[str, Any] = {}
-    limit_fields: dict[str, Any] = {}
     further: dict[str, str] = {}
     parts = _PARTS.findall(text)
     is_external = _is_external(parts)
@@ -323,32 +323,27 @@ def parse_player(text: str, *, limits: Limits | None = None) -> PlayerSpec:
         option, equals, value = (word.strip() for word in part.partition("="))
         if place == 0 and (not equals or (is_external and split_program(part.strip()) is not None)):
             option, value = ("kind" if part.strip() in _KINDS else "evaluation"), part.strip()
-        if is_external and option not in {*_LIMITS, "name", "evaluation", "kind"} and equals:
-            if option in further:
-                raise BadInputError(f"player {text!r} has {option} twice")
-            further[option] = value
-            continue
+        is_further = is_external and bool(equals) and option not in {*_LIMITS, "name", "evaluation", "kind"}
         if is_external and option == "kind":
             raise BadInputError(f"player {text!r} is a program of others, of no other kind")
-        if option not in _LIMITS and option not in _OPTIONS:
-            known = ", ".join((*_OPTIONS, *_LIMITS))
-            raise BadInputError(f"player {text!r} has an unknown option {option!r}; known: {known}")
-        name, read, meaning = _OPTIONS[option] if option in _OPTIONS else (option, *_LIMITS[option])
-        target = limit_fields if option in _LIMITS else fields
+        if not is_further and option not in _OPTIONS:
+            raise BadInputError(f"player {text!r} has an unknown option {option!r}; known: {', '.join(_OPTIONS)}")
+        name, read, meaning = (option, str, "") if is_further else _OPTIONS[option]
+        target = further if is_further else fields
         if name in target:
             raise BadInputError(f"player {text!r} has {option} twice")
         try:
-            if not value:
+            if not value and not is_further:
                 raise ValueError
             target[name] = read(value)
         except ValueError:
             raise BadInputError(f"player {text!r}: {option} must be {meaning}, got {value!r}") from None
+    named = {name: fields.pop(name) for name in _LIMITS & fields.keys()}
+    chosen = Limits(**named)
+    if not named and limits is not None and fields.get("kind", SEARCH) in _NEED_LIMITS:
+        chosen = limits
     if fields.get("probcut") in {"on", "off"}:
         fields["selective"] = fields.pop("probcut") == "on"
-    if fields.get("kind", SEARCH) in _NEED_LIMITS and not limit_fields and limits is not None:
-        chosen = limits
-    else:
-        chosen = Limits(**limit_fields)
     if further:
         fields["options"] = tuple(sorted(further.items()))
     evaluation = Path(fields.get("evaluation", DEFAULT_EVALUATION))
@@ -356,6 +351,20 @@ def parse_player(text: str, *, limits: Limits | None = None) -> PlayerSpec:
         # Before the lack of a limit, which would send its author looking in the wrong place.
         raise BadInputError(f"player {text!r}: {evaluation}: no such file")
     return PlayerSpec(name=fields.pop("name", None) or _name_of(text, fields), limits=chosen, **fields)
+
+
+def parse_limits(text: str) -> Limits:
+    """Read limits alone, written as in the text of a player: ``depth=6`` or ``nodes=9999``.
+
+    Raises
+    ------
+    BadInputError
+        The text says anything else.
+    """
+    player = parse_player(f"{DEFAULT_EVALUATION},{text}")
+    if attrs.evolve(player, name=DEFAULT_EVALUATION) != parse_player(DEFAULT_EVALUATION, limits=player.limits):
+        raise BadInputError(f"--limit must be limits alone, depth=, nodes=, seconds= or clock=, got {text!r}")
+    return player.limits
 
 
 def _is_external(parts: list[str]) -> bool:

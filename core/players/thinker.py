@@ -1,4 +1,4 @@
-"""The one place where evaluation, selective search and solver are put together."""
+"""The player that searches, and solves near the end: evaluation, selective search and solver are put together here."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.named import load_value
 from glem.core.game.game import Game
-from glem.core.game.solver import Solver
+from glem.core.game.solver import Solution, Solver
 from glem.core.players.player import MoveChoice
 from glem.core.players.spec import SEARCH, PlayerSpec
-from glem.core.search.results import Bound, Limits, SearchResult
+from glem.core.search.results import Bound, Clock, Limits, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.solver import solve_moves, solver_of
 from glem.core.tasks.kept import Kept
@@ -28,11 +28,17 @@ __all__ = ["Thinker", "kept_thinker"]
 _DEPTH_BEFORE_SOLVING = 8
 """Enough to show something at once where a solver then finds the truth."""
 
+_SOLVING_SHARE_OF_MOVE = 0.5
+_SOLVING_SHARE_OF_CLOCK = 0.25
+"""A solved position makes the rest of the game cheap; one that is not solved in its share must still be searched."""
+
+_LEAST_SECONDS = 1e-3
+
 _MOST_KEPT = 4
 
 
 class Thinker:
-    """Search and solver of a player, with the evaluation that both go by.
+    """A player who searches within its limits and solves near the end; also judges and analyses positions.
 
     Parameters
     ----------
@@ -53,6 +59,7 @@ class Thinker:
         if spec.kind != SEARCH:
             raise BadInputError(f"player {spec.name!r} is {spec.kind} and does not search, so it cannot analyse")
         spec.check(game)
+        self.name = spec.name
         self.game = game
         self.spec = spec
         self.evaluation = load_value(spec.evaluation, game)
@@ -65,11 +72,14 @@ class Thinker:
         if spec.solve_from or spec.result_from:
             self._solver = solver_of(game, self.evaluator, spec.table_mb)
 
-    def clear(self) -> None:
+    def new_game(self, number: int = 0) -> None:
         """Forget everything: what is found then does not depend on what was asked before."""
         self.searcher.clear()
         if self._solver is not None:
             self._solver.clear()
+
+    def close(self) -> None:
+        """Do nothing: tables go with the thinker."""
 
     def warm_up(self) -> None:
         """Compile, or load, all machine code before a clock runs."""
@@ -81,11 +91,67 @@ class Thinker:
                 last, position = position, game.play(position, game.list_legal_moves(position)[0])
             for result_only in (False, True):
                 self._solver.solve(last, result_only=result_only)
-        self.clear()
+        self.new_game()
 
     def solver_for(self, position: Any, moves_left: int) -> Solver | None:
         """Return the solver where a position has at most so many moves left."""
         return self._solver if self._solver is not None and self._solver.plies_left(position) <= moves_left else None
+
+    def choose(
+        self, position: Any, previous: Sequence[Any], clock: Clock | None, *, stop: threading.Event | None = None
+    ) -> MoveChoice:
+        """Choose a move: the only one, a solved one near the end, or the best one that the search found."""
+        begin = time.perf_counter()
+        moves = self.game.list_legal_moves(position)
+        if len(moves) == 1:
+            return MoveChoice(moves[0], seconds=time.perf_counter() - begin)
+        limits = attrs.evolve(self.spec.limits, clock=clock or self.spec.limits.clock)
+        exact = self.solver_for(position, self.spec.solve_from) is not None
+        solution = self._solved_move(position, limits, stop, result_only=not exact)
+        nodes = 0 if solution is None else solution.nodes
+        if solution is not None and solution.exact and solution.move is not None and (exact or solution.score >= 0):
+            return MoveChoice(
+                solution.move,
+                score=float(solution.score) if exact else None,
+                nodes=nodes,
+                seconds=time.perf_counter() - begin,
+                exact=exact,
+                result=(solution.score > 0) - (solution.score < 0),
+            )
+        found = self.searcher.search(
+            position, _less(limits, time.perf_counter() - begin, nodes), stop=stop, previous=tuple(previous)
+        )
+        return MoveChoice(
+            moves[0] if found.move is None else found.move,
+            score=found.value,
+            depth=found.depth,
+            nodes=nodes + found.nodes,
+            seconds=time.perf_counter() - begin,
+            # Where all moves lose, the search still knows which makes it hardest for the opponent.
+            result=-1 if solution is not None and solution.exact else None,
+        )
+
+    def _solved_move(
+        self, position: Any, limits: Limits, stop: threading.Event | None, *, result_only: bool
+    ) -> Solution | None:
+        """Solve a position that is near enough to the end, in a share of the time and the nodes."""
+        solver = self.solver_for(position, max(self.spec.solve_from, self.spec.result_from))
+        if solver is None:
+            return None
+        shares = []
+        if limits.seconds is not None:
+            shares.append(limits.seconds * _SOLVING_SHARE_OF_MOVE)
+        if limits.clock is not None:
+            remaining = limits.clock.remaining
+            share = remaining * _SOLVING_SHARE_OF_CLOCK + limits.clock.increment
+            shares.append(min(share, remaining * _SOLVING_SHARE_OF_MOVE))
+        return solver.solve(
+            position,
+            result_only=result_only,
+            nodes=None if limits.nodes is None else max(int(limits.nodes * _SOLVING_SHARE_OF_MOVE), 1),
+            seconds=max(min(shares), _LEAST_SECONDS) if shares else None,
+            stop=stop,
+        )
 
     def judge(self, position: Any, *, fresh: bool = False) -> MoveChoice:
         """Judge a position by the solver where it is near enough to the end, else by a search within the limits.
@@ -208,6 +274,16 @@ class Thinker:
         )
 
 
+def _less(limits: Limits, seconds: float, nodes: int) -> Limits:
+    """Limits of a move after a part of its time has passed and some positions were visited."""
+    clock = limits.clock
+    if clock is not None:
+        clock = attrs.evolve(clock, remaining=max(clock.remaining - seconds, _LEAST_SECONDS))
+    left = None if limits.seconds is None else max(limits.seconds - seconds, _LEAST_SECONDS)
+    nodes_left = None if limits.nodes is None else max(limits.nodes - nodes, 1)
+    return attrs.evolve(limits, seconds=left, clock=clock, nodes=nodes_left)
+
+
 def _number(move: int | None) -> int:
     return -1 if move is None else move
 
@@ -218,5 +294,5 @@ _kept: Kept[Thinker] = Kept(_MOST_KEPT)
 def kept_thinker(game: Game, spec: PlayerSpec, table_mb: int | None = None) -> Thinker:
     """Thinker that this thread keeps for further tasks, cleared; arguments and errors are those of :class:`Thinker`."""
     thinker = _kept.get((game.name, spec, table_mb), lambda: Thinker(game, spec, table_mb))
-    thinker.clear()
+    thinker.new_game()
     return thinker

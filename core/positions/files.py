@@ -19,7 +19,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -37,7 +37,6 @@ from glem.core.positions.positions import Merger, Positions
 __all__ = [
     "PositionHeader",
     "PositionWriter",
-    "Provenance",
     "keep_unseen",
     "merge_file",
     "read_header",
@@ -285,24 +284,16 @@ def stream_positions(
             yield Positions.from_columns(owner, columns, header.sources, header.label_kind)
 
 
-class Provenance(NamedTuple):
-    """Which game each of N positions comes from, without the positions; see :class:`Positions`."""
-
-    record: NDArray[np.int32]
-    ply: NDArray[np.int16]
-    game_key: NDArray[np.uint64]
-
-
 def stream_provenance(
     path: str | os.PathLike[str], chunk: int = _ROW_GROUP, game: Game | None = None
-) -> Iterator[Provenance]:
-    """Read where the positions of a file come from, chunk by chunk, several times as fast as the positions.
+) -> Iterator[dict[str, NDArray[Any]]]:
+    """Read which games the positions of a file come from, chunk by chunk, several times as fast as the positions.
 
-    The arguments and errors are those of :func:`stream_positions`.
+    Yields the columns ``record``, ``ply`` and ``game_key``; the arguments and errors are those of
+    :func:`stream_positions`.
     """
     with _opened(path, game) as (file, _header, _game):
-        for columns in _batches(file, chunk, list(Provenance._fields)):
-            yield Provenance(*(columns[name] for name in Provenance._fields))
+        yield from _batches(file, chunk, ["record", "ply", "game_key"])
 
 
 def _batches(file: Any, chunk: int, names: list[str] | None = None) -> Iterator[dict[str, NDArray[Any]]]:

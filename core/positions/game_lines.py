@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 import numpy as np
@@ -68,28 +69,30 @@ def _recognizes(head: bytes) -> bool:
     return head.startswith(_HEADER.encode())
 
 
-class _Line:
+class _Line(NamedTuple):
     """One game as its line has it; ``problem`` says what is wrong with the line."""
 
-    def __init__(self, text: str, moves_by_name: Callable[[str], int], bounds: tuple[int, int]) -> None:
-        self.moves: list[int] = []
-        self.score = self.exact = math.nan
-        self.exact_ply = -1
-        self.problem = ""
-        fields = text.split("\t")
+    moves: list[int]
+    score: float = math.nan
+    exact: float = math.nan
+    exact_ply: int = -1
+    problem: str = ""
+
+
+def _parsed(text: str, parse_move: Callable[[str], int], bounds: tuple[int, int]) -> _Line:
+    fields = text.split("\t")
+    try:
         if len(fields) != _FIELDS:
-            self.problem = f"it has {len(fields)} fields between tabs, expected {_FIELDS}"
-            return
-        try:
-            self.moves = [moves_by_name(word) for word in fields[0].split()]
-            if fields[1]:
-                self.score = _whole(fields[1], "its score", *bounds)
-            if fields[2] or fields[3]:
-                self.exact = _whole(fields[2], "its exact score", *bounds)
-                most = min(len(self.moves), _MOST_PLIES)
-                self.exact_ply = _whole(fields[3], "the number of moves before its exact score", 0, most)
-        except BadInputError as error:
-            self.problem, self.moves, self.exact_ply = str(error), [], -1
+            raise BadInputError(f"it has {len(fields)} fields between tabs, expected {_FIELDS}")
+        moves = [parse_move(word) for word in fields[0].split()]
+        score = _whole(fields[1], "its score", *bounds) if fields[1] else math.nan
+        if not fields[2] and not fields[3]:
+            return _Line(moves, score)
+        exact = _whole(fields[2], "its exact score", *bounds)
+        most = min(len(moves), _MOST_PLIES)
+        return _Line(moves, score, exact, _whole(fields[3], "the number of moves before its exact score", 0, most))
+    except BadInputError as error:
+        return _Line([], problem=str(error))
 
 
 def _whole(text: str, what: str, least: int, greatest: int) -> int:
@@ -99,31 +102,21 @@ def _whole(text: str, what: str, least: int, greatest: int) -> int:
     return number
 
 
-class _MoveNames(dict[str, int]):
-    """Moves by name, each name parsed once."""
-
-    def __init__(self, game: Game) -> None:
-        super().__init__()
-        self._parse = game.parse_move
-
-    def __missing__(self, name: str) -> int:
-        self[name] = self._parse(name)
-        return self[name]
-
-
 def _read(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_bytes: int) -> Iterator[GameRecords]:
-    names = _MoveNames(game)
+    parse_move = cache(game.parse_move)
     for block in line_blocks(path, lines=chunk_games, max_bytes=max_bytes):
         if block.first_number == 1 and (found := block.text(0)) != _header(game):
             raise BadInputError(f"{path}:1: expected {_header(game)!r}, got {found[:80]!r}")
-        yield _checked(game, path, block, names, skip_bad=skip_bad)
+        yield _checked(game, path, block, parse_move, skip_bad=skip_bad)
 
 
-def _checked(game: Game, path: Path, block: LineBlock, names: _MoveNames, *, skip_bad: bool) -> GameRecords:
+def _checked(
+    game: Game, path: Path, block: LineBlock, parse_move: Callable[[str], int], *, skip_bad: bool
+) -> GameRecords:
     filled = np.flatnonzero(block.ends > block.starts).tolist()
     texts = {block.first_number + row: block.text(row) for row in filled}
     numbers = [number for number, text in texts.items() if text and not text.startswith("#")]
-    lines = [_Line(texts[number], names.__getitem__, game.score_bounds) for number in numbers]
+    lines = [_parsed(texts[number], parse_move, game.score_bounds) for number in numbers]
     bad = BadRecords(len(lines), lambda index: f"{path}:{numbers[index]}")
     bad.mark(np.array([bool(line.problem) for line in lines], np.bool_), lambda index: lines[index].problem)
     dtype: Any = np.uint8 if game.move_count <= 1 << 8 else np.int16

@@ -137,34 +137,20 @@ def propagate(
     BadInputError
         The graph has circles, and plies are not given.
     """
-    value, done = _values(parents, children, result, exact, alternative)
-    if done < len(result):
+    count = len(result)
+    unknown = np.full(count, np.nan, np.float32)
+    result = np.ascontiguousarray(result, np.float32)
+    exact = unknown if exact is None else np.ascontiguousarray(exact, np.float32)
+    while True:
+        start, by_child = np.zeros(count + 2, np.int64), np.empty(len(parents), np.int32)
+        pending = np.zeros(count, np.int32)
+        _link_parents(parents, children, start, by_child, pending)
+        value = np.array(unknown if alternative is None else alternative, np.float32)
+        if _propagate(start, by_child, pending, result, exact, value, np.empty(count, np.int32)) == count:
+            return value
         if ply is None:
             raise BadInputError("the positions of these games form circles: the plies of the nodes are needed")
         parents, children = _without_returns(parents, children, ply)
-        value, done = _values(parents, children, result, exact, alternative)
-    return value
-
-
-def _values(
-    parents: NDArray[np.int32],
-    children: NDArray[np.int32],
-    result: NDArray[np.float32],
-    exact: NDArray[np.float32] | None,
-    alternative: NDArray[np.float32] | None,
-) -> tuple[NDArray[np.float32], int]:
-    """Values, and how many nodes have theirs: fewer than all if there are circles."""
-    count = len(result)
-    start = np.zeros(count + 2, np.int64)
-    by_child = np.empty(len(parents), np.int32)
-    pending = np.zeros(count, np.int32)
-    _link_parents(parents, children, start, by_child, pending)
-    known = np.full(count, np.nan, np.float32)
-    exact = known if exact is None else np.ascontiguousarray(exact, np.float32)
-    value = known.copy() if alternative is None else np.array(alternative, np.float32)
-    result = np.ascontiguousarray(result, np.float32)
-    done = _propagate(start, by_child, pending, result, exact, value, np.empty(count, np.int32))
-    return value, int(done)
 
 
 @define(frozen=True, eq=False)
@@ -235,18 +221,7 @@ class GameTree:
         played: Replay = records.played
         first, node = group_equal(game, played.positions, symmetries=symmetries)
         result, exact = _known_values(game, records, played, node, len(first))
-        return cls(
-            game=game,
-            records=records,
-            number=number,
-            source=file,
-            sources=tuple(sources),
-            played=played,
-            node=node,
-            first=first,
-            result=result,
-            exact=exact,
-        )
+        return cls(game, records, number, file, tuple(sources), played, node, first, result, exact)
 
     def __len__(self) -> int:
         return len(self.first)
@@ -321,16 +296,16 @@ class GameTree:
         game_of_row = played.record[rows]
         key = position_keys(self.game, rows_of(played.positions, played.last))
         return Positions(
-            game=self.game,
-            positions=rows_of(played.positions, rows),
-            label=value[self.node[rows]],
-            weight=weight[rows],
-            record=self.number[game_of_row],
-            ply=played.ply[rows],
-            source=self.source[game_of_row],
-            game_key=key[game_of_row],
-            sources=self.sources,
-            label_kind=label_kind,
+            self.game,
+            rows_of(played.positions, rows),
+            value[self.node[rows]],
+            weight[rows],
+            self.number[game_of_row],
+            played.ply[rows],
+            self.source[game_of_row],
+            key[game_of_row],
+            self.sources,
+            label_kind,
         )
 
 

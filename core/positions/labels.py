@@ -22,10 +22,9 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from attrs import define, evolve, field, fields
@@ -40,6 +39,7 @@ from glem.core.game.game import Game
 from glem.core.game.records import MAX_PROBLEMS, GameRecords, added_remarks
 from glem.core.positions.positions import Positions
 from glem.core.positions.replay import FINISHED, ILLEGAL, UNFINISHED, Replay, replay
+from glem.core.tasks.threads import ordered_map
 
 __all__ = [
     "LABELS",
@@ -216,14 +216,9 @@ def _draw_positions(offsets: Any, wanted: Any, per_game: Any, game_key: Any, sal
                 left -= 1
 
 
-class _Part(NamedTuple):
-    positions: Positions
-    counts: LabelCounts
-
-
 def _label_part(
     game: Game, records: GameRecords, number: NDArray[np.int32], label: str, selection: Selection, seed: int
-) -> _Part:
+) -> tuple[Positions, LabelCounts]:
     """Positions of some games; ``number`` [G] are the games' record numbers in the set."""
     counts = LabelCounts(
         records=len(records), skipped=records.skipped, problems=records.problems, remarks=records.remarks
@@ -239,12 +234,17 @@ def _label_part(
     counts.illegal = int((played.status == ILLEGAL).sum())
     chosen = played.status != ILLEGAL
     if selection.errors is not None:
-        fitting = _games_of_errors(np.abs(result - records.theoretical_score), selection.errors)
+        # The error of a game without either score is nan, which compares false.
+        error = np.abs(result - records.theoretical_score)
+        fitting = (error >= selection.errors[0]) & (error <= selection.errors[1])
         counts.other_errors = int((chosen & ~fitting).sum())
         chosen &= fitting
-
     labels = labels_of_games(game, records, played, label)
-    wanted = chosen[played.record] & _positions_of_stage(played, selection)
+    wanted = chosen[played.record]
+    if selection.plies is not None:
+        wanted &= (played.ply >= selection.plies[0]) & (played.ply <= selection.plies[1])
+    if selection.phases is not None and selection.stages is not None:
+        wanted &= np.isin(selection.stages.of(played.positions), selection.phases)
     # Nobody misses a label where the game is over.
     wanted[played.finished] = False
     counts.without_label = int((wanted & np.isnan(labels)).sum())
@@ -259,10 +259,9 @@ def _label_part(
     counts.positions = len(rows)
     game_of_row = played.record[rows]
     positions = Positions(
-        game=game,
-        positions=rows_of(played.positions, rows),
-        label=labels[rows],
-        weight=np.ones(len(rows), np.float32),
+        game,
+        rows_of(played.positions, rows),
+        labels[rows],
         record=number[game_of_row],
         ply=played.ply[rows],
         source=np.zeros(len(rows), np.int16),
@@ -270,7 +269,7 @@ def _label_part(
         sources=(records.source,),
         label_kind=label,
     )
-    return _Part(positions, counts)
+    return positions, counts
 
 
 def results_of_games(records: GameRecords, played: Replay) -> NDArray[np.float32]:
@@ -307,21 +306,6 @@ def labels_of_games(game: Game, records: GameRecords, played: Replay, label: str
     return labels
 
 
-def _positions_of_stage(played: Replay, selection: Selection) -> NDArray[np.bool_]:
-    wanted = np.ones(len(played.ply), np.bool_)
-    if selection.plies is not None:
-        wanted &= (played.ply >= selection.plies[0]) & (played.ply <= selection.plies[1])
-    if selection.phases is not None and selection.stages is not None:
-        wanted &= np.isin(selection.stages.of(played.positions), selection.phases)
-    return wanted
-
-
-def _games_of_errors(error: NDArray[np.float32], limits: tuple[float, float]) -> NDArray[np.bool_]:
-    # The error of a game without either score is nan, which compares false.
-    fitting: NDArray[np.bool_] = (error >= limits[0]) & (error <= limits[1])
-    return fitting
-
-
 def _player_columns(records: GameRecords) -> list[str]:
     columns = [name for name in records.names if name.endswith("player") or name in _SIDES]
     if not columns and len(records):
@@ -341,9 +325,14 @@ def _games_of_players(records: GameRecords, players: frozenset[str]) -> tuple[ND
         # One more entry at the end: -1 stands for an unknown player.
         wanted = np.array([*(name in whole or any(match(name) for match in patterns) for name in folded), False])
         chosen |= wanted[numbers]
-        found, counts = np.unique(numbers[wanted[numbers]], return_counts=True)
-        caught.update(dict(zip((records.names[column][number] for number in found), counts.tolist(), strict=True)))
+        caught.update(_counted(records.names[column], numbers[wanted[numbers]]))
     return chosen, dict(caught)
+
+
+def _counted(names: Sequence[str], numbers: NDArray[Any]) -> dict[str, int]:
+    """How often each name occurs among its numbers; -1 stands for none."""
+    found, counts = np.unique(numbers[numbers >= 0], return_counts=True)
+    return {names[number]: count for number, count in zip(found, counts.tolist(), strict=True)}
 
 
 def frequent_players(chunks: Iterable[GameRecords], minimum_games: int) -> frozenset[str]:
@@ -364,11 +353,7 @@ def frequent_players(chunks: Iterable[GameRecords], minimum_games: int) -> froze
     games: Counter[str] = Counter()
     for records in chunks:
         for column in _player_columns(records):
-            numbers, counts = np.unique(records.extra[column], return_counts=True)
-            names = records.names[column]
-            games.update(
-                {names[number]: int(count) for number, count in zip(numbers, counts, strict=True) if number >= 0}
-            )
+            games.update(_counted(records.names[column], records.extra[column]))
     return frozenset(name for name, count in games.items() if count >= minimum_games)
 
 
@@ -398,22 +383,6 @@ def numbered_records(chunks: Iterable[GameRecords]) -> Iterator[tuple[GameRecord
             if start:
                 some = evolve(some, problems=(), skipped=0, remarks={})
             yield some, number[part].astype(np.int32)
-
-
-def _in_order(make: Callable[..., _Part], pieces: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[_Part]:
-    """Call ``make`` on each piece in ``jobs`` threads, yield in order and keep few waiting."""
-    if jobs == 1:
-        for piece in pieces:
-            yield make(*piece)
-        return
-    with ThreadPoolExecutor(jobs) as pool:
-        waiting: deque[Future[_Part]] = deque()
-        for piece in pieces:
-            waiting.append(pool.submit(make, *piece))
-            if len(waiting) > jobs:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
 
 
 def serious_error(game: Game) -> float:
@@ -467,17 +436,15 @@ def label_records(
     """
     if label not in LABELS:
         raise BadInputError(f"unknown label {label!r}; there are: {', '.join(LABELS)}")
-    if jobs < 1:
-        raise BadInputError(f"the number of jobs must be positive, got {jobs}")
     chosen = Selection() if selection is None else selection
     total = LabelCounts() if counts is None else counts
 
-    def make(records: GameRecords, number: NDArray[np.int32]) -> _Part:
-        return _label_part(game, records, number, label, chosen, seed)
+    def make(piece: tuple[GameRecords, NDArray[np.int32]]) -> tuple[Positions, LabelCounts]:
+        return _label_part(game, *piece, label, chosen, seed)
 
-    for part in _in_order(make, numbered_records(chunks), jobs):
-        total.add(part.counts)
-        yield part.positions
+    for positions, found in ordered_map(jobs, make, numbered_records(chunks)):
+        total.add(found)
+        yield positions
 
 
 def positions_of_records(
@@ -490,5 +457,5 @@ def positions_of_records(
     jobs: int = 1,
 ) -> Positions:
     """Make one set of all positions of some game records; the arguments are those of :func:`label_records`."""
-    parts: list[Positions] = list(label_records(game, chunks, label=label, selection=selection, seed=seed, jobs=jobs))
+    parts = label_records(game, chunks, label=label, selection=selection, seed=seed, jobs=jobs)
     return Positions.concatenate([*parts, Positions.empty(game, label_kind=label)], renumber=False)

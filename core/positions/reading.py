@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import numpy as np
@@ -20,23 +20,45 @@ from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["read_all_records", "read_records", "read_scored_positions", "record_formats"]
 
+T = TypeVar("T")
+
 _HEAD_BYTES = 4096
 
 
-def _choose(formats: Mapping[str, Any], path: Path, name: str | None, game: str, kind: str) -> Any:
-    if name is not None:
-        return formats[name]
-    suffix = bare_suffix(path)
-    candidates = [known for known in formats.values() if suffix in known.suffixes]
-    if len(candidates) == 1:
-        return candidates[0]
+def _chunks(
+    path: Path,
+    formats: Mapping[str, Any],
+    name: str | None,
+    kind: str,
+    read: Callable[[Any], Iterator[T]],
+    nothing: Callable[[str], T],
+    *,
+    skip_bad: bool,
+) -> Iterator[T]:
+    """Read by the format that a file has; with ``skip_bad`` an error ends the file with a chunk that only tells it."""
+    try:
+        with reading(path, kind):
+            yield from read(formats[name] if name is not None else _chosen(formats, path, kind))
+    except BadInputError as error:
+        if not skip_bad:
+            raise
+        yield nothing(str(error))
+
+
+def _chosen(formats: Mapping[str, Any], path: Path, kind: str) -> Any:
     with open_bounded(path) as file:
         head = file.read(_HEAD_BYTES)
-    candidates = [known for known in candidates or formats.values() if known.recognizes(head)]
+    if GAME_LINES.name in formats and GAME_LINES.recognizes(head):
+        # Whatever the file is called: other formats of the game may have its suffix.
+        return GAME_LINES
+    suffix = bare_suffix(path)
+    candidates = [known for known in formats.values() if suffix in known.suffixes]
+    if len(candidates) != 1:
+        candidates = [known for known in candidates or formats.values() if known.recognizes(head)]
     if len(candidates) == 1:
         return candidates[0]
     raise BadInputError(
-        f"{path}: neither its name nor its first bytes tell which {kind} format of {game} it has; "
+        f"{path}: neither its name nor its first bytes tell which format of {kind} it has; "
         f"name one of: {', '.join(formats) or 'none'}"
     )
 
@@ -101,12 +123,17 @@ def read_records(
     BadInputError
         No such file or format; while iterating, a bad record: the text names file and record.
     """
-    source = Path(path)
-    _check_arguments(source, format, record_formats(game), chunk_games, max_bytes)
-    return (
-        attrs.evolve(records, source=name or records.source, played=records.played if keep_replay else None)
-        for records in _records(game, source, format, skip_bad, chunk_games, max_bytes)
-    )
+    source, formats = Path(path), record_formats(game)
+    _check_arguments(source, format, formats, chunk_games, max_bytes)
+
+    def read(chosen: RecordFormat) -> Iterator[GameRecords]:
+        for records in chosen.read(game, source, skip_bad=skip_bad, chunk_games=chunk_games, max_bytes=max_bytes):
+            yield attrs.evolve(records, source=name or records.source, played=records.played if keep_replay else None)
+
+    def nothing(problem: str) -> GameRecords:
+        return GameRecords.empty(source=name or source.name, problems=(problem,), skipped=1)
+
+    return _chunks(source, formats, format, "game records", read, nothing, skip_bad=skip_bad)
 
 
 def read_all_records(
@@ -131,27 +158,6 @@ def record_formats(game: Game) -> Mapping[str, RecordFormat]:
     return {**game.record_formats, GAME_LINES.name: GAME_LINES}
 
 
-def _begins_as(known: RecordFormat, path: Path) -> bool:
-    with open_bounded(path) as file:
-        return known.recognizes(file.read(_HEAD_BYTES))
-
-
-def _records(
-    game: Game, path: Path, name: str | None, skip_bad: bool, chunk_games: int, max_bytes: int
-) -> Iterator[GameRecords]:
-    try:
-        with reading(path, "game records"):
-            if name is None and _begins_as(GAME_LINES, path):
-                # Whatever the file is called: other formats of the game may have its suffix.
-                name = GAME_LINES.name
-            chosen: RecordFormat = _choose(record_formats(game), path, name, game.name, "record")
-            yield from chosen.read(game, path, skip_bad=skip_bad, chunk_games=chunk_games, max_bytes=max_bytes)
-    except BadInputError as error:
-        if not skip_bad:
-            raise
-        yield GameRecords.empty(source=path.name, problems=(str(error),), skipped=1)
-
-
 def read_scored_positions(
     game: Game,
     path: str | os.PathLike[str],
@@ -166,20 +172,14 @@ def read_scored_positions(
 
     With ``unscored`` also positions without a score, their label nan, where the format has such.
     """
-    source = Path(path)
-    _check_arguments(source, format, game.position_formats, chunk_positions, max_bytes)
-    return _positions(game, source, format, skip_bad, unscored, chunk_positions, max_bytes)
+    source, formats = Path(path), game.position_formats
+    _check_arguments(source, format, formats, chunk_positions, max_bytes)
 
+    def read(chosen: PositionFormat) -> Iterator[ScoredPositions]:
+        reader = chosen.read_unscored if unscored and chosen.read_unscored is not None else chosen.read
+        return reader(game, source, skip_bad=skip_bad, chunk_positions=chunk_positions, max_bytes=max_bytes)
 
-def _positions(
-    game: Game, path: Path, name: str | None, skip_bad: bool, unscored: bool, chunk_positions: int, max_bytes: int
-) -> Iterator[ScoredPositions]:
-    try:
-        with reading(path, "scored positions"):
-            chosen: PositionFormat = _choose(game.position_formats, path, name, game.name, "position")
-            read = chosen.read_unscored if unscored and chosen.read_unscored is not None else chosen.read
-            yield from read(game, path, skip_bad=skip_bad, chunk_positions=chunk_positions, max_bytes=max_bytes)
-    except BadInputError as error:
-        if not skip_bad:
-            raise
-        yield ScoredPositions(game.empty_columns(0), np.zeros(0, np.float32), (str(error),))
+    def nothing(problem: str) -> ScoredPositions:
+        return ScoredPositions(game.empty_columns(0), np.zeros(0, np.float32), (problem,))
+
+    return _chunks(source, formats, format, "scored positions", read, nothing, skip_bad=skip_bad)

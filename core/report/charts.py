@@ -7,23 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 from xml.etree.ElementTree import Element
 
-from glem.core.report.data import Calibration, LearningCurve, PhaseErrors
+from glem.core.report.data import Calibration, LearningCurve
 from glem.core.report.markup import Child, element, legible, number, whole
 from glem.core.report.svg import FONT_SIZE, STAND_IN, Spot, both_sizes, chart
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = [
     "LineStyle",
+    "Point",
     "calibration_chart",
-    "error_chart",
-    "grade_chart",
     "learning_chart",
     "legend",
-    "power_chart",
-    "strength_chart",
+    "phase_chart",
+    "point_chart",
     "styles_of",
 ]
 
@@ -74,42 +72,32 @@ def _swatch(style: LineStyle) -> Element:
     return element("svg", line, marker, viewBox="0 0 32 12", width=32, height=12, class_="swatch", aria_hidden="true")
 
 
-def error_chart(errors: PhaseErrors, description: str = "") -> list[Element]:
-    """Draw the error of every model by phase above the number of positions in each phase.
-
-    ``description`` says what the names of the phases are.
-    """
-
-    def draw(figure: Figure, width: int) -> Sequence[Spot]:
-        told = {name: [number(value) for value in values] for name, values in errors.models.items()}
-        upper, spots = _phase_axes(figure, width, errors.phases, errors.counts, told, "phase", description)
-        for name, style in styles_of(errors.models, errors.baselines).items():
-            _draw_line(upper, errors.models[name], style)
-        upper.set_ylabel(f"error, {_label(errors.unit)}")
-        upper.set_ylim(bottom=0)
-        return spots
-
-    return both_sizes("errors", draw, f"Line chart: error by phase of {', '.join(errors.models)}")
-
-
-def grade_chart(
+def phase_chart(
+    quantity: str,
     phases: Sequence[str],
     counts: Sequence[int],
-    grades: Mapping[str, Sequence[tuple[float, float, float]]],
+    curves: Mapping[str, Sequence[tuple[float, ...]]],
     baselines: Sequence[str],
+    *,
+    unit: str = "",
     grouping: str = "phase",
     description: str = "",
 ) -> list[Element]:
-    """Draw the grade of every evaluation by phase, its interval as a band, above the number of positions.
+    """Draw a curve over the phases for every model, above the number of positions in each phase.
 
     Parameters
     ----------
+    quantity
+        What the curves show: ``error`` or ``grade``.
     phases, counts
         Names of the phases, and positions in each.
-    grades
-        Name of an evaluation to grade, lower and upper limit in each phase; nan where it has none.
+    curves
+        Name of a model to its value in each phase, or to value, lower and upper limit, which become a band; nan where
+        it has none.
     baselines
         Names of those that are there to be beaten.
+    unit
+        Of errors, whose axis begins at 0.
     grouping
         What stands in the place of the phases, where it is something else that has an order.
     description
@@ -117,67 +105,52 @@ def grade_chart(
     """
 
     def draw(figure: Figure, width: int) -> Sequence[Spot]:
-        told = {name: [_graded(*limits) for limits in one] for name, one in grades.items()}
-        upper, spots = _phase_axes(figure, width, phases, counts, told, grouping, description)
-        for name, style in styles_of(grades, baselines).items():
-            middle, low, high = zip(*grades[name], strict=True)
-            upper.fill_between(range(len(phases)), low, high, color=STAND_IN[style.role], alpha=0.18, linewidth=0)
-            _draw_line(upper, middle, style)
-        upper.set_ylabel("grade")
+        from matplotlib.ticker import EngFormatter
+
+        places = range(len(phases))
+        upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[5, 1])
+        upper.tick_params(axis="x", length=0, labelbottom=False)
+        upper.locator_params(axis="y", nbins=6)
+        lower.bar(places, counts, width=0.66, color=STAND_IN["bar"])
+        lower.set_ylabel("positions")
+        lower.set_ylim(bottom=0)
+        lower.locator_params(axis="y", nbins=2)
+        lower.yaxis.set_major_formatter(EngFormatter(sep=""))
+        room = (width - 70) / max(len(places), 1)
+        letters = max((len(_label(phase)) for phase in phases), default=1)
+        step = max(1, math.ceil(letters * FONT_SIZE * 0.66 / room))
+        lower.set_xticks(list(places)[::step], [_label(phase) for phase in phases[::step]])
+        lower.set_xlim(-0.5, max(len(places), 1) - 0.5)
+        if description:
+            lower.set_xlabel(_label(f"{grouping}: {description}", 52))
+        figure.align_ylabels()
+        for name, style in styles_of(curves, baselines).items():
+            values, *limits = zip(*curves[name], strict=True)
+            colour = STAND_IN[style.role]
+            if limits:
+                upper.fill_between(places, *limits, color=colour, alpha=0.18, linewidth=0)
+            upper.plot(
+                places,
+                values,
+                color=colour,
+                linestyle=(0, style.dashes) if style.dashes else "solid",
+                marker=style.marker or "None",
+                markersize=5.5,
+                markeredgecolor=STAND_IN["paper"],
+                markeredgewidth=0.8,
+                clip_on=False,
+            )
+        upper.set_ylabel(f"{quantity}, {_label(unit)}" if unit else quantity)
+        if unit:
+            upper.set_ylim(bottom=0)
+        spots = []
+        for place, (phase, count) in enumerate(zip(phases, counts, strict=True)):
+            told = [f"{name}: {_told(*curve[place])}" for name, curve in curves.items()]
+            spots.append(Spot(upper, place, math.nan, "\n".join([f"{phase}: {whole(count)} positions", *told])))
         return spots
 
-    key = f"grades-{'-'.join(grouping.split())}"
-    return both_sizes(key, draw, f"Line chart: grade by {grouping} of {', '.join(grades)}")
-
-
-def _draw_line(axes: Axes, values: Sequence[float], style: LineStyle) -> None:
-    axes.plot(
-        range(len(values)),
-        values,
-        color=STAND_IN[style.role],
-        linestyle=(0, style.dashes) if style.dashes else "solid",
-        marker=style.marker or "None",
-        markersize=5.5,
-        markeredgecolor=STAND_IN["paper"],
-        markeredgewidth=0.8,
-        clip_on=False,
-    )
-
-
-def _phase_axes(
-    figure: Figure,
-    width: int,
-    phases: Sequence[str],
-    counts: Sequence[int],
-    told: Mapping[str, Sequence[str]],
-    grouping: str,
-    description: str,
-) -> tuple[Axes, Sequence[Spot]]:
-    """Return axes for curves over phases, above bars of the number of positions in each, and what each phase tells."""
-    from matplotlib.ticker import EngFormatter
-
-    places = range(len(phases))
-    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[5, 1])
-    upper.tick_params(axis="x", length=0, labelbottom=False)
-    upper.locator_params(axis="y", nbins=6)
-    lower.bar(places, counts, width=0.66, color=STAND_IN["bar"])
-    lower.set_ylabel("positions")
-    lower.set_ylim(bottom=0)
-    lower.locator_params(axis="y", nbins=2)
-    lower.yaxis.set_major_formatter(EngFormatter(sep=""))
-    room = (width - 70) / max(len(places), 1)
-    letters = max((len(_label(phase)) for phase in phases), default=1)
-    step = max(1, math.ceil(letters * FONT_SIZE * 0.66 / room))
-    lower.set_xticks(list(places)[::step], [_label(phase) for phase in phases[::step]])
-    lower.set_xlim(-0.5, max(len(places), 1) - 0.5)
-    if description:
-        lower.set_xlabel(_label(f"{grouping}: {description}", 52))
-    figure.align_ylabels()
-    spots = []
-    for place, (phase, count) in enumerate(zip(phases, counts, strict=True)):
-        values = [f"{name}: {texts[place]}" for name, texts in told.items()]
-        spots.append(Spot(upper, place, math.nan, "\n".join([f"{phase}: {whole(count)} positions", *values])))
-    return upper, spots
+    key = f"{quantity}s" + ("" if unit else f"-{'-'.join(grouping.split())}")
+    return both_sizes(key, draw, f"Line chart: {quantity} by {grouping} of {', '.join(curves)}")
 
 
 def learning_chart(curve: LearningCurve, key: str) -> Element:
@@ -244,21 +217,41 @@ def calibration_chart(calibration: Calibration, key: str) -> Element:
     return chart(key, 330, 300, draw, f"Scatter chart: predicted and observed values, {calibration.model}")
 
 
-def power_chart(
-    curves: Mapping[str, Sequence[tuple[float, float, float, float]]],
+class Point(NamedTuple):
+    """A grade with its interval, drawn at a place and called by a name."""
+
+    name: str
+    place: float
+    grade: float
+    low: float
+    high: float
+
+
+def point_chart(
+    key: str,
+    curves: Mapping[str, Sequence[Point]],
     lines: Mapping[str, tuple[float, float]],
-    kind: str,
+    label: str,
+    description: str,
+    *,
+    doublings: bool = False,
 ) -> list[Element]:
-    """Draw grades over the logarithm of the processing power, with their intervals and straight lines.
+    """Draw grades over something with their intervals and straight lines.
 
     Parameters
     ----------
+    key
+        Of the chart, unique on its page.
     curves
-        Name of an evaluation to limit, grade, and lower and upper end of its interval, by rising limit.
+        Name of an evaluation to its points, by rising place.
     lines
-        Name to slope and intercept over the logarithm to base 2 of the limit.
-    kind
-        What the limit is, for the axis.
+        Name to slope and intercept of a line.
+    label
+        What the places are, for the axis.
+    description
+        Of the whole chart, for those who do not see it.
+    doublings
+        Whether the axis, and the places of the lines, go by the logarithm to base 2.
     """
 
     def draw(figure: Figure, _: int) -> Sequence[Spot]:
@@ -266,69 +259,40 @@ def power_chart(
 
         axes = figure.subplots()
         for name, style in styles_of(curves).items():
-            _draw_points(axes, curves[name], style)
+            places, grades, lows, highs = list(zip(*curves[name], strict=True))[1:]
+            colour = STAND_IN[style.role]
+            axes.vlines(places, lows, highs, color=colour, linewidth=1.0, alpha=0.5)
+            axes.plot(
+                places, grades, color=colour, linestyle="None", marker=style.marker, markersize=5.5, clip_on=False
+            )
             if name in lines:
                 slope, intercept = lines[name]
-                ends = [curves[name][0][0], curves[name][-1][0]]
-                heights = [intercept + slope * math.log2(end) for end in ends]
-                axes.plot(ends, heights, color=STAND_IN[style.role], linewidth=1.2)
-        axes.set_xscale("log", base=10)
-        # matplotlib writes powers of ten in a mark-up that an SVG does not know.
-        axes.set_xticks(sorted({point[0] for points in curves.values() for point in points}))
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-        axes.set_xlabel(_label(f"{kind} a position"))
+                ends = [min(places), max(places)]
+                heights = [intercept + slope * (math.log2(end) if doublings else end) for end in ends]
+                axes.plot(ends, heights, color=colour, linewidth=1.2)
+        axes.set_ylabel("grade")
+        axes.locator_params(axis="y", nbins=6)
+        if doublings:
+            axes.set_xscale("log", base=10)
+            # matplotlib writes powers of ten in a mark-up that an SVG does not know.
+            axes.set_xticks(sorted({point.place for points in curves.values() for point in points}))
+            axes.xaxis.set_minor_locator(NullLocator())
+            axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes.set_xlabel(_label(label))
         return [
-            Spot(axes, limit, grade, f"{name}\n{limit:,g} {kind}: {_graded(grade, low, high)}")
-            for name, points in curves.items()
-            for limit, grade, low, high in points
+            Spot(axes, point.place, point.grade, f"{point.name}: {_told(point.grade, point.low, point.high)}")
+            for points in curves.values()
+            for point in points
         ]
 
-    return both_sizes("power", draw, f"Chart: grade over {kind} of {', '.join(curves)}")
+    return both_sizes(key, draw, description)
 
 
-def strength_chart(
-    points: Sequence[tuple[float, float, float, float]], line: tuple[float, float] | None, names: Sequence[str]
-) -> list[Element]:
-    """Draw grades over ratings, with their intervals and a straight line.
-
-    Parameters
-    ----------
-    points
-        Rating, grade, and lower and upper end of its interval.
-    line
-        Slope and intercept; None for none.
-    names
-        Of the points.
-    """
-
-    def draw(figure: Figure, _: int) -> Sequence[Spot]:
-        axes = figure.subplots()
-        _draw_points(axes, points, LineStyle("series-1", "o"))
-        if line is not None:
-            ends = [min(points)[0], max(points)[0]]
-            axes.plot(ends, [line[1] + line[0] * end for end in ends], color=STAND_IN["series-2"], linewidth=1.2)
-        axes.set_xlabel("rating")
-        return [
-            Spot(axes, rating, grade, f"{name} ({rating:.0f}): {_graded(grade, low, high)}")
-            for name, (rating, grade, low, high) in zip(names, points, strict=True)
-        ]
-
-    return both_sizes("strength", draw, f"Chart: grade over rating of {len(points)} players")
-
-
-def _draw_points(axes: Axes, points: Sequence[tuple[float, float, float, float]], style: LineStyle) -> None:
-    """Draw grades at their places with their intervals."""
-    places, grades, lows, highs = zip(*points, strict=True)
-    colour = STAND_IN[style.role]
-    axes.vlines(places, lows, highs, color=colour, linewidth=1.0, alpha=0.5)
-    axes.plot(places, grades, color=colour, linestyle="None", marker=style.marker, markersize=5.5, clip_on=False)
-    axes.set_ylabel("grade")
-    axes.locator_params(axis="y", nbins=6)
-
-
-def _graded(grade: float, low: float, high: float) -> str:
-    return f"{number(grade, 4)} ({number(low, 4)} to {number(high, 4)})"
+def _told(value: float, *limits: float) -> str:
+    if not limits:
+        return number(value)
+    low, high = limits
+    return f"{number(value, 4)} ({number(low, 4)} to {number(high, 4)})"
 
 
 def _label(text: str, longest: int = 24) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Executor
 from typing import Any
 
+import attrs
 from attrs import define
 
 from glem.core.errors import BadInputError
@@ -15,6 +15,7 @@ from glem.core.game.game import load_game
 from glem.core.game.solver import Solution, Solver
 from glem.core.search.results import Limits
 from glem.core.search.solver import solve_moves, solver_of
+from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.kept import Kept
 from glem.core.tasks.tasks import run_tasks
 
@@ -106,9 +107,7 @@ def solve_positions(
     result_only: bool = False,
     nodes: int | None = None,
     seconds: float | None = None,
-    executor: Executor | None = None,
-    workers: int = 1,
-    in_flight: int | None = None,
+    workers: Workers | None = None,
 ) -> Iterator[tuple[int, tuple[Solution, ...]]]:
     """Solve positions, each as if it were the first: solutions and nodes do not depend on the workers.
 
@@ -124,8 +123,8 @@ def solve_positions(
         Ask only who wins.
     nodes, seconds
         Limits for each position; at most 2**62 and a billion.
-    executor, workers, in_flight
-        Where to solve; see :func:`glem.core.tasks.tasks.run_tasks`.
+    workers
+        Where to solve.
 
     Yields
     ------
@@ -140,4 +139,4 @@ def solve_positions(
     """
     limits = Limits(nodes=nodes, seconds=seconds)
     tasks = (_Task(solver, position, all_moves, result_only, limits) for position in positions)
-    return run_tasks(_solve, tasks, executor=executor, workers=workers, in_flight=in_flight)
+    return run_tasks(_solve, tasks, **attrs.asdict(workers or Workers(), recurse=False))

@@ -13,7 +13,8 @@ M. Van den Bergh, "Comments on Normalized Elo", https://www.cantate.be/Fishtest/
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import operator
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from attrs import define
@@ -28,6 +29,7 @@ __all__ = [
     "elo_difference",
     "elo_of_games",
     "elo_of_score",
+    "moments",
     "pairs_significance",
     "score_of_elo",
 ]
@@ -54,7 +56,7 @@ class PairCounts:
         There are not five of them, or one is negative.
     """
 
-    counts: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)
+    counts: tuple[int, ...] = (0, 0, 0, 0, 0)
 
     def __attrs_post_init__(self) -> None:
         if len(self.counts) != 5 or any(count < 0 for count in self.counts):
@@ -68,11 +70,10 @@ class PairCounts:
             if score not in (0, 0.5, 1, 1.5, 2):
                 raise BadInputError(f"a pair's score is 0, 0.5, 1, 1.5 or 2, got {score}")
             counts[int(2 * score)] += 1
-        return cls((counts[0], counts[1], counts[2], counts[3], counts[4]))
+        return cls(tuple(counts))
 
     def __add__(self, other: PairCounts) -> PairCounts:
-        first = [mine + theirs for mine, theirs in zip(self.counts, other.counts, strict=True)]
-        return PairCounts((first[0], first[1], first[2], first[3], first[4]))
+        return PairCounts(tuple(map(operator.add, self.counts, other.counts)))
 
     @property
     def pairs(self) -> int:
@@ -82,12 +83,11 @@ class PairCounts:
     @property
     def score(self) -> float:
         """Mean score of a game for the first player, 0 to 1; nan without pairs."""
-        return _mean_and_variance(self.counts)[0]
+        return moments(self.counts)[0]
 
     def reversed(self) -> PairCounts:
         """Return the same pairs as the second player sees them."""
-        lost, _, _, _, won = self.counts
-        return PairCounts((won, self.counts[3], self.counts[2], self.counts[1], lost))
+        return PairCounts(self.counts[::-1])
 
 
 @define(frozen=True)
@@ -150,8 +150,8 @@ def elo_of_games(wins: int, draws: int, losses: int) -> EloEstimate:
     return _estimate((losses, draws, wins), games_per_result=1)
 
 
-def _mean_and_variance(counts: tuple[int, ...]) -> tuple[float, float]:
-    """Mean and variance of results that lie evenly from 0 to 1."""
+def moments(counts: Sequence[float]) -> tuple[float, float]:
+    """Mean and variance of results that lie evenly from 0 to 1, by how often, or how likely, each is; nan for none."""
     total = sum(counts)
     if total == 0:
         return math.nan, math.nan
@@ -165,7 +165,7 @@ def _estimate(counts: tuple[int, ...], games_per_result: int) -> EloEstimate:
     total = sum(counts)
     if total == 0:
         return EloEstimate(math.nan, math.nan, math.nan, math.nan, math.nan, 0.5)
-    mean, variance = _mean_and_variance(counts)
+    mean, variance = moments(counts)
     deviation = math.sqrt(variance / total)
     lower, upper = mean - CONFIDENCE_95 * deviation, mean + CONFIDENCE_95 * deviation
     elo = elo_of_score(mean)

@@ -1,39 +1,189 @@
-"""Openings drawn by chance, near-even ones if a player judges them (Buro 1995, section 4).
+"""How games begin where no list of openings is given: at random, by all openings of a length, or by those of a file.
 
-Buro's tournaments began from 100 positions with 14 discs whose 11-ply value lay within a narrow window around zero:
-both sides then have chances, and the result depends on the players.
+Buro ensured the variance of features by playing all openings of seven plies, most of which are unbalanced (1995,
+section 3). His tournaments began from 100 positions with 14 discs whose 11-ply value lay within a narrow window around
+zero (section 4): both sides then have chances, and the result depends on the players.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
+from pathlib import Path
 from typing import Any
 
 import attrs
 import numpy as np
 from attrs import define
+from numpy.typing import NDArray
 
+from glem.core.compiling.columns import position_at, rows_of, store_position
+from glem.core.compiling.kernels import compiled
 from glem.core.errors import BadInputError
-from glem.core.game.game import Game
+from glem.core.game.equal_positions import group_equal
+from glem.core.game.game import Game, legal_moves, play
+from glem.core.game.whole_numbers import whole_number
 from glem.core.players.spec import SEARCH, PlayerSpec
 from glem.core.players.thinker import kept_thinker
 from glem.core.search.results import Bound
+from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import run_tasks
-from glem.core.tournament.openings import Opening, canonical_position
+from glem.core.tournament.openings import Opening, canonical_position, read_openings
 
-__all__ = ["OpeningJudge", "choose_openings"]
+__all__ = ["OpeningJudge", "OpeningPlan", "all_openings", "choose_openings", "random_opening"]
+
+RANDOM, ALL = "random", "all"
+
+_MOST_OPENINGS = 2_000_000
+_MOST_RANDOM_PLIES = 1000
 
 _MOST_VAIN_DRAWS = 1000
 """So many random openings in a row that ended the game or were known: there are no further ones, or hardly any."""
 
-
 _MOST_JUDGED = 1000
 """So many judged openings for each that is wanted: the window is too narrow for this player."""
+
+
+def _random_line(game: Game, plies: int, generator: np.random.Generator) -> tuple[Opening, Any]:
+    """Play random legal moves, each with equal chance, until the game ends; return them and where they lead."""
+    position = game.initial_position
+    moves: list[int] = []
+    while len(moves) < plies and not game.is_over(position):
+        legal = game.list_legal_moves(position)
+        moves.append(legal[generator.integers(len(legal))])
+        position = game.play(position, moves[-1])
+    return Opening(tuple(moves)), position
+
+
+@define(frozen=True)
+class OpeningPlan:
+    """Where openings come from.
+
+    Parameters
+    ----------
+    kind
+        ``random``, ``all``, or the name of a file.
+    fewest, most
+        Plies of random openings, both inclusive; of all openings, and of those in files the first ``most`` plies. 0
+        takes the openings of a file whole.
+    """
+
+    kind: str
+    fewest: int = 0
+    most: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> OpeningPlan:
+        """Read ``random:8``, ``random:4-11``, ``all:7``, or the name of a file of openings.
+
+        Raises
+        ------
+        BadInputError
+            Neither a plan nor a file, or a bad number of plies.
+        """
+        kind, colon, plies = text.partition(":")
+        if kind not in {RANDOM, ALL} or not colon:
+            if not Path(text).is_file():
+                raise BadInputError(
+                    f"openings must be random:PLIES, random:LEAST-MOST, all:PLIES or a file, got {text!r}"
+                )
+            return cls(text)
+        fewest, dash, most = plies.partition("-")
+        least, greatest = whole_number(fewest), whole_number(most if dash else fewest)
+        if least is None or greatest is None or (dash and kind == ALL):
+            raise BadInputError(f"openings {text!r}: the number of plies must be like 8, or like 4-11 for random ones")
+        if not least <= greatest <= _MOST_RANDOM_PLIES:
+            raise BadInputError(f"openings {text!r}: the plies must rise and be at most {_MOST_RANDOM_PLIES}")
+        return cls(kind, least, greatest)
+
+    def listed(self, game: Game, *, tell: Callable[[str], None] | None = None) -> list[Opening] | None:
+        """All openings, in order; None for random ones.
+
+        Parameters
+        ----------
+        game
+            The game.
+        tell
+            As of :func:`~glem.core.tournament.openings.read_openings`.
+
+        Raises
+        ------
+        BadInputError
+            The file cannot be read or has no openings, or there are too many openings of that length.
+        """
+        if self.kind == RANDOM:
+            return None
+        if self.kind == ALL:
+            return all_openings(game, self.most)
+        return read_openings(game, self.kind, plies=self.most or None, tell=tell)
+
+
+def random_opening(game: Game, plan: OpeningPlan, seed: tuple[int, ...]) -> Opening:
+    """Random legal moves, each with equal chance; begun anew where they end the game.
+
+    Raises
+    ------
+    BadInputError
+        They always end it: games are hardly ever so long.
+    """
+    generator = np.random.default_rng(seed)
+    for _ in range(_MOST_VAIN_DRAWS):
+        opening, position = _random_line(game, int(generator.integers(plan.fewest, plan.most + 1)), generator)
+        if not game.is_over(position):
+            return opening
+    raise BadInputError(
+        f"{game.name}: {_MOST_VAIN_DRAWS} random openings of {plan.fewest} to {plan.most} plies all ended the game; "
+        "take shorter ones"
+    )
+
+
+def _expand(rules: Any, columns: Any, count: Any, buffer: Any, after: Any, parent: Any, move: Any) -> Any:
+    """Write all successors of ``count`` positions with the rows they come from; return their number."""
+    rows = 0
+    for row in range(count):
+        position = position_at(columns, row)
+        legal = legal_moves(rules, position, buffer, 0)
+        for place in range(legal):
+            store_position(after, rows, play(rules, position, buffer[place]))
+            parent[rows] = row
+            move[rows] = buffer[place]
+            rows += 1
+    return rows
+
+
+def all_openings(game: Game, plies: int) -> list[Opening]:
+    """One line of moves to each position that can be reached in so many plies, in a fixed order.
+
+    Positions that are images of each other count once; those that end the game do not count.
+
+    Raises
+    ------
+    BadInputError
+        More than two million positions.
+    """
+    columns = game.empty_columns(1)
+    store_position(columns, 0, game.initial_position)
+    lines: NDArray[np.int32] = np.zeros((1, 0), np.int32)
+    for _ in range(plies):
+        count = len(columns[0])
+        room = count * game.max_moves
+        after = type(columns)(*(np.empty(room, column.dtype) for column in columns))
+        parent, move = np.empty(room, np.int32), np.empty(room, np.int32)
+        found = compiled(_expand)(
+            game.rules, columns, np.int64(count), np.zeros(game.max_moves, np.int32), after, parent, move
+        )
+        after = rows_of(after, slice(found))
+        first = group_equal(game, after).first
+        if len(first) > _MOST_OPENINGS:
+            raise BadInputError(f"there are more than {_MOST_OPENINGS:,} openings of {plies} plies; name fewer plies")
+        columns = rows_of(after, first)
+        lines = np.column_stack([lines[parent[first]], move[first]])
+    alive = [not game.is_over(position_at(columns, row)) for row in range(len(columns[0]))]
+    return [Opening(tuple(line)) for line in lines[np.array(alive, np.bool_)].tolist()]
 
 
 @define(frozen=True)
@@ -76,10 +226,7 @@ def choose_openings(
     judge: OpeningJudge | None = None,
     seed: int = 0,
     record: str | os.PathLike[str] | None = None,
-    executor: Executor | None = None,
-    workers: int = 1,
-    make_executor: Callable[[], Executor] | None = None,
-    in_flight: int | None = None,
+    workers: Workers | None = None,
     progress: Progress = SILENT,
 ) -> list[Opening]:
     """Draw openings of random moves that lead to different positions, none an image of another one.
@@ -98,8 +245,8 @@ def choose_openings(
         Of the draw; the openings depend on it alone, not on the workers.
     record
         Journal of the values, from which a killed choice goes on; None keeps none.
-    executor, workers, make_executor, in_flight
-        Where openings are judged; see :func:`~glem.core.tasks.tasks.run_tasks`.
+    workers
+        Where openings are judged.
     progress
         Display.
 
@@ -116,40 +263,53 @@ def choose_openings(
         if len(openings) < count:
             raise BadInputError(_too_few(game, plies, len(openings), count))
         return openings
-    judge = attrs.evolve(judge, player=judge.player.resolved(game))
-    settings = {"game": game.name, "plies": plies, "seed": seed, "judge": attrs.asdict(judge)}
+    resolved = attrs.evolve(judge, player=judge.player.resolved(game))
+    settings = {"game": game.name, "plies": plies, "seed": seed, "judge": attrs.asdict(resolved)}
+    values: dict[str, float | None] = {}
+    chosen: list[Opening] = []
+    # In the order of the draw; the value of the first is not known yet.
+    waiting: deque[Opening] = deque()
+
+    def accept() -> None:
+        while waiting and len(chosen) < count and (text := waiting[0].to_json(game)) in values:
+            opening = waiting.popleft()
+            if values[text] is not None:
+                chosen.append(opening)
+
+    def unknown() -> Iterator[_Judgement]:
+        for opening in drawn:
+            waiting.append(opening)
+            accept()
+            if len(chosen) >= count:
+                return
+            if opening.to_json(game) not in values:
+                yield _Judgement(game, opening, resolved)
+
     with contextlib.ExitStack() as stack:
         journal = None
-        choice = _Choice(game, count)
         if record is not None:
             journal = stack.enter_context(Journal(record, "choice of openings", settings))
-            choice.values.update(journal.records(_opening_and_value))
+            values.update(journal.records(_opening_and_value))
         task = stack.enter_context(progress("choose openings", count))
-        tasks = (_Judgement(game, opening, judge) for opening in choice.unknown(drawn))
-        values = run_tasks(
-            _value, tasks, executor=executor, workers=workers, make_executor=make_executor, in_flight=in_flight
-        )
-        shown = 0
-        with contextlib.closing(values):
-            for index, value in values:
-                opening = choice.asked[index].to_json(game)
-                if journal is not None:
-                    journal.append({"opening": opening, "value": value})
-                choice.values[opening] = value
-                choice.accept()
-                task.advance(len(choice.openings) - shown)
-                shown = len(choice.openings)
-                task.note(f"{len(choice.values)} judged")
-                if shown >= count:
-                    break
-                if len(choice.values) > _MOST_JUDGED * count:
-                    raise BadInputError(
-                        f"{len(choice.values)} openings judged, {shown} of them within {judge.window:g} of even, "
-                        f"{count} are wanted; take a wider window or another player"
-                    )
-    if len(choice.openings) < count:
-        raise BadInputError(_too_few(game, plies, len(choice.openings), count))
-    return choice.openings
+        judged = run_tasks(_judged, unknown(), **attrs.asdict(workers or Workers(), recurse=False))
+        for _, (text, value) in stack.enter_context(contextlib.closing(judged)):
+            if journal is not None:
+                journal.append({"opening": text, "value": value})
+            values[text] = value
+            before = len(chosen)
+            accept()
+            task.advance(len(chosen) - before)
+            task.note(f"{len(values)} judged")
+            if len(chosen) >= count:
+                break
+            if len(values) > _MOST_JUDGED * count:
+                raise BadInputError(
+                    f"{len(values)} openings judged, {len(chosen)} of them within {judge.window:g} of even, "
+                    f"{count} are wanted; take a wider window or another player"
+                )
+    if len(chosen) < count:
+        raise BadInputError(_too_few(game, plies, len(chosen), count))
+    return chosen
 
 
 def _opening_and_value(line: Any) -> tuple[str, float | None]:
@@ -171,58 +331,18 @@ def _distinct(game: Game, plies: int, seed: int) -> Iterator[Opening]:
     generator = np.random.default_rng(seed)
     vain = 0
     while vain < _MOST_VAIN_DRAWS:
-        position = game.initial_position
-        moves: list[int] = []
-        while len(moves) < plies and not game.is_over(position):
-            legal = game.list_legal_moves(position)
-            moves.append(legal[generator.integers(len(legal))])
-            position = game.play(position, moves[-1])
+        opening, position = _random_line(game, plies, generator)
         image = canonical_position(game, position)
         if game.is_over(position) or image in seen:
             vain += 1
             continue
         vain = 0
         seen.add(image)
-        yield Opening(tuple(moves))
+        yield opening
 
 
-class _Choice:
-    """Judged openings, accepted in the order in which they were drawn."""
-
-    def __init__(self, game: Game, count: int) -> None:
-        self._game = game
-        self._count = count
-        self._drawn: list[Opening] = []
-        self._place = 0
-        self.values: dict[str, float | None] = {}
-        """Value by the opening's text, None where it is not near-even."""
-        self.asked: list[Opening] = []
-        self.openings: list[Opening] = []
-
-    def unknown(self, drawn: Iterator[Opening]) -> Iterator[Opening]:
-        """Pass on the openings whose values are still needed."""
-        for opening in drawn:
-            self._drawn.append(opening)
-            self.accept()
-            if len(self.openings) >= self._count:
-                return
-            if opening.to_json(self._game) not in self.values:
-                self.asked.append(opening)
-                yield opening
-
-    def accept(self) -> None:
-        """Go on to the first opening whose value is missing."""
-        while self._place < len(self._drawn) and len(self.openings) < self._count:
-            text = self._drawn[self._place].to_json(self._game)
-            if text not in self.values:
-                return
-            if self.values[text] is not None:
-                self.openings.append(self._drawn[self._place])
-            self._place += 1
-
-
-def _value(task: _Judgement) -> float | None:
-    """Value of an opening for the side to move if it is near-even.
+def _judged(task: _Judgement) -> tuple[str, float | None]:
+    """Text of an opening, and its value for the side to move if it is near-even.
 
     Most searches end at once: to show that a value lies outside takes a fraction of the nodes of finding it.
     """
@@ -230,4 +350,5 @@ def _value(task: _Judgement) -> float | None:
     thinker = kept_thinker(task.game, player)
     steps = round(task.judge.window * thinker.evaluator.steps_per_unit)
     found = thinker.searcher.search(position, player.limits, window=(-steps - 1, steps + 1))
-    return found.value if found.bound == Bound.EXACT and abs(found.score) <= steps else None
+    value = found.value if found.bound == Bound.EXACT and abs(found.score) <= steps else None
+    return task.opening.to_json(task.game), value

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -143,20 +143,22 @@ def read_openings(
     source = Path(path)
     if not source.is_file():
         raise BadInputError(f"{source}: no such file")
-    left_out = _LeftOut(is_fatal=tell is None)
+    everything: list[Opening] = []
+    left_out, first = 0, ""
     with reading(source, "openings"):
         kind, name = _format_of(game, source, format)
-        if kind == "record":
-            everything = _from_records(game, source, name, plies, left_out)
-        elif kind == "position":
-            everything = _from_positions(game, source, name, left_out)
-        else:
-            everything = _from_lines(game, source, plies, left_out)
+        for found in _SOURCES[kind](game, source, name, plies, tell is not None):
+            if isinstance(found, Opening):
+                everything.append(found)
+                continue
+            if tell is None:
+                raise BadInputError(found.problem)
+            left_out += found.count
+            first = first or found.problem
     if not everything:
-        raise BadInputError(f"{source}: no openings" + (f"; {left_out.first}" if left_out.count else ""))
-    if tell is not None and left_out.count:
-        total = left_out.count + len(everything)
-        tell(f"{left_out.count} of {total} openings were left out; the first: {left_out.first}")
+        raise BadInputError(f"{source}: no openings" + (f"; {first}" if left_out else ""))
+    if tell is not None and left_out:
+        tell(f"{left_out} of {left_out + len(everything)} openings were left out; the first: {first}")
     if count is None:
         return list(distinct_openings(game, everything))
     order = np.random.default_rng(seed).permutation(len(everything)).tolist()
@@ -208,94 +210,74 @@ def _format_of(game: Game, path: Path, name: str | None) -> tuple[str, str]:
     return LINES, LINES
 
 
-@define
-class _LeftOut:
-    """Openings that are none: how many, and what the first problem is; the first one raises where it is fatal."""
+@define(frozen=True)
+class _Bad:
+    """Openings that are none, and the problem of the first."""
 
-    is_fatal: bool
-    count: int = 0
-    first: str = ""
-
-    def add(self, problem: str, count: int = 1) -> None:
-        if self.is_fatal:
-            raise BadInputError(problem)
-        self.count += count
-        self.first = self.first or problem
-
-    @contextlib.contextmanager
-    def noting(self) -> Iterator[None]:
-        """Leave out what raises."""
-        try:
-            yield
-        except BadInputError as error:
-            self.add(str(error))
+    problem: str
+    count: int = 1
 
 
-def _checked(game: Game, opening: Opening, place: str) -> Opening:
+_Found = Iterator[Opening | _Bad]
+
+
+def _tried(place: str, make: Callable[[], Opening]) -> Opening | _Bad:
     try:
-        opening.positions(game)
+        return make()
     except BadInputError as error:
-        raise BadInputError(f"{place}: {error}") from None
+        return _Bad(f"{place}: {error}")
+
+
+def _checked(game: Game, opening: Opening) -> Opening:
+    opening.positions(game)
     return opening
 
 
-def _from_records(game: Game, path: Path, name: str, plies: int | None, left_out: _LeftOut) -> list[Opening]:
-    first, found = 0, []
-    for records in read_records(game, path, format=name, skip_bad=not left_out.is_fatal):
+def _beginning(moves: Sequence[int], plies: int | None) -> tuple[int, ...]:
+    if plies is not None and len(moves) < plies:
+        raise BadInputError(f"the game has {len(moves)} moves, but openings need {plies}")
+    return tuple(moves[:plies])
+
+
+def _from_records(game: Game, path: Path, name: str, plies: int | None, skip_bad: bool) -> _Found:
+    first = 1
+    for records in read_records(game, path, format=name, skip_bad=skip_bad):
         if records.skipped:
-            left_out.add(records.problems[0], records.skipped)
+            yield _Bad(records.problems[0], records.skipped)
         played = replay(game, records)
         for index in range(len(records)):
-            with left_out.noting():
-                found.append(_of_game(game, records, played, index, plies, path, first))
+            number = records.extra["number"][index] if "number" in records.extra else first + index
+            yield _tried(f"{path}:{number}", partial(_of_game, game, records, played, index, plies))
         first += len(records)
-    return found
 
 
-def _of_game(
-    game: Game, records: GameRecords, played: Replay, index: int, plies: int | None, path: Path, first: int
-) -> Opening:
-    """Make the opening of a game; ``first`` games of the file came before its records."""
-    number = int(records.extra["number"][index]) if "number" in records.extra else first + index + 1
+def _of_game(game: Game, records: GameRecords, played: Replay, index: int, plies: int | None) -> Opening:
     # The last row of a game is its last position, which has no move.
     moves = played.move[played.offsets[index] : played.offsets[index + 1] - 1].tolist()
-    opening = _beginning(moves, plies, f"{path}:{number}")
+    opening = _beginning(moves, plies)
     if len(opening) == len(moves) and played.status[index] == FINISHED:
-        raise BadInputError(
-            f"{path}:{number}: the game is over after the opening; take fewer plies, as with --opening-plies"
-        )
+        raise BadInputError("the game is over after the opening; take fewer plies, as with --opening-plies")
     start = "" if records.starts is None else game.format_position(records.start_of(index))
     return Opening(opening, "" if start == game.format_position(game.initial_position) else start)
 
 
-def _beginning(moves: Sequence[int], plies: int | None, place: str) -> tuple[int, ...]:
-    if plies is not None and len(moves) < plies:
-        raise BadInputError(f"{place}: the game has {len(moves)} moves, but openings need {plies}")
-    return tuple(moves[:plies])
-
-
-def _from_positions(game: Game, path: Path, name: str, left_out: _LeftOut) -> list[Opening]:
-    number, found = 0, []
-    for part in read_scored_positions(game, path, format=name, skip_bad=not left_out.is_fatal):
+def _from_positions(game: Game, path: Path, name: str, _plies: int | None, skip_bad: bool) -> _Found:
+    number = 0
+    for part in read_scored_positions(game, path, format=name, skip_bad=skip_bad):
         if part.problems:
-            left_out.add(part.problems[0], len(part.problems))
+            yield _Bad(part.problems[0], len(part.problems))
         for row in range(len(part.label)):
             number += 1
             opening = Opening(start=game.format_position(position_at(part.positions, row)))
-            with left_out.noting():
-                found.append(_checked(game, opening, f"{path}: position {number}"))
-    return found
+            yield _tried(f"{path}: position {number}", partial(_checked, game, opening))
 
 
-def _from_lines(game: Game, path: Path, plies: int | None, left_out: _LeftOut) -> list[Opening]:
-    found = []
+def _from_lines(game: Game, path: Path, _name: str, plies: int | None, _skip_bad: bool) -> _Found:
     for block in line_blocks(path, lines=_LINES_AT_ONCE):
         for row in range(len(block.starts)):
             text = block.text(row).strip()
             if text and text[0] not in "#%":
-                with left_out.noting():
-                    found.append(_from_line(game, text, plies, f"{path}:{block.first_number + row}"))
-    return found
+                yield _tried(f"{path}:{block.first_number + row}", partial(_from_line, game, text, plies))
 
 
 def _moves_of(game: Game, text: str) -> tuple[int, ...]:
@@ -309,13 +291,20 @@ def _moves_of(game: Game, text: str) -> tuple[int, ...]:
     return tuple(moves)
 
 
-def _from_line(game: Game, text: str, plies: int | None, place: str) -> Opening:
+def _from_line(game: Game, text: str, plies: int | None) -> Opening:
     try:
         opening = Opening(start=game.format_position(game.parse_position(text)))
     except BadInputError as no_position:
         try:
             moves = _moves_of(game, text)
         except BadInputError as no_move:
-            raise BadInputError(f"{place}: neither a position ({no_position}) nor moves ({no_move})") from None
-        opening = Opening(_beginning(moves, plies, place))
-    return _checked(game, opening, place)
+            raise BadInputError(f"neither a position ({no_position}) nor moves ({no_move})") from None
+        opening = Opening(_beginning(moves, plies))
+    return _checked(game, opening)
+
+
+_SOURCES: Mapping[str, Callable[[Game, Path, str, int | None, bool], _Found]] = {
+    "record": _from_records,
+    "position": _from_positions,
+    LINES: _from_lines,
+}

@@ -14,9 +14,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 from glem.core.errors import BadInputError
-from glem.core.tournament.elo import CONFIDENCE_95
+from glem.core.tournament.elo import CONFIDENCE_95, moments
 from glem.core.tournament.standings import PairingResult, Standings
 
 __all__ = ["Rating", "joint_ratings", "ratings_of"]
@@ -76,32 +77,29 @@ def joint_ratings(names: Sequence[str], pairings: Iterable[PairingResult]) -> tu
         for name in pairing.players:
             if name not in place:
                 raise BadInputError(f"there is no player {name!r} among {', '.join(names)}")
-    first = np.array([place[pairing.players[0]] for pairing in played], np.int64)
-    second = np.array([place[pairing.players[1]] for pairing in played], np.int64)
-    _check_connected(names, first, second)
+    # One row a pairing: 1 for its first player, -1 for the second, so that a product with ratings gives differences.
+    meets = np.zeros((len(played), len(names)))
+    for row, pairing in enumerate(played):
+        meets[row, [place[name] for name in pairing.players]] = 1, -1
+    _check_connected(names, meets)
     games = np.array([pairing.games for pairing in played], np.float64)
     points = np.array([pairing.wins + pairing.draws / 2 for pairing in played], np.float64)
-    logits = _most_likely(len(names), first, second, games + _PRIOR_DRAWS, points + _PRIOR_DRAWS / 2)
-    information = _information(logits, first, second, games + _PRIOR_DRAWS)
-    spread = np.zeros_like(information)
-    for index, pairing in enumerate(played):
-        _add_difference(spread, int(first[index]), int(second[index]), _score_variance(pairing))
-    inverse = np.linalg.pinv(information)
+    logits = _most_likely(meets, games + _PRIOR_DRAWS, points + _PRIOR_DRAWS / 2)
+    inverse = np.linalg.pinv(_information(logits, meets, games + _PRIOR_DRAWS))
+    spread = meets.T * [_points_variance(pairing) for pairing in played] @ meets
     errors = np.sqrt(np.maximum(np.diag(inverse @ spread @ inverse), 0))
-    found = []
-    for name in names:
-        index = place[name]
-        gained = points[first == index].sum() + (games - points)[second == index].sum()
-        total = games[(first == index) | (second == index)].sum()
-        found.append(
-            Rating(
-                name,
-                float(_ELO_PER_LOGIT * logits[index]),
-                float(_ELO_PER_LOGIT * CONFIDENCE_95 * errors[index]),
-                int(total),
-                float(gained / total) if total else math.nan,
-            )
+    gained = points @ (meets > 0) + (games - points) @ (meets < 0)
+    totals = games @ np.abs(meets)
+    found = [
+        Rating(
+            name,
+            float(_ELO_PER_LOGIT * logits[index]),
+            float(_ELO_PER_LOGIT * CONFIDENCE_95 * errors[index]),
+            int(totals[index]),
+            float(gained[index] / totals[index]) if totals[index] else math.nan,
         )
+        for name, index in place.items()
+    ]
     return tuple(sorted(found, key=lambda rating: -rating.elo))
 
 
@@ -115,60 +113,39 @@ def ratings_of(standings: Standings) -> tuple[Rating, ...]:
         return ()
 
 
-def _check_connected(names: Sequence[str], first: NDArray[np.int64], second: NDArray[np.int64]) -> None:
-    group = np.arange(len(names))
-    for one, other in zip(first, second, strict=True):
-        group[group == group[other]] = group[one]
-    if len(names) and (group != group[0]).any():
-        apart = [name for name, number in zip(names, group, strict=True) if number != group[0]]
+def _check_connected(names: Sequence[str], meets: NDArray[np.float64]) -> None:
+    _, group = connected_components(meets.T @ meets, directed=False)
+    apart = [name for name, number in zip(names, group, strict=True) if number != group[0]]
+    if apart:
         raise BadInputError(f"no games connect {', '.join(apart)} with {names[0]}: there is no scale common to them")
 
 
-def _add_difference(matrix: NDArray[np.float64], one: int, other: int, amount: float) -> None:
-    """Add the second derivative, or the variance, of a function of the difference of two ratings."""
-    matrix[one, one] += amount
-    matrix[other, other] += amount
-    matrix[one, other] -= amount
-    matrix[other, one] -= amount
-
-
 def _information(
-    logits: NDArray[np.float64], first: NDArray[np.int64], second: NDArray[np.int64], games: NDArray[np.float64]
+    logits: NDArray[np.float64], meets: NDArray[np.float64], games: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    expected = 1 / (1 + np.exp(logits[second] - logits[first]))
-    information = np.zeros((len(logits), len(logits)))
-    for one, other, amount in zip(first, second, games * expected * (1 - expected), strict=True):
-        _add_difference(information, int(one), int(other), float(amount))
-    return information
+    """Second derivatives of the likelihood's negated logarithm."""
+    expected = 1 / (1 + np.exp(-meets @ logits))
+    return np.asarray(meets.T * (games * expected * (1 - expected)) @ meets)
 
 
 def _most_likely(
-    count: int,
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    games: NDArray[np.float64],
-    points: NDArray[np.float64],
+    meets: NDArray[np.float64], games: NDArray[np.float64], points: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Ratings in natural logits, of mean 0, by damped Newton steps."""
-    logits = np.zeros(count)
+    logits = np.zeros(meets.shape[1])
     for _ in range(_MOST_STEPS):
-        expected = games / (1 + np.exp(logits[second] - logits[first]))
-        gradient = np.bincount(first, points - expected, count) - np.bincount(second, points - expected, count)
-        step = np.linalg.pinv(_information(logits, first, second, games)) @ gradient
-        logits = logits + step * min(1.0, 2.0 / max(float(np.abs(step).max(initial=0)), 1e-300))
-        if float(np.abs(step).max(initial=0)) < _TOLERANCE:
+        gradient = (points - games / (1 + np.exp(-meets @ logits))) @ meets
+        step = np.linalg.pinv(_information(logits, meets, games)) @ gradient
+        greatest = float(np.abs(step).max(initial=0))
+        logits = logits + step * min(1.0, 2.0 / max(greatest, 1e-300))
+        if greatest < _TOLERANCE:
             break
     return np.asarray(logits - logits.mean(), np.float64)
 
 
-def _score_variance(pairing: PairingResult) -> float:
+def _points_variance(pairing: PairingResult) -> float:
     """Variance of the points of all games: from the pairs where there are any, else from the games."""
-    counts = pairing.pairs.counts if pairing.pairs.pairs else (pairing.losses, pairing.draws, pairing.wins)
-    total = sum(counts)
-    results = np.arange(len(counts)) / (len(counts) - 1)
-    weights = np.array(counts, np.float64) / total
-    mean = float(results @ weights)
-    variance = float((results - mean) ** 2 @ weights)
+    if not pairing.pairs.pairs:
+        return pairing.games * moments((pairing.losses, pairing.draws, pairing.wins))[1]
     # The score of a pair is the mean of its two games: n games are n / 2 pairs of twice that weight.
-    games_each = 2 if pairing.pairs.pairs else 1
-    return pairing.games * games_each * variance
+    return 2 * pairing.games * moments(pairing.pairs.counts)[1]

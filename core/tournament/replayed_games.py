@@ -12,6 +12,7 @@ from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.positions.replay import FINISHED, ILLEGAL, Replay, replay
 from glem.core.tournament.games import DRAWN_ENDS, End, PlayedGame
+from glem.core.tournament.transcripts import start_columns
 
 __all__ = ["contradictions"]
 
@@ -21,24 +22,15 @@ def contradictions(game: Game, games: Sequence[PlayedGame]) -> list[str]:
 
     That an adjudicated score is the exact one is believed, if it is a score of the game.
     """
-    played = replay(game, _records(game, games))
-    return [_contradiction(game, one, played, index) for index, one in enumerate(games)]
-
-
-def _records(game: Game, games: Sequence[PlayedGame]) -> GameRecords:
     moves = [[*one.opening.moves, *(choice.move for choice in one.moves)] for one in games]
-    texts = {one.opening.start for one in games}
-    known = {text: game.parse_position(text) if text else game.initial_position for text in texts}
-    starts = game.empty_columns(len(games))
-    for row, one in enumerate(games):
-        for column, value in zip(starts, known[one.opening.start], strict=True):
-            column[row] = value
-    return GameRecords.from_moves(
+    records = GameRecords.from_moves(
         np.array([move for line in moves for move in line], np.int16),
         np.cumsum([0, *map(len, moves)], dtype=np.int64),
-        starts=starts,
+        starts=start_columns(game, games),
         start_side=np.ones(len(games), np.int8),
     )
+    played = replay(game, records)
+    return [_contradiction(game, one, played, index) for index, one in enumerate(games)]
 
 
 def _contradiction(game: Game, one: PlayedGame, played: Replay, index: int) -> str:

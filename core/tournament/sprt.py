@@ -10,13 +10,14 @@ https://www.cantate.be/Fishtest/normalized_elo_practical.pdf: proposition 1.1 fo
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from enum import StrEnum
 
+import numpy as np
 from attrs import define
+from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.tournament.elo import NORMALIZED_ELO_SCALE, PairCounts, score_of_elo
+from glem.core.tournament.elo import NORMALIZED_ELO_SCALE, PairCounts, moments, score_of_elo
 
 __all__ = ["EloModel", "Sprt", "SprtState", "SprtVerdict"]
 
@@ -136,65 +137,54 @@ class Sprt:
             raise BadInputError(f"games are counted from 0 on, got {results}")
         if sum(counts) == 0:
             return 0.0
-        seen = [count or _UNSEEN for count in counts]
-        total = sum(seen)
-        shares = [count / total for count in seen]
-        scores = [place / (len(counts) - 1) for place in range(len(counts))]
+        seen = np.array([count or _UNSEEN for count in counts])
+        total = float(seen.sum())
+        shares = seen / total
         if self.model == EloModel.LOGISTIC:
-            first, second = (_likeliest_of_mean(scores, shares, score_of_elo(elo)) for elo in (self.elo0, self.elo1))
+            scores = np.linspace(0, 1, len(counts))
+            first, second = (_likeliest(scores - score_of_elo(elo), shares) for elo in (self.elo0, self.elo1))
+            assert first is not None
+            assert second is not None
         else:
             # The score of a pair has 1 / sqrt(2) of a game's standard deviation.
             scale = math.sqrt(2) if isinstance(results, PairCounts) else 1.0
             first, second = (
-                _likeliest_of_ratio(scores, shares, scale * elo / NORMALIZED_ELO_SCALE)
-                for elo in (self.elo0, self.elo1)
+                _likeliest_of_ratio(shares, scale * elo / NORMALIZED_ELO_SCALE) for elo in (self.elo0, self.elo1)
             )
-        return total * sum(
-            share * math.log(under_h1 / under_h0)
-            for share, under_h0, under_h1 in zip(shares, first, second, strict=True)
-        )
+        return total * float(shares @ np.log(second / first))
 
 
-def _likeliest_with_zero_mean(values: Sequence[float], shares: Sequence[float]) -> list[float] | None:
+def _likeliest(values: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """Distribution over values of mean zero that makes the observed shares likeliest (proposition 1.1).
 
     It is ``share / (1 + theta * value)`` with the root ``theta`` of a decreasing function; None if all values have the
     same sign.
     """
-    if not min(values) < 0 < max(values):
+    if not values.min() < 0 < values.max():
         return None
-    least, greatest = -1 / max(values), -1 / min(values)
-    while True:
-        theta = (least + greatest) / 2
-        if not least < theta < greatest:
-            return [share / (1 + theta * value) for value, share in zip(values, shares, strict=True)]
-        if sum(share * value / (1 + theta * value) for value, share in zip(values, shares, strict=True)) > 0:
+    least, greatest = -1 / values.max(), -1 / values.min()
+    while least < (theta := (least + greatest) / 2) < greatest:
+        if shares @ (values / (1 + theta * values)) > 0:
             least = theta
         else:
             greatest = theta
+    return np.asarray(shares / (1 + theta * values))
 
 
-def _likeliest_of_mean(scores: Sequence[float], shares: Sequence[float], mean: float) -> list[float]:
-    """Distribution over scores of a given mean between 0 and 1 that makes the observed shares likeliest."""
-    found = _likeliest_with_zero_mean([score - mean for score in scores], shares)
-    assert found is not None
-    return found
-
-
-def _likeliest_of_ratio(scores: Sequence[float], shares: Sequence[float], ratio: float) -> list[float]:
+def _likeliest_of_ratio(shares: NDArray[np.float64], ratio: float) -> NDArray[np.float64]:
     """Distribution with ``(mean - 1/2) / deviation = ratio`` that makes the observed shares likeliest (section 4.1).
 
     The iteration may fail far from its solution. It therefore begins at the observed shares, which are the solution
     for their own ratio, and where it fails goes the way to the wanted one in more steps. Where even that fails the
     results contradict the ratio utterly; the solution for the nearest ratio that was reached then says so too.
     """
-    mean, deviation = _moments(scores, shares)
-    observed = (mean - 0.5) / deviation
-    nearest = list(shares)
+    mean, variance = moments(shares.tolist())
+    observed = (mean - 0.5) / math.sqrt(variance)
+    nearest = shares
     for steps in (1 << power for power in range(_MOST_DOUBLINGS)):
-        nearest = list(shares)
+        nearest = shares
         for step in range(1, steps + 1):
-            improved = _improved(scores, shares, nearest, observed + (ratio - observed) * step / steps)
+            improved = _improved(shares, nearest, observed + (ratio - observed) * step / steps)
             if improved is None:
                 break
             nearest = improved
@@ -203,26 +193,16 @@ def _likeliest_of_ratio(scores: Sequence[float], shares: Sequence[float], ratio:
     return nearest
 
 
-def _improved(
-    scores: Sequence[float], shares: Sequence[float], found: Sequence[float], ratio: float
-) -> list[float] | None:
+def _improved(shares: NDArray[np.float64], found: NDArray[np.float64], ratio: float) -> NDArray[np.float64] | None:
     """Iterate from a distribution: the condition on the ratio is made linear at the last one; None if that fails."""
-    last = list(found)
+    scores = np.linspace(0, 1, len(shares))
     for _ in range(_MOST_ITERATIONS):
-        mean, deviation = _moments(scores, last)
-        values = [score - 0.5 - ratio * deviation * (1 + ((score - mean) / deviation) ** 2) / 2 for score in scores]
-        improved = _likeliest_with_zero_mean(values, shares)
+        mean, variance = moments(found.tolist())
+        values = scores - 0.5 - ratio * math.sqrt(variance) * (1 + (scores - mean) ** 2 / variance) / 2
+        improved = _likeliest(values, shares)
         if improved is None:
             return None
-        change = max(abs(after / before - 1) for before, after in zip(last, improved, strict=True))
-        last = improved
-        if change < _PRECISION:
-            return last
+        if np.abs(improved / found - 1).max() < _PRECISION:
+            return improved
+        found = improved
     return None
-
-
-def _moments(scores: Sequence[float], chances: Sequence[float]) -> tuple[float, float]:
-    """Mean and standard deviation."""
-    mean = sum(score * chance for score, chance in zip(scores, chances, strict=True))
-    variance = sum((score - mean) ** 2 * chance for score, chance in zip(scores, chances, strict=True))
-    return mean, math.sqrt(variance)

@@ -160,20 +160,21 @@ class PairingResult(_Results):
         """Elo difference from the pairs; from the single games while there is no whole pair."""
         return elo_difference(self.pairs) if self.pairs.pairs else elo_of_games(self.wins, self.draws, self.losses)
 
+    def significance(self, *, is_reversed: bool) -> tuple[float, float]:
+        """One-sided p-values, by the randomization test and as of coins, that the first (second) player is stronger."""
+        pairs = self.pairs.reversed() if is_reversed else self.pairs
+        return pairs_significance(pairs), binomial_significance(pairs)
+
     def to_json(self) -> dict[str, Any]:
         """All figures as JSON values; p-values test whether the first, and whether the second, is the stronger one."""
-        reversed_pairs = self.pairs.reversed()
+        by_pairs, binomial = zip(*(self.significance(is_reversed=each) for each in (False, True)), strict=True)
+        names = ("players", "wins", "draws", "losses", "games", "score")
         return {
-            "players": self.players,
-            "wins": self.wins,
-            "draws": self.draws,
-            "losses": self.losses,
-            "games": self.games,
-            "score": self.score,
+            **{name: getattr(self, name) for name in names},
             "pairs": self.pairs.counts,
             "elo": attrs.asdict(self.elo),
-            "p_pairs": [pairs_significance(self.pairs), pairs_significance(reversed_pairs)],
-            "p_binomial": [binomial_significance(self.pairs), binomial_significance(reversed_pairs)],
+            "p_pairs": by_pairs,
+            "p_binomial": binomial,
         }
 
 

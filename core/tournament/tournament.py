@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
+from collections.abc import Iterator
 from itertools import combinations, islice
 from typing import Any
 
@@ -24,6 +23,7 @@ from glem.core.game.game import Game, load_game
 from glem.core.players.making import close_programs
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.solver import can_solve
+from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.journal import Journal, read_journal
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import run_tasks
@@ -74,10 +74,8 @@ class Tournament:
     openings: tuple[Opening, ...]
     adjudication: Adjudication = field(factory=Adjudication)
     sprt: Sprt | None = None
-    _pairings: tuple[tuple[PlayerSpec, PlayerSpec], ...] = field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "_pairings", tuple(combinations(self.players, 2)))
         names = [player.name for player in self.players]
         if len(names) < 2:
             raise BadInputError(f"a tournament needs two players or more, got {len(names)}")
@@ -93,7 +91,7 @@ class Tournament:
 
     def __len__(self) -> int:
         """Count the games."""
-        return 2 * len(self.openings) * len(self._pairings)
+        return len(self.openings) * len(self.players) * (len(self.players) - 1)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -102,8 +100,9 @@ class Tournament:
 
     def game_at(self, number: int) -> GameTask:
         """Return a game by its number: opening by opening, pairing by pairing, both colours."""
-        opening, place = divmod(number, 2 * len(self._pairings))
-        one, other = self._pairings[place // 2]
+        pairings = tuple(combinations(self.players, 2))
+        opening, place = divmod(number, 2 * len(pairings))
+        one, other = pairings[place // 2]
         first, second = (other, one) if place % 2 else (one, other)
         return GameTask(self.game, number, self.openings[opening], first, second, self.adjudication)
 
@@ -162,10 +161,7 @@ def run_tournament(
     tournament: Tournament,
     record: str | os.PathLike[str] | None = None,
     *,
-    executor: Executor | None = None,
-    workers: int = 1,
-    make_executor: Callable[[], Executor] | None = None,
-    in_flight: int | None = None,
+    workers: Workers | None = None,
     progress: Progress = SILENT,
 ) -> TournamentResult:
     """Play a tournament, or what is missing of it.
@@ -176,8 +172,8 @@ def run_tournament(
         What to play.
     record
         Journal of the games; where it holds games already, they are not played again. None keeps no record.
-    executor, workers, make_executor, in_flight
-        Where the games are played; see :func:`~glem.core.tasks.tasks.run_tasks`.
+    workers
+        Where the games are played.
     progress
         Display; shows the score.
 
@@ -189,9 +185,9 @@ def run_tournament(
     tournament = attrs.evolve(
         tournament, players=tuple(player.resolved(tournament.game) for player in tournament.players)
     )
+    tally = _Tally(tournament)
     with contextlib.ExitStack() as stack:
         stack.callback(close_programs)
-        tally = _Tally(tournament)
         journal = None
         if record is not None:
             journal = stack.enter_context(Journal(record, RECORD_KIND, tournament.settings()))
@@ -206,24 +202,17 @@ def run_tournament(
         task = stack.enter_context(progress("play", len(tournament)))
         task.advance(tally.played)
         task.note(tally.note())
-        numbers = (number for number in range(len(tournament)) if number not in tally.numbers and not tally.decided)
-        results = run_tasks(
-            play_game,
-            map(tournament.game_at, numbers),
-            executor=executor,
-            workers=workers,
-            make_executor=make_executor,
-            in_flight=in_flight,
-        )
-        with contextlib.closing(results):
-            for _, game in results:
-                if journal is not None:
-                    journal.append(game.to_json(tournament.game))
-                tally.add(game)
-                task.advance()
-                task.note(tally.note())
-                if tally.decided:
-                    break
+        missing = (number for number in range(len(tournament)) if number not in tally.numbers and not tally.decided)
+        tasks = map(tournament.game_at, missing)
+        results = run_tasks(play_game, tasks, **attrs.asdict(workers or Workers(), recurse=False))
+        for _, game in stack.enter_context(contextlib.closing(results)):
+            if journal is not None:
+                journal.append(game.to_json(tournament.game))
+            tally.add(game)
+            task.advance()
+            task.note(tally.note())
+            if tally.decided:
+                break
     return tally.result()
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "is_over",
     "legal_moves",
     "mobility",
+    "neighbours",
     "play",
     "transform",
 ]
@@ -43,6 +44,8 @@ INITIAL_POSITION = Position(np.uint64(0x0000000810000000), np.uint64(0x000000100
 """Black to move: black on e4 and d5, white on d4 and e5."""
 
 _INNER_COLUMNS = np.uint64(0x7E7E7E7E7E7E7E7E)
+_NOT_A = np.uint64(0xFEFEFEFEFEFEFEFE)
+_NOT_H = np.uint64(0x7F7F7F7F7F7F7F7F)
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 
@@ -103,6 +106,12 @@ def flips(own: np.uint64, opponent: np.uint64, square: int) -> np.uint64:
     flipped |= _line_flips(own, inner, disc, np.uint64(7))
     flipped |= _line_flips(own, inner, disc, np.uint64(9))
     return flipped
+
+
+def neighbours(board: np.uint64) -> np.uint64:
+    """Squares next to those of a board, diagonally too, but not on it."""
+    wide = board | ((board & _NOT_H) << _ONE) | ((board & _NOT_A) >> _ONE)
+    return (wide | (wide << np.uint64(8)) | (wide >> np.uint64(8))) & ~board
 
 
 def legal_moves(position: Position, moves: Any, start: int) -> int:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
 from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.core.features.learning import Learning, Phases
@@ -16,8 +19,7 @@ _MOST_ENTRIES = 50_000
 _LONGEST_LINE = 8
 _SHORTEST_LINE = 3
 _MOST_PAIRS = 2000
-_WINDOWS = ((2, 2), (3, 3))
-_DIRECTIONS = {"row": (0, 1), "column": (1, 0), "falling": (1, 1), "rising": (-1, 1)}
+_WINDOWS = (2, 3)
 
 Patterns = dict[str, tuple[str, ...]]
 
@@ -76,42 +78,38 @@ def _longest(values: int) -> int:
     return cells
 
 
+def _cells(board: tuple[int, int]) -> NDArray[np.str_]:
+    """Names of the cells' features: str [rows, columns]."""
+    rows, columns = board
+    return np.array([[cell_name(row, column) for column in range(columns)] for row in range(rows)])
+
+
 def _lines(board: tuple[int, int], values: int) -> Patterns:
     """Rows, columns and diagonals; long ones in overlapping pieces."""
+    rows, columns = board
+    cells = _cells(board)
     longest = _longest(values)
+    lines = {
+        "row": list(cells),
+        "column": list(cells.T),
+        "falling": [cells.diagonal(place) for place in (*range(columns), *range(-1, -rows, -1))],
+        "rising": [cells[::-1].diagonal(place) for place in range(1 - rows, columns)],
+    }
     return {
-        f"{direction}_{start}": (MOVER, start, *rest)
-        for direction, step in _DIRECTIONS.items()
-        for start, *rest in _pieces(board, step, longest)
+        f"{direction}_{line[start]}": (MOVER, *line[start : start + longest].tolist())
+        for direction, found in lines.items()
+        for line in found
+        if len(line) >= _SHORTEST_LINE
+        for start in range(max(1, len(line) - longest + 1))
     }
 
 
-def _pieces(board: tuple[int, int], step: tuple[int, int], longest: int) -> Iterator[list[str]]:
-    rows, columns = board
-    for row in range(rows):
-        for column in range(columns):
-            if 0 <= row - step[0] < rows and 0 <= column - step[1] < columns:
-                continue
-            line = []
-            place = (row, column)
-            while 0 <= place[0] < rows and 0 <= place[1] < columns:
-                line.append(cell_name(*place))
-                place = (place[0] + step[0], place[1] + step[1])
-            if len(line) < _SHORTEST_LINE:
-                continue
-            for start in range(max(1, len(line) - longest + 1)):
-                yield line[start : start + longest]
-
-
 def _windows(board: tuple[int, int], values: int) -> Patterns:
-    rows, columns = board
+    cells = _cells(board)
     return {
-        f"square{height}_{cell_name(row, column)}": (
-            MOVER,
-            *(cell_name(row + down, column + right) for down in range(height) for right in range(width)),
-        )
-        for height, width in _WINDOWS
-        if 2 * values ** (height * width) <= _MOST_ENTRIES
-        for row in range(rows - height + 1)
-        for column in range(columns - width + 1)
+        f"square{size}_{window[0, 0]}": (MOVER, *window.ravel().tolist())
+        for size in _WINDOWS
+        if 2 * values ** (size * size) <= _MOST_ENTRIES and size <= min(board)
+        for row in sliding_window_view(cells, (size, size))
+        for window in row
     }

@@ -28,10 +28,10 @@ def _make_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
 
 
 def _default_evaluation() -> LinearEvaluation:
-    # Imported late: the module is also a command (python -m), which Python wants to find unimported.
-    from glem.plugins.othello.shipped_evaluation import default_evaluation
+    """Load the evaluation that :mod:`glem.plugins.othello.shipped_evaluation` has made."""
+    from glem.core.evaluation.linear import LinearEvaluation
 
-    return default_evaluation()
+    return LinearEvaluation.load(Path(__file__).with_name("default.npz"))
 
 
 def _default_probcut() -> ProbCut:

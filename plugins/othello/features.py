@@ -10,15 +10,10 @@ from glem.core.compiling.kernels import popcount
 from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.games.othello import OTHELLO
 from glem.games.othello.notation import format_square
-from glem.games.othello.rules import Position, mobility, transform_square
+from glem.games.othello.rules import Position, mobility, neighbours, transform_square
 
-__all__ = ["EMPTY", "FEATURES", "OPPONENT", "OWN", "neighbours"]
+__all__ = ["FEATURES"]
 
-EMPTY, OWN, OPPONENT = 0, 1, 2
-"""Values of a square's content, from the side to move's view."""
-
-_NOT_A = np.uint64(0xFEFEFEFEFEFEFEFE)
-_NOT_H = np.uint64(0x7F7F7F7F7F7F7F7F)
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _QUADRANTS = (
@@ -28,31 +23,22 @@ _QUADRANTS = (
     np.uint64(0xF0F0F0F000000000),
 )
 _CORNERS = np.uint64(0x8100000000000081)
-_ROW_1 = np.uint64(0x00000000000000FF)
-_ROW_8 = np.uint64(0xFF00000000000000)
-_COLUMN_A = np.uint64(0x0101010101010101)
-_COLUMN_H = np.uint64(0x8080808080808080)
+_EDGES = (
+    np.uint64(0x00000000000000FF),
+    np.uint64(0xFF00000000000000),
+    np.uint64(0x0101010101010101),
+    np.uint64(0x8080808080808080),
+)
 _ROW_EDGES = np.uint64(0xFF000000000000FF)
 _COLUMN_EDGES = np.uint64(0x8181818181818181)
-
-
-def neighbours(board: np.uint64) -> np.uint64:
-    """Squares next to those of a board, diagonally too, but not on it."""
-    wide = board | ((board & _NOT_H) << _ONE) | ((board & _NOT_A) >> _ONE)
-    return (wide | (wide << np.uint64(8)) | (wide >> np.uint64(8))) & ~board
 
 
 def _full_edges(occupied: np.uint64) -> np.uint64:
     """Squares of the edges that have no empty square."""
     full = _ZERO
-    if occupied & _ROW_1 == _ROW_1:
-        full |= _ROW_1
-    if occupied & _ROW_8 == _ROW_8:
-        full |= _ROW_8
-    if occupied & _COLUMN_A == _COLUMN_A:
-        full |= _COLUMN_A
-    if occupied & _COLUMN_H == _COLUMN_H:
-        full |= _COLUMN_H
+    for edge in _EDGES:
+        if occupied & edge == edge:
+            full |= edge
     return full
 
 
@@ -125,64 +111,59 @@ def write_values(position: Position, values: Any) -> None:
     _write_regions(empty, values)
 
 
-def _all_features() -> tuple[AtomicFeature, ...]:
-    squares = [
-        AtomicFeature(
-            name=format_square(square),
-            low=0,
-            high=2,
-            description=f"Content of {format_square(square)} from the side to move's view.",
-            value_names=("empty", "own", "opponent"),
-            cell=square,
-            group="squares",
-        )
-        for square in range(64)
-    ]
-    parity = ("even", "odd")
-    others = [
-        AtomicFeature("mobility", 0, 60, "Moves of the side to move.", group="mobility"),
-        AtomicFeature("opponent_mobility", 0, 60, "Squares the opponent could move to.", group="mobility"),
-        AtomicFeature(
-            "potential_mobility", 0, 60, "Empty squares next to an opponent's disc.", group="potential_mobility"
-        ),
-        AtomicFeature(
-            "opponent_potential_mobility", 0, 60, "Empty squares next to an own disc.", group="potential_mobility"
-        ),
-        AtomicFeature("discs", 0, 64, "Discs of the side to move.", group="discs"),
-        AtomicFeature("opponent_discs", 0, 64, "Discs of the opponent.", group="discs"),
-        AtomicFeature("disc_difference", -64, 64, "Own discs less the opponent's.", group="discs"),
-        AtomicFeature("parity", 0, 1, "Parity of the number of empty squares.", parity, group="parity"),
-        *(
-            AtomicFeature(
-                f"parity_{name}",
-                0,
-                1,
-                f"Parity of the empty squares of the quadrant at {name}.",
-                parity,
-                group="parity",
-            )
-            for name in ("a1", "h1", "a8", "h8")
-        ),
-        AtomicFeature("corner_moves", 0, 4, "Corners the side to move can take.", group="corners"),
-        AtomicFeature("opponent_corner_moves", 0, 4, "Corners the opponent could take.", group="corners"),
-        AtomicFeature("frontier", 0, 64, "Own discs next to an empty square.", group="frontier"),
-        AtomicFeature("opponent_frontier", 0, 64, "Opponent's discs next to an empty square.", group="frontier"),
-        AtomicFeature("corners", 0, 4, "Corners with an own disc.", group="corners"),
-        AtomicFeature("opponent_corners", 0, 4, "Corners with an opponent's disc.", group="corners"),
-        AtomicFeature(
-            "stable_edge_discs", 0, 28, "Own edge discs on a full edge or in a run from a corner.", group="stability"
-        ),
-        AtomicFeature(
-            "opponent_stable_edge_discs",
-            0,
-            28,
-            "Opponent's edge discs on a full edge or in a run from a corner.",
-            group="stability",
-        ),
-        AtomicFeature("regions", 0, 16, "Groups of empty squares that touch, diagonally too.", group="regions"),
-        AtomicFeature("odd_regions", 0, 16, "Regions with an odd number of empty squares.", group="regions"),
-    ]
-    return (*squares, *others)
+_SQUARES = tuple(
+    AtomicFeature(
+        name=format_square(square),
+        low=0,
+        high=2,
+        description=f"Content of {format_square(square)} from the side to move's view.",
+        value_names=("empty", "own", "opponent"),
+        cell=square,
+        group="squares",
+    )
+    for square in range(64)
+)
+_QUADRANT_PARITY = tuple(
+    ("parity", f"parity_{name}", 0, 1, f"Parity of the empty squares of the quadrant at {name}.")
+    for name in ("a1", "h1", "a8", "h8")
+)
+_SAFE = "edge discs on a full edge or in a run from a corner."
+_OTHERS = (
+    ("mobility", "mobility", 0, 60, "Moves of the side to move."),
+    ("mobility", "opponent_mobility", 0, 60, "Squares the opponent could move to."),
+    ("potential_mobility", "potential_mobility", 0, 60, "Empty squares next to an opponent's disc."),
+    ("potential_mobility", "opponent_potential_mobility", 0, 60, "Empty squares next to an own disc."),
+    ("discs", "discs", 0, 64, "Discs of the side to move."),
+    ("discs", "opponent_discs", 0, 64, "Discs of the opponent."),
+    ("discs", "disc_difference", -64, 64, "Own discs less the opponent's."),
+    ("parity", "parity", 0, 1, "Parity of the number of empty squares."),
+    *_QUADRANT_PARITY,
+    ("corners", "corner_moves", 0, 4, "Corners the side to move can take."),
+    ("corners", "opponent_corner_moves", 0, 4, "Corners the opponent could take."),
+    ("frontier", "frontier", 0, 64, "Own discs next to an empty square."),
+    ("frontier", "opponent_frontier", 0, 64, "Opponent's discs next to an empty square."),
+    ("corners", "corners", 0, 4, "Corners with an own disc."),
+    ("corners", "opponent_corners", 0, 4, "Corners with an opponent's disc."),
+    ("stability", "stable_edge_discs", 0, 28, f"Own {_SAFE}"),
+    (
+        "stability",
+        "opponent_stable_edge_discs",
+        0,
+        28,
+        f"Opponent's {_SAFE}",
+    ),
+    ("regions", "regions", 0, 16, "Groups of empty squares that touch, diagonally too."),
+    ("regions", "odd_regions", 0, 16, "Regions with an odd number of empty squares."),
+)
+"""Group, name, least and greatest value, and description of the features behind the squares."""
+
+_FEATURES = (
+    *_SQUARES,
+    *(
+        AtomicFeature(name, low, high, description, ("even", "odd") if group == "parity" else (), group=group)
+        for group, name, low, high, description in _OTHERS
+    ),
+)
 
 
 def _symmetries(count: int) -> Any:
@@ -195,8 +176,6 @@ def _symmetries(count: int) -> Any:
             images[symmetry, 72 + place] = 72 + corners.index(transform_square(corner, symmetry))
     return images
 
-
-_FEATURES = _all_features()
 
 FEATURES = AtomicFeatures(game=OTHELLO, features=_FEATURES, write=write_values, symmetries=_symmetries(len(_FEATURES)))
 """All atomic features of Othello; the first 64 are the squares in board order."""

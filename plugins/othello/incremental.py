@@ -22,8 +22,7 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC
 from glem.core.features.evaluators import Evaluator
 from glem.core.patterns.patterns import PatternSet
-from glem.games.othello.rules import PASS, Position, mobility
-from glem.plugins.othello.features import neighbours
+from glem.games.othello.rules import PASS, Position, mobility, neighbours
 from glem.plugins.othello.phases import phase_of
 
 __all__ = ["PatternTables", "incremental_evaluator"]

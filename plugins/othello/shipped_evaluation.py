@@ -20,8 +20,6 @@ the WTHOR games.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 import numpy as np
 from attrs import evolve
@@ -30,7 +28,7 @@ from numpy.typing import NDArray
 from glem.core.cli.outputs import check_outputs
 from glem.core.evaluation.linear import LinearEvaluation
 
-__all__ = ["default_evaluation", "rounded"]
+__all__ = ["rounded"]
 
 _STEPS_PER_DISC = 64
 _MADE = {
@@ -43,12 +41,6 @@ _MADE = {
 """What the commands above say."""
 _KEPT = ("fitter", "l2", "smoothing", "validation", "phases kept")
 """Equal for fit and improve, or written by improve alone."""
-_PATH = Path(__file__).with_name("default.npz")
-
-
-def default_evaluation() -> LinearEvaluation:
-    """Load the evaluation that comes with the plugin."""
-    return LinearEvaluation.load(_PATH)
 
 
 def rounded(evaluation: LinearEvaluation) -> LinearEvaluation:

@@ -9,13 +9,13 @@ second process. The imports of numba, scipy and the rest are part of them.
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from tests.benchmarks.measuring import table_header, table_row, timed
 from tests.conftest import SHARED
 
 __all__ = ["main"]
@@ -26,26 +26,24 @@ _ENGINE = ("engine", "chess")
 _TALK = "uci\nisready\nposition startpos\ngo depth 3\n"
 
 
-def _run(command: tuple[str, ...], cache: Path) -> None:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def _run(command: tuple[str, ...], cache: Path) -> str:
     began = time.perf_counter()
-    subprocess.run(
-        [sys.executable, "-m", "glem", *command],
-        input=_TALK if command == _ENGINE else "",
-        env={**os.environ, "GLEM_CACHE_DIR": str(cache)},
-        stdout=subprocess.DEVNULL,
-        text=True,
-        check=True,
+    _, used = timed(
+        lambda: subprocess.run(
+            [sys.executable, "-m", "glem", *command],
+            input=_TALK if command == _ENGINE else "",
+            env={**os.environ, "GLEM_CACHE_DIR": str(cache)},
+            stdout=subprocess.DEVNULL,
+            text=True,
+            check=True,
+        )
     )
-    wall = time.perf_counter() - began
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(f" {wall:.2f} | {used:.2f} |", flush=True)
+    return f"{time.perf_counter() - began:.2f} | {used:.2f}"
 
 
 def main() -> None:
     """Print a table."""
-    print("| command | kernel cache | wall, s | processor of the command itself, s |\n|---|---|---|---|")
+    table_header("command", "kernel cache", "wall, s", "processor of the command itself, s")
     with tempfile.TemporaryDirectory() as folder:
         first, second = Path(folder, "first"), Path(folder, "second")
         for name, command, state, cache in (
@@ -57,8 +55,7 @@ def main() -> None:
             ("`glem engine chess`", _ENGINE, "full", second),
         ):
             cache.mkdir(exist_ok=True)
-            print(f"| {name} | {state} |", end="", flush=True)
-            _run(command, cache)
+            table_row(name, state, _run(command, cache))
             # The second process of a command may be at work a little longer.
             time.sleep(5)
 

@@ -8,10 +8,7 @@ Features and evaluations of 80,000 positions together, then searches with the ev
 from __future__ import annotations
 
 import random
-import statistics
 import sys
-import time
-from collections.abc import Callable
 from typing import Any
 
 import chess
@@ -24,6 +21,7 @@ from glem.core.search.searcher import Searcher
 from glem.games.chess import CHESS as GAME
 from glem.games.chess.boards import from_board
 from glem.plugins.chess import CHESS
+from tests.benchmarks.measuring import median_seconds, search_all
 
 _POSITIONS = 80_000
 _DIFFERENT = 400
@@ -52,35 +50,20 @@ def _positions() -> Any:
     return type(found[0])(*(np.tile(column, _POSITIONS // _DIFFERENT) for column in columns))
 
 
-def _median(work: Callable[[], Any]) -> float:
-    work()
-    times = []
-    for _ in range(_ROUNDS):
-        began = time.process_time()
-        work()
-        times.append(time.process_time() - began)
-    return statistics.median(times)
-
-
 def main() -> None:
     """Print all tables."""
     nodes = int(sys.argv[1]) if len(sys.argv) > 1 else 400_000
     positions = _positions()
-    seconds = _median(lambda: CHESS.features.values(positions))
+    seconds = median_seconds(lambda: CHESS.features.values(positions), _ROUNDS)
     print(f"{len(CHESS.features)} features of {_POSITIONS:,} positions: {seconds:.3f} s")
     for name in ("material", "piece-square", "default"):
         evaluation = load_value(name, GAME)
-        print(f"{name} of {_POSITIONS:,} positions: {_median(lambda e=evaluation: e.predict(positions)):.3f} s")
+        seconds = median_seconds(lambda e=evaluation: e.predict(positions), _ROUNDS)
+        print(f"{name} of {_POSITIONS:,} positions: {seconds:.3f} s")
     for name in ("none", "material", "piece-square", "default"):
         searcher = Searcher(GAME, evaluator_of(load_value(name, GAME)))
-        searcher.search(GAME.initial_position, Limits(depth=2))
-        visited, spent = 0, 0.0
-        for text in _ROOTS:
-            searcher.clear()
-            began = time.process_time()
-            visited += searcher.search(from_board(chess.Board(text)), Limits(nodes=nodes)).nodes
-            spent += time.process_time() - began
-        print(f"search with {name}: {visited / spent / 1e6:.2f} million nodes/s")
+        run = search_all(searcher, [from_board(chess.Board(text)) for text in _ROOTS], Limits(nodes=nodes))
+        print(f"search with {name}: {run.speed:.2f} million nodes/s")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 from glem.core.files.packed import open_packed
+from tests.benchmarks.measuring import table_header, table_row
 from tests.conftest import SHARED
 
 __all__ = ["main"]
@@ -86,17 +87,13 @@ def main(arguments: list[str]) -> None:
         plain = Path(folder) / "games.pgn"
         count = _joined(plain, wanted)
         _graded(plain)
-        print("| games | file | MB | wall s | processor s | memory, MB |\n|---|---|---|---|---|---|")
+        table_header("games", "file", "MB", "wall s", "processor s", "memory, MB")
         for suffix in _PACKINGS:
             once = _packed(plain, suffix)
             for times, path in ((1, once), (2, _twice(once))):
                 wall, processor, memory = _graded(path)
-                size = path.stat().st_size / 1e6
-                print(
-                    f"| {times * count:,} | `{path.suffix}` | {size:.0f} | {wall:.1f} | {processor:.1f} | "
-                    f"{memory / 1e6:.0f} |",
-                    flush=True,
-                )
+                sizes = f"{path.stat().st_size / 1e6:.0f} | {wall:.1f} | {processor:.1f} | {memory / 1e6:.0f}"
+                table_row(f"{times * count:,}", f"`{path.suffix}`", sizes)
                 path.unlink()
 
 

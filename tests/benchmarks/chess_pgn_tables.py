@@ -2,7 +2,7 @@
 
 ``python -m tests.benchmarks.chess_pgn_tables`` reads the players' and the engines' games of ``../shared/data/chess``,
 unpacked beforehand into one file each in a temporary folder; the disk's share is nothing, the file has just been
-written. Each program runs once for warmth and then three times; the table gives games a second by the median of the
+written. Each program runs twice for warmth and then three times; the table gives games a second by the median of the
 processor times. glem gives moves checked against the rules, ratings, names and comments' scores; pgn-extract checks
 the moves and writes nothing (``-r``); python-chess reads the first 500 games.
 """
@@ -12,10 +12,8 @@ from __future__ import annotations
 import os
 import resource
 import shutil
-import statistics
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +22,7 @@ import chess.pgn
 from glem.core.files.packed import MAX_BYTES, open_bounded
 from glem.core.positions.reading import read_records
 from glem.games.chess import CHESS
+from tests.benchmarks.measuring import median_seconds
 from tests.conftest import SHARED
 
 __all__ = ["main"]
@@ -56,19 +55,8 @@ def _python_chess(path: Path) -> int:
         return sum(chess.pgn.read_game(handle) is not None for _ in range(_PLAIN_GAMES))
 
 
-def _processor_seconds() -> float:
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
-
-
 def _speed(read: Callable[[Path], int], path: Path) -> float:
-    games = read(path)
-    seconds = []
-    for _ in range(_TIMES):
-        begin = _processor_seconds()
-        games = read(path)
-        seconds.append(_processor_seconds() - begin)
-    return games / statistics.median(seconds)
+    return read(path) / median_seconds(lambda: read(path), _TIMES)
 
 
 def main() -> None:

@@ -13,18 +13,16 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable
+from functools import partial
 
 from glem.core.game.perft import perft
 from glem.games.chess import CHESS
 from glem.games.chess.notation import parse_position
+from tests.benchmarks.measuring import cold_and_warm, median_seconds, table_header, table_row, timed
 
 POSITIONS = (
     ("start", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 6, 119_060_324),
@@ -53,60 +51,39 @@ print(imported - began, time.process_time() - imported)
 """
 
 
-def _children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def stockfish_seconds(fen: str, depth: int, expected: int) -> float:
-    """Processor time of Stockfish's perft; its start counts too."""
-    before = _children()
+def count_with_stockfish(fen: str, depth: int, expected: int) -> None:
+    """Run Stockfish's perft; its start takes time too."""
     asked = f"position fen {fen}\ngo perft {depth}\nquit\n"
     answer = subprocess.run([STOCKFISH], input=asked, capture_output=True, text=True, check=True).stdout
     assert f"Nodes searched: {expected}" in answer, answer
-    return _children() - before
 
 
-def glem_seconds(fen: str, depth: int, expected: int) -> float:
-    """Processor time of glem's perft."""
-    position = parse_position(fen)
-    before = time.process_time()
-    assert perft(CHESS, depth, position) == expected
-    return time.process_time() - before
-
-
-def _median(seconds: Callable[[], float], rounds: int) -> float:
-    return statistics.median(seconds() for _ in range(rounds))
+def count_with_glem(fen: str, depth: int, expected: int) -> None:
+    """Run glem's perft."""
+    assert perft(CHESS, depth, parse_position(fen)) == expected
 
 
 def print_perft(rounds: int) -> None:
     """Print a table row per position."""
     perft(CHESS, 3)
-    start = _median(lambda: stockfish_seconds(POSITIONS[0][1], 1, 20), 5)
-    print("| position | depth | leaves | glem, million/s | Stockfish, million/s | ratio |")
-    print("|---|---|---|---|---|---|")
-    for name, fen, depth, leaves in POSITIONS:
-        pairs = [(glem_seconds(fen, depth, leaves), stockfish_seconds(fen, depth, leaves)) for _ in range(rounds)]
-        glem, other = (statistics.median(seconds) for seconds in zip(*pairs, strict=True))
+    start = median_seconds(lambda: count_with_stockfish(POSITIONS[0][1], 1, 20), 5)
+    table_header("position", "depth", "leaves", "glem, million/s", "Stockfish, million/s", "ratio")
+    for name, *asked in POSITIONS:
+        programs = (count_with_glem, count_with_stockfish)
+        rounds_of_both = [[timed(partial(count, *asked))[1] for count in programs] for _ in range(rounds)]
+        glem, other = (statistics.median(seconds) for seconds in zip(*rounds_of_both, strict=True))
         other -= start
+        _, depth, leaves = asked
         rates = f"{leaves / glem / 1e6:.0f} | {leaves / other / 1e6:.0f} | {other / glem:.2f}"
-        print(f"| {name} | {depth} | {leaves:,} | {rates} |", flush=True)
+        table_row(name, depth, f"{leaves:,}", rates)
 
 
 def print_compile() -> None:
     """Print seconds of the first calls of a process."""
-    print("| first call | cold, s | warm, s | imports before, s |")
-    print("|---|---|---|---|")
+    table_header("first call", "cold, s", "warm, s", "imports before, s")
     for name, call in FIRST_CALLS.items():
-        with tempfile.TemporaryDirectory() as folder:
-            environment = {**os.environ, "GLEM_CACHE_DIR": folder}
-            runs = []
-            for _ in range(2):
-                run = [sys.executable, "-c", PROGRAM.format(call=call)]
-                output = subprocess.run(run, env=environment, capture_output=True, text=True, check=True).stdout
-                runs.append([float(word) for word in output.split()])
-        (_, cold), (imports, warm) = runs
-        print(f"| {name} | {cold:.1f} | {warm:.2f} | {imports:.2f} |", flush=True)
+        (_, cold), (imports, warm) = cold_and_warm(PROGRAM.format(call=call))
+        table_row(name, f"{cold:.1f} | {warm:.2f} | {imports:.2f}")
 
 
 def main() -> None:

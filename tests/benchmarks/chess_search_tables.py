@@ -7,40 +7,26 @@
 DATA is the folder of the chess data. ``speed`` searches positions to a fixed depth, each with an empty table, and
 prints nodes a second of processor time. ``solve`` counts the positions of an EPD file whose best move (``bm``, ``am``
 for what to avoid) the search plays. ``compile`` times the first search of a process with an empty kernel cache. The
-evaluation is the light one of ``tests/benchmarks/chess_material.py``, or that of ``--evaluation``.
+evaluation is ``piece-square``, or that of ``--evaluation``.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
-import sys
-import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 import chess
 
-from glem.core.features.evaluators import Evaluator
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.named import load_value
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.games.chess import CHESS
 from glem.games.chess.boards import from_board, to_board
-from tests.benchmarks.chess_material import MATERIAL_AND_SQUARES
+from tests.benchmarks.measuring import cold_and_warm, search_all, table_header, table_row
 
 _TABLE_MB = 64
-
-
-def evaluator_named(name: str | None) -> Evaluator:
-    """The light evaluation, or that of a file or of the game."""
-    if name is None:
-        return MATERIAL_AND_SQUARES
-    from glem.core.evaluation.integers.recomputing import evaluator_of
-    from glem.core.evaluation.named import load_value
-
-    return evaluator_of(load_value(name, CHESS))
 
 
 def lines_of(path: Path) -> list[tuple[chess.Board, dict[str, Any]]]:
@@ -53,49 +39,29 @@ def lines_of(path: Path) -> list[tuple[chess.Board, dict[str, Any]]]:
     return found
 
 
-def speed(data: Path, depth: int, count: int, evaluator: Evaluator, settings: SearchSettings) -> None:
+def speed(data: Path, depth: int, count: int, searcher: Searcher) -> None:
     """Nodes a second on positions of both test files, middle games and endings."""
-    boards = [board for board, _ in lines_of(data / "epd" / "bratko-kopec.epd")]
-    boards += [board for board, _ in lines_of(data / "epd" / "win-at-chess.epd")]
-    positions = [from_board(board) for board in boards[:count]]
-    searcher = Searcher(CHESS, evaluator, settings)
-    searcher.search(CHESS.initial_position, Limits(depth=1))
-    nodes = 0
-    begin = time.process_time()
-    for position in positions:
-        searcher.clear()
-        nodes += searcher.search(position, Limits(depth=depth)).nodes
-    seconds = time.process_time() - begin
-    print("| evaluation | depth | positions | nodes a position | million nodes/s |")
-    print("|---|---|---|---|---|")
-    print(f"| {evaluator.name} | {depth} | {count} | {nodes / count:,.0f} | {nodes / seconds / 1e6:.2f} |")
+    files = [data / "epd" / f"{name}.epd" for name in ("bratko-kopec", "win-at-chess")]
+    boards = [board for file in files for board, _ in lines_of(file)]
+    run = search_all(searcher, [from_board(board) for board in boards[:count]], Limits(depth=depth))
+    table_header("depth", "positions", "nodes a position", "million nodes/s")
+    table_row(depth, count, f"{run.nodes / count:,.0f}", f"{run.speed:.2f}")
 
 
-def solve(path: Path, limits: Limits, evaluator: Evaluator, settings: SearchSettings, *, names: bool) -> None:
+def solve(path: Path, limits: Limits, searcher: Searcher, *, names: bool) -> None:
     """Positions of an EPD file whose best move is found."""
-    searcher = Searcher(CHESS, evaluator, settings)
-    searcher.search(CHESS.initial_position, Limits(depth=1))
-    solved, nodes, depths, missed = 0, 0, 0, []
     lines = lines_of(path)
-    begin = time.process_time()
-    for board, operations in lines:
-        searcher.clear()
-        found = searcher.search(from_board(board), limits)
-        nodes += found.nodes
-        depths += found.depth
+    run = search_all(searcher, [from_board(board) for board, _ in lines], limits)
+    missed = []
+    for (board, operations), found in zip(lines, run.results, strict=True):
         assert found.move is not None
-        after = to_board(CHESS.play(from_board(board), found.move))
+        key = to_board(CHESS.play(from_board(board), found.move)).epd()
         wanted, avoided = ({_after(board, move) for move in operations.get(name, [])} for name in ("bm", "am"))
-        key = after.epd()
-        if (key in wanted if wanted else True) and key not in avoided:
-            solved += 1
-        else:
+        if (wanted and key not in wanted) or key in avoided:
             missed.append(str(operations.get("id", "")))
-    seconds = time.process_time() - begin
-    print(
-        f"{path.name}: {solved} of {len(lines)} solved, mean depth {depths / len(lines):.1f}, "
-        f"{nodes / seconds / 1e6:.2f} million nodes/s"
-    )
+    depth = sum(found.depth for found in run.results) / len(lines)
+    solved = f"{len(lines) - len(missed)} of {len(lines)} solved"
+    print(f"{path.name}: {solved}, mean depth {depth:.1f}, {run.speed:.2f} million nodes/s")
     if names:
         print("missed:", " ".join(missed))
 
@@ -107,25 +73,18 @@ def _after(board: chess.Board, move: chess.Move) -> str:
     return after.epd()
 
 
-def compile_time() -> None:
-    """Seconds of processor time until a process with an empty cache has searched."""
-    program = (
-        "import time; begin = time.process_time()\n"
-        "from glem.core.search.searcher import Searcher\n"
-        "from glem.core.search.results import Limits\n"
-        "from glem.games.chess import CHESS\n"
-        "from tests.benchmarks.chess_material import MATERIAL_AND_SQUARES\n"
-        "loaded = time.process_time()\n"
-        "Searcher(CHESS, MATERIAL_AND_SQUARES).search(CHESS.initial_position, Limits(depth=2))\n"
-        "print(f'{loaded - begin:.1f} s to import, {time.process_time() - loaded:.1f} s to the first search')\n"
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        for name in ("empty cache", "full cache"):
-            environment = {**os.environ, "GLEM_CACHE_DIR": folder}
-            run = subprocess.run(
-                [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
-            )
-            print(f"{name}: {run.stdout.strip()}")
+FIRST_SEARCH = """
+import time
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.named import load_value
+from glem.core.search.searcher import Searcher
+from glem.core.search.results import Limits
+from glem.games.chess import CHESS
+evaluator = evaluator_of(load_value("{evaluation}", CHESS))
+loaded = time.process_time()
+Searcher(CHESS, evaluator).search(CHESS.initial_position, Limits(depth=2))
+print(loaded, time.process_time() - loaded)
+"""
 
 
 def main() -> None:
@@ -133,7 +92,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["speed", "solve", "compile"])
     parser.add_argument("path", type=Path, nargs="?")
-    parser.add_argument("--evaluation", help="A file, or default; by default a light one.")
+    parser.add_argument("--evaluation", default="piece-square", help="A name or a file.")
     parser.add_argument("--depth", type=int)
     parser.add_argument("--nodes", type=int)
     parser.add_argument("--seconds", type=float)
@@ -143,17 +102,20 @@ def main() -> None:
     chosen = parser.parse_args()
     settings = SearchSettings(table_mb=chosen.table_mb)
     if chosen.what == "compile":
-        compile_time()
+        table_header("kernel cache", "s to import", "s to the first search")
+        cold, warm = cold_and_warm(FIRST_SEARCH.format(evaluation=chosen.evaluation))
+        for name, seconds in (("empty", cold), ("full", warm)):
+            table_row(name, *(f"{each:.1f}" for each in seconds))
         return
     if chosen.path is None:
         parser.error(f"{chosen.what} needs a path")
-    evaluator = evaluator_named(chosen.evaluation)
+    searcher = Searcher(CHESS, evaluator_of(load_value(chosen.evaluation, CHESS)), settings)
     if chosen.what == "speed":
-        speed(chosen.path, chosen.depth or 7, chosen.count, evaluator, settings)
+        speed(chosen.path, chosen.depth or 7, chosen.count, searcher)
     else:
         limited = chosen.depth or chosen.nodes or chosen.seconds
         limits = Limits(depth=chosen.depth, nodes=chosen.nodes if limited else 100_000, seconds=chosen.seconds)
-        solve(chosen.path, limits, evaluator, settings, names=chosen.names)
+        solve(chosen.path, limits, searcher, names=chosen.names)
 
 
 if __name__ == "__main__":

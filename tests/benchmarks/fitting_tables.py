@@ -30,13 +30,14 @@ from glem.core.patterns.patterns import PatternSet
 from glem.core.patterns.sparse_patterns import SparsePatterns
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.positions import Positions
-from glem.core.positions.reading import read_records
+from tests.benchmarks.measuring import table_header, table_row, tournament_records
 from tests.oracles.fitting import byte_count, phases_of, predicted, sums
 
 GAME = "othello"
 CHUNK = 1 << 17
 PLIES = (20, 30, 40, 50)
 SETTINGS_PLIES = (*PLIES, 58)
+ERRORS = ("all", *(f"ply {ply}" for ply in PLIES))
 TWO_ROWS = tuple(f"{column}{row}" for row in (1, 2) for column in "abcdefgh")
 TRIANGLE = ("a1", "b1", "c1", "d1", "e1", "a2", "b2", "c2", "d2", "a3", "b3", "c3", "d3", "a4", "b4", "a5")
 
@@ -47,12 +48,11 @@ class Bench:
 
     game: Game
     learning: Learning
-    files: list[Path]
+    folder: Path
 
     def positions(self, label: str, jobs: int) -> Positions:
         """All positions of WTHOR."""
-        chunks = (chunk for file in self.files for chunk in read_records(self.game, file))
-        return positions_of_records(self.game, chunks, label=label, jobs=jobs)
+        return positions_of_records(self.game, tournament_records(self.game, self.folder), label=label, jobs=jobs)
 
     def values(self, positions: Positions) -> Iterator[tuple[NDArray[np.int16], NDArray[np.uint8]]]:
         """Feature values and phases, chunk by chunk."""
@@ -77,6 +77,12 @@ def root_mean(errors: NDArray[Any]) -> float:
     return float(np.sqrt(np.mean(np.square(errors, dtype=np.float64))))
 
 
+def held_out_errors(errors: NDArray[Any], held: NDArray[np.bool_], played: NDArray[np.int64]) -> list[str]:
+    """Cells of the columns :data:`ERRORS`."""
+    chosen = [held, *(held & (played == ply) for ply in PLIES)]
+    return [f"{root_mean(errors[rows]):.3f}" for rows in chosen]
+
+
 def median_times(*works: Callable[[], object], rounds: int = 15) -> list[float]:
     """Median CPU time of each piece of work on one thread, all of them in turn, after a first round."""
     times: list[list[float]] = [[] for _ in works]
@@ -97,10 +103,10 @@ def whole(bench: Bench) -> None:
         nonlocal clock, cpu
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         wall, used = time.perf_counter() - clock, time.process_time() - cpu
-        print(f"| {name} | {wall:.1f} s | {used:.1f} s | {peak:.2f} GiB |", flush=True)
+        table_row(name, f"{wall:.1f} s", f"{used:.1f} s", f"{peak:.2f} GiB")
         clock, cpu = time.perf_counter(), time.process_time()
 
-    print("| step | elapsed | CPU | peak memory so far |\n| --- | --- | --- | --- |")
+    table_header("step", "elapsed", "CPU", "peak memory so far")
     positions = bench.positions("auto", jobs=2)
     lap(f"read and label {len(positions):,} positions")
     design = bench.design(positions, jobs=2)
@@ -135,17 +141,17 @@ def passes(bench: Bench) -> None:
 
     own, theirs = median_times(lambda: problem.errors_and_gradient(weights), products)
     memory = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
-    print("| one pass over | positions/s | memory |\n| --- | --- | --- |")
-    print(
-        f"| design of {len(design):,} positions | {len(design) / own / 1e6:.1f} M "
-        f"| {byte_count(design) / 2**20:.0f} MiB |"
-    )
-    print(f"| scipy CSR, two products | {len(design) / theirs / 1e6:.1f} M | {memory / 2**20:.0f} MiB |")
-    print(f"| share | {own / theirs:.2f} of the time | {byte_count(design) / memory:.2f} of the memory |")
+    table_header("one pass over", "positions/s", "memory")
+    for name, seconds, size in (
+        (f"design of {len(design):,} positions", own, byte_count(design)),
+        ("scipy CSR, two products", theirs, memory),
+    ):
+        table_row(name, f"{len(design) / seconds / 1e6:.1f} M", f"{size / 2**20:.0f} MiB")
+    table_row("share", f"{own / theirs:.2f} of the time", f"{byte_count(design) / memory:.2f} of the memory")
     fitter = ConjugateGradient(iterations=30, tolerance=0.0)
     start = time.thread_time()
     fitter.fit(problem)
-    print(f"| a whole conjugate gradient fit | {30 * len(design) / (time.thread_time() - start) / 1e6:.1f} M | |")
+    table_row("a whole conjugate gradient fit", f"{30 * len(design) / (time.thread_time() - start) / 1e6:.1f} M", "")
 
 
 def split(bench: Bench) -> None:
@@ -154,9 +160,7 @@ def split(bench: Bench) -> None:
     held = positions.held_out_mask(0.1, seed=1)
     played = bench.discs_played(positions)
     design = bench.design(positions, jobs=2)
-    print(
-        "| iterations | all | " + " | ".join(f"ply {ply}" for ply in PLIES) + " |\n" + "| --- " * (2 + len(PLIES)) + "|"
-    )
+    table_header("iterations", *ERRORS)
     weights: PhaseWeights | None = None
     for iterations in (10, 20, 30, 100):
         fitter = ConjugateGradient(iterations=iterations, tolerance=0.0)
@@ -164,20 +168,17 @@ def split(bench: Bench) -> None:
             design, np.where(held, np.nan, positions.label), fitter=fitter, l2=25.0, smoothing=0.25, jobs=2
         )
         errors = predicted(design, weights, jobs=2) - positions.label
-        cells = [root_mean(errors[held & (played == ply)]) for ply in PLIES]
-        line = " | ".join(f"{cell:.3f}" for cell in [root_mean(errors[held]), *cells])
-        print(f"| {iterations} | {line} |", flush=True)
+        table_row(iterations, *held_out_errors(errors, held, played))
     assert weights is not None
     errors = predicted(design, weights, jobs=2) - positions.label
     names = list(bench.learning.baselines)
-    print(
-        "\n| discs | held-out positions | " + " | ".join(names) + " | patterns |\n" + "| --- " * (3 + len(names)) + "|"
-    )
+    print()
+    table_header("discs", "held-out positions", *names, "patterns")
     baselines = [baseline_errors(bench, positions, held, name) for name in names]
     for phase, discs in enumerate(bench.learning.phases.names):
         rows = held & (phases_of(design) == phase)
         cells = [root_mean(column[rows]) for column in [*baselines, errors]]
-        print(f"| {discs} | {rows.sum():,} | " + " | ".join(f"{cell:.2f}" for cell in cells) + " |")
+        table_row(discs, f"{rows.sum():,}", *(f"{cell:.2f}" for cell in cells))
 
 
 def baseline_errors(bench: Bench, positions: Positions, held: NDArray[np.bool_], name: str) -> NDArray[np.float64]:
@@ -195,13 +196,7 @@ def settings(bench: Bench) -> None:
     played = bench.discs_played(positions)
     design = bench.design(positions, jobs=2)
     by_ply = [int(phases_of(design)[np.flatnonzero(played == ply)[0]]) for ply in SETTINGS_PLIES]
-    print(
-        "| factor | l2 | "
-        + " | ".join(f"ply {ply}" for ply in SETTINGS_PLIES)
-        + " |\n"
-        + "| --- " * (2 + len(SETTINGS_PLIES))
-        + "|"
-    )
+    table_header("factor", "l2", *(f"ply {ply}" for ply in SETTINGS_PLIES))
     for factor in (0.0, 0.25, 0.5):
         targets = neighbours(len(bench.learning.phases), factor)
         for l2 in (0.0, 5.0, 25.0, 100.0):
@@ -214,7 +209,7 @@ def settings(bench: Bench) -> None:
                 chosen[phase] = problem.weights_of(fitter.parameters_)[0]
                 rows = held & (played == ply)
                 cells.append(root_mean(sums(design, chosen, jobs=2)[rows] - positions.label[rows]))
-            print(f"| {factor} | {l2:.0f} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |", flush=True)
+            table_row(factor, f"{l2:.0f}", *(f"{cell:.3f}" for cell in cells))
 
 
 def descent(bench: Bench) -> None:
@@ -228,11 +223,7 @@ def descent(bench: Bench) -> None:
     start = time.thread_time()
     conjugate = ConjugateGradient(iterations=150, tolerance=0.0).fit(problem)
     per_iteration = (time.thread_time() - start) / conjugate.result_.iterations
-    print(
-        "| momentum | descent, 250 iterations | its time | conjugate gradient | its time | share |\n"
-        + "| --- " * 6
-        + "|"
-    )
+    table_header("momentum", "descent, 250 iterations", "its time", "conjugate gradient", "its time", "share")
     for momentum in (0.0, 0.5, 0.9, 0.95, 0.98):
         start = time.thread_time()
         descended = GradientDescent(momentum=momentum).fit(problem)
@@ -240,11 +231,9 @@ def descent(bench: Bench) -> None:
         error = descended.result_.training_errors[-1]
         reached = np.flatnonzero(conjugate.result_.training_errors <= error)
         count = int(reached[0]) if len(reached) else -1
-        print(
-            f"| {momentum} | {error**0.5:.4f} | {taken:.2f} s | iteration {count} | {count * per_iteration:.2f} s "
-            f"| {count * per_iteration / taken:.3f} |",
-            flush=True,
-        )
+        other = count * per_iteration
+        own = f"{error**0.5:.4f} | {taken:.2f} s"
+        table_row(momentum, own, f"iteration {count} | {other:.2f} s", f"{other / taken:.3f}")
 
 
 def rules(bench: Bench) -> None:
@@ -252,8 +241,7 @@ def rules(bench: Bench) -> None:
     positions = bench.positions("result", jobs=2)
     played = bench.discs_played(positions)
     design = bench.design(positions, jobs=2)
-    print("| rules | l2 | weights own / merged / linear / zero | all | " + " | ".join(f"ply {p}" for p in PLIES) + " |")
-    print("| --- " * (4 + len(PLIES)) + "|")
+    table_header("rules", "l2", "weights own / merged / linear / zero", *ERRORS)
     held = positions.held_out_mask(0.1, seed=1)
     choices = {
         "none": None,
@@ -267,19 +255,17 @@ def rules(bench: Bench) -> None:
             labels = np.where(held, np.float32(np.nan), positions.label)
             weights = fit_phases(design, labels, fitter=fitter, l2=l2, count_rules=chosen, jobs=2)
             errors = predicted(design, weights, jobs=2) - positions.label
-            cells = [root_mean(errors[held]), *(root_mean(errors[held & (played == ply)]) for ply in PLIES)]
             kinds = ""
             if weights.plan is not None:
                 counts = np.bincount(weights.plan.kinds.ravel(), minlength=4)
                 kinds = " / ".join(f"{counts[kind]:,}" for kind in (OWN, MERGED, LINEAR, ZERO))
-            line = " | ".join(f"{cell:.3f}" for cell in cells)
-            print(f"| {name} | {l2:.0f} | {kinds} | {line} |", flush=True)
+            table_row(name, f"{l2:.0f}", kinds, *held_out_errors(errors, held, played))
 
 
 def sparse_tables(bench: Bench) -> None:
     """Print the size of the sparse tables of 16-square patterns at n = 75, and the time to build them."""
     positions = bench.positions("result", jobs=2)
-    print("| pattern | valid configurations | table entries | memory | time to build |\n" + "| --- " * 5 + "|")
+    table_header("pattern", "valid configurations", "table entries", "memory", "time to build")
     for name, squares in {"two edge rows": TWO_ROWS, "corner": TRIANGLE}.items():
         chunks = lambda: (values for values, _ in bench.values(positions))  # noqa: E731 - read once per pattern
         patterns = SparsePatterns.count(bench.learning.features, {name: squares}, chunks, 75)
@@ -287,11 +273,8 @@ def sparse_tables(bench: Bench) -> None:
         start = time.thread_time()
         SparsePatterns(patterns.features, patterns.patterns, patterns.entries, patterns.match_counts)
         taken = time.thread_time() - start
-        print(
-            f"| {name} | {patterns.weight_count:,} weights, {len(table):,} tuples | {table.size:,} "
-            f"| {table.byte_count / 2**20:.1f} MiB | {taken:.2f} s |",
-            flush=True,
-        )
+        counts = f"{patterns.weight_count:,} weights, {len(table):,} tuples"
+        table_row(name, counts, f"{table.size:,}", f"{table.byte_count / 2**20:.1f} MiB", f"{taken:.2f} s")
 
 
 TABLES: dict[str, Callable[[Bench], None]] = {
@@ -311,10 +294,7 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="folder that holds othello/wthor")
     parser.add_argument("tables", nargs="*", choices=[*TABLES, []], help="default: all")
     arguments = parser.parse_args()
-    files = sorted((arguments.data / GAME / "wthor").glob("*.wtb"))
-    if not files:
-        parser.error(f"no .wtb files in {arguments.data / GAME / 'wthor'}")
-    bench = Bench(load_game(GAME), load_learning(GAME), files)
+    bench = Bench(load_game(GAME), load_learning(GAME), arguments.data / GAME / "wthor")
     for name in arguments.tables or TABLES:
         print(f"\n{TABLES[name].__doc__}\n")
         TABLES[name](bench)

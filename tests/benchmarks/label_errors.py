@@ -20,6 +20,7 @@ from glem.core.players.thinker import Thinker
 from glem.core.positions.files import read_positions
 from glem.core.positions.game_tree import GameTree
 from glem.core.positions.reading import read_records
+from tests.benchmarks.measuring import table_header, table_row
 
 POSITIONS_PER_PHASE = 40
 LIMITS = "depth=10,solve=20,table=16"
@@ -41,7 +42,7 @@ def main(games: str, evaluation: str, relabelled: str) -> None:
     labeller = Thinker(othello, parse_player(f"{evaluation},{LIMITS}"))
     generator = np.random.default_rng(0)
     usable = ~np.isnan(labels["result"]) & (tree.played.move >= 0) & (tree.played.move != othello.pass_move)
-    print("| discs |", " | ".join([*labels, "corrected"]), "|")
+    table_header("discs", *labels, "corrected")
     for number, name in enumerate(phases.names[:10]):
         drawn = generator.choice(np.flatnonzero(usable & (phase == number)), POSITIONS_PER_PHASE, replace=False)
         columns = rows_of(tree.played.positions, drawn)
@@ -50,7 +51,7 @@ def main(games: str, evaluation: str, relabelled: str) -> None:
         found = [label[drawn] for label in labels.values()]
         found.append(np.array([corrected[key] for key in keys]))
         errors = [float(np.sqrt(np.mean((label - reference) ** 2))) for label in found]
-        print(f"| {name} |", " | ".join(f"{error:.1f}" for error in errors), "|", flush=True)
+        table_row(name, *(f"{error:.1f}" for error in errors))
 
 
 if __name__ == "__main__":

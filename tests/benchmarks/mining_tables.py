@@ -13,8 +13,7 @@ import json
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,8 @@ import numpy as np
 from glem.core.configurations.configurations import symmetry_classes
 from glem.core.configurations.mining import label_significance, label_statistics, mine
 from glem.core.features.learning import load_learning
-from tests.benchmarks.mining_positions import SQUARES, TWO_EDGE_ROWS, Positions, sample
+from tests.benchmarks.measuring import table_header, table_row, timed
+from tests.benchmarks.tournament_positions import SQUARES, TWO_EDGE_ROWS, Positions, sample
 
 MID_GAME = (30, 34)
 MOBILITY = (64, 65)
@@ -33,12 +33,6 @@ def _peak_megabytes() -> float:
     # Not getrusage: its peak of a started process includes that of the process which started it.
     status = Path("/proc/self/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
-
-
-def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    started = time.process_time()
-    result = work()
-    return result, time.process_time() - started
 
 
 def _warm_up(positions: Positions) -> None:
@@ -63,7 +57,7 @@ def _measure(program: str, values: np.ndarray, minimum: int, size: int | None) -
         for _ in range(5):
             # Fresh memory costs the system between nothing and more than the search takes.
             found = None
-            found, seconds = _timed(lambda: mine(values, minimum_matches=minimum, maximum_size=size).flatten())
+            found, seconds = timed(lambda: mine(values, minimum_matches=minimum, maximum_size=size).flatten())
             rounds.append(seconds)
             peak = peak or _peak_megabytes()
         seconds = float(np.median(rounds))
@@ -76,7 +70,7 @@ def _measure(program: str, values: np.ndarray, minimum: int, size: int | None) -
         settings = {"target": "s", "supp": -minimum, "zmin": 1, "report": report, "algo": "b"}
         if size is not None:
             settings["zmax"] = size
-        found, seconds = _timed(lambda: fim.eclat(items, **settings))
+        found, seconds = timed(lambda: fim.eclat(items, **settings))
         peak = _peak_megabytes()
     count = sum(found.values()) if program == "pyfim counting" else len(found)
     print(json.dumps([int(count), seconds, before, peak]))
@@ -85,8 +79,7 @@ def _measure(program: str, values: np.ndarray, minimum: int, size: int | None) -
 def compare(folder: Path) -> None:
     """Both programs on the same 50,000 positions; where the itemsets would fill the memory, pyfim only counts them."""
     cases = [(MID_GAME, 0.05, 4), (MID_GAME, 0.02, 4), (MID_GAME, 0.01, 4), ((20, 24), 0.10, None)]
-    print("| empties | support | size | program | configurations | CPU s | peak MB | before it MB |")
-    print("|---|---|---|---|---|---|---|---|")
+    table_header("empties", "support", "size", "program", "configurations", "CPU s", "peak MB", "before it MB")
     for empties, support, size in cases:
         minimum = int(support * 50_000)
         with tempfile.TemporaryDirectory() as scratch:
@@ -96,11 +89,8 @@ def compare(folder: Path) -> None:
                 command = [sys.executable, "-m", MODULE, "measure", str(file), program, str(minimum), str(size or 0)]
                 output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
                 count, seconds, before, peak = json.loads(output.splitlines()[-1])
-                print(
-                    f"| {empties[0]}-{empties[1]} | {support:.0%} | {size or 'all'} | {program} | {count:,} "
-                    f"| {seconds:.2f} | {peak:.0f} | {before:.0f} |",
-                    flush=True,
-                )
+                found = f"{count:,} | {seconds:.2f} | {peak:.0f} | {before:.0f}"
+                table_row(f"{empties[0]}-{empties[1]}", f"{support:.0%}", size or "all", program, found)
 
 
 # ------------------------------------------------------------------------------------------------ sizes
@@ -111,8 +101,10 @@ def subset(folder: Path) -> None:
     positions = sample(folder, 4_000_000, features=TWO_EDGE_ROWS)
     _warm_up(positions)
     before = _peak_megabytes()
-    found, seconds = _timed(lambda: mine(positions.values, minimum_matches=75))
-    _print_sizes(found.size_counts())
+    found, seconds = timed(lambda: mine(positions.values, minimum_matches=75))
+    for size, count in enumerate(found.size_counts().tolist()):
+        if size:
+            table_row(size, f"{count:,}")
     print(
         f"{len(found):,} configurations, {seconds:.1f} s, peak {_peak_megabytes():.0f} MB of which {before:.0f} before"
     )
@@ -127,23 +119,17 @@ def board(folder: Path) -> None:
     symmetries = load_learning("othello").features.symmetries
     for share, size in ((0.05, 3), (0.01, 3), (0.08, 4)):
         minimum = int(share * len(positions.values))
-        found, seconds = _timed(
+        found, seconds = timed(
             lambda minimum=minimum, size=size: mine(
                 positions.values, minimum_matches=minimum, maximum_size=size
             ).flatten()
         )
-        classes, merging = _timed(lambda found=found: symmetry_classes(found, symmetries))
+        classes, merging = timed(partial(symmetry_classes, found, symmetries))
         print(
             f"n = {minimum:,}, up to {size}: {len(found):,} configurations, {seconds:.1f} s; "
             f"{classes.max() + 1:,} classes under symmetry, {merging:.1f} s"
         )
     print(f"peak {_peak_megabytes():.0f} MB")
-
-
-def _print_sizes(counts: np.ndarray) -> None:
-    for size, count in enumerate(counts.tolist()):
-        if size:
-            print(f"| {size} | {count:,} |")
 
 
 # ------------------------------------------------------------------------------------------- sequential
@@ -158,20 +144,20 @@ def sequential(folder: Path) -> None:
         {"minimum_matches": 5_000, "maximum_size": 6, "features": range(16)},
     ]
     for settings in cases:
-        exact, exact_seconds = _timed(lambda settings=settings: mine(positions.values, **settings))
+        exact, exact_seconds = timed(partial(mine, positions.values, **settings))
         print(f"\n{settings}\n{len(exact):,} configurations in {exact_seconds:.2f} s\n")
-        print("| t | chunk | lost | share | time / exact |")
-        print("|---|---|---|---|---|")
+        table_header("t", "chunk", "lost", "share", "time / exact")
         for confidence in (1.0, 2.0, 3.0, 4.0, 6.0):
             for chunk_size in (512, 2048, 8192):
-                found, seconds = _timed(
-                    lambda settings=settings, confidence=confidence, chunk_size=chunk_size: mine(
-                        positions.values, method="sequential", confidence=confidence, chunk_size=chunk_size, **settings
-                    )
-                )
+                test = {"method": "sequential", "confidence": confidence, "chunk_size": chunk_size, **settings}
+                found, seconds = timed(partial(mine, positions.values, **test))
                 lost = len(exact) - len(found)
-                share = lost / len(exact)
-                print(f"| {confidence:g} | {chunk_size:,} | {lost:,} | {share:.4%} | {seconds / exact_seconds:.2f} |")
+                table_row(
+                    f"{confidence:g}",
+                    f"{chunk_size:,}",
+                    f"{lost:,} | {lost / len(exact):.4%}",
+                    f"{seconds / exact_seconds:.2f}",
+                )
 
 
 # ----------------------------------------------------------------------------------------- significance
@@ -184,20 +170,17 @@ def significance(folder: Path) -> None:
     found = mine(positions.values, minimum_matches=20_000, maximum_size=4, limit=4_000_000).flatten()
     chosen = np.random.default_rng(1).choice(len(found), 1_000_000, replace=False)
     configurations = found.select(np.sort(chosen))
-    statistics, seconds = _timed(lambda: label_statistics(configurations, positions.values, positions.labels))
+    statistics, seconds = timed(lambda: label_statistics(configurations, positions.values, positions.labels))
     print(f"overall: {seconds:.1f} s")
-    statistics, seconds = _timed(
+    statistics, seconds = timed(
         lambda: label_statistics(configurations, positions.values, positions.labels, phases=positions.phases)
     )
     print(f"in 13 phases: {seconds:.1f} s")
     for repeats in (1.0, 60.0 / 13):
         for correction in ("none", "benjamini-hochberg", "bonferroni"):
-            tested, seconds = _timed(
-                lambda repeats=repeats, correction=correction: label_significance(
-                    statistics, correction=correction, positions_per_label=repeats
-                )
-            )
-            print(f"| {repeats:.1f} | {correction} | {tested.significant.mean():.1%} | {seconds:.1f} s |")
+            settings: dict[str, Any] = {"correction": correction, "positions_per_label": repeats}
+            tested, seconds = timed(partial(label_significance, statistics, **settings))
+            table_row(f"{repeats:.1f}", correction, f"{tested.significant.mean():.1%}", f"{seconds:.1f} s")
 
 
 MODULE = "tests.benchmarks.mining_tables"

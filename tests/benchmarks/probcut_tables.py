@@ -11,12 +11,10 @@ the positions are chosen at random. Times are processor times of one core.
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from attrs import define
 
 from glem.core.compiling.columns import position_at
 from glem.core.compiling.kernels import popcount
@@ -34,35 +32,16 @@ from glem.core.search.probcut_fitting import (
 )
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
+from tests.benchmarks.measuring import Searches, search_all, table_header, table_row
 
 EMPTIES = range(30, 45)
 SQUARES = 64
 
 
-@define(frozen=True)
-class Run:
-    """Searches of all positions."""
-
-    values: list[float]
-    moves: list[int | None]
-    nodes: int
-    seconds: float
-
-
-def search_all(evaluation: LinearEvaluation, probcut: ProbCut | None, positions: list[Any], depth: int) -> Run:
+def search_each(evaluation: LinearEvaluation, probcut: ProbCut | None, positions: list[Any], depth: int) -> Searches:
     """Search positions one after the other, each with an empty table."""
     searcher = Searcher(evaluation.learning.game, evaluator_of(evaluation), SearchSettings(probcut=probcut))
-    searcher.search(positions[0], Limits(depth=1))
-    values, moves, nodes, seconds = [], [], 0, 0.0
-    for position in positions:
-        searcher.clear()
-        begin = time.process_time()
-        found = searcher.search(position, Limits(depth=depth))
-        seconds += time.process_time() - begin
-        nodes += found.nodes
-        values.append(found.value)
-        moves.append(found.move)
-    return Run(values, moves, nodes, seconds)
+    return search_all(searcher, positions, Limits(depth=depth))
 
 
 def midgame_positions(evaluation: LinearEvaluation, file: str, count: int, seed: int) -> list[Any]:
@@ -74,21 +53,17 @@ def midgame_positions(evaluation: LinearEvaluation, file: str, count: int, seed:
     return [midgame[place] for place in order]
 
 
-def print_row(name: str, run: Run, full: Run) -> None:
-    """One line of a Markdown table."""
-    count = len(full.values)
-    errors = np.array(run.values) - np.array(full.values)
-    same = np.mean([a == b for a, b in zip(run.moves, full.moves, strict=True)])
-    print(
-        f"| {name} | {run.nodes / count:,.0f} | {full.nodes / run.nodes:.1f} | {count / run.seconds:,.1f} "
-        f"| {np.sqrt((errors**2).mean()):.2f} | {errors.mean():+.2f} | {same:.0%} |",
-        flush=True,
-    )
+def compare(name: str, run: Searches, full: Searches) -> None:
+    """Print a row: a selective search beside the full one."""
+    count = len(full.results)
+    pairs = list(zip(run.results, full.results, strict=True))
+    errors = np.array([one.value - other.value for one, other in pairs])
+    same = np.mean([one.move == other.move for one, other in pairs])
+    effort = f"{run.nodes / count:,.0f} | {full.nodes / run.nodes:.1f} | {count / run.seconds:,.1f}"
+    table_row(name, effort, f"{np.sqrt((errors**2).mean()):.2f} | {errors.mean():+.2f} | {same:.0%}")
 
 
-def print_header(first: str) -> None:
-    print(f"| {first} | nodes a position | times fewer | positions/s | error (discs) | mean error | same move |")
-    print("|---|---|---|---|---|---|---|")
+COMPARED = ("nodes a position", "times fewer", "positions/s", "error (discs)", "mean error", "same move")
 
 
 def thresholds(arguments: argparse.Namespace) -> None:
@@ -96,15 +71,12 @@ def thresholds(arguments: argparse.Namespace) -> None:
     evaluation = LinearEvaluation.load(arguments.model)
     probcut = ProbCut.load(arguments.probcut)
     positions = midgame_positions(evaluation, arguments.positions, arguments.count, seed=1)
-    full = search_all(evaluation, None, positions, arguments.depth)
-    print_header("threshold")
-    print_row("full width", full, full)
+    full = search_each(evaluation, None, positions, arguments.depth)
+    table_header("threshold", *COMPARED)
+    compare("full width", full, full)
     for threshold in arguments.thresholds:
-        print_row(
-            f"{threshold:g}",
-            search_all(evaluation, probcut.with_threshold(threshold), positions, arguments.depth),
-            full,
-        )
+        run = search_each(evaluation, probcut.with_threshold(threshold), positions, arguments.depth)
+        compare(f"{threshold:g}", run, full)
 
 
 def _quarter_and_half(depth: int) -> tuple[int, ...]:
@@ -129,15 +101,15 @@ def checks(arguments: argparse.Namespace) -> None:
     sets = stream_positions(arguments.positions, game=learning.game)
     scores, phases = sampled_scores(evaluation, sets, ProbCutSample(per_phase=arguments.per_phase))
     positions = midgame_positions(evaluation, arguments.positions, arguments.count, seed=1)
-    full = search_all(evaluation, None, positions, arguments.depth)
-    print_header("check depth, threshold")
+    full = search_each(evaluation, None, positions, arguments.depth)
+    table_header("check depth, threshold", *COMPARED)
     for name, rule in CHECKS.items():
         fitted = regress_scores(
             scores, phases, learning.phases.names, game=learning.game.name, unit=evaluation.unit, checks=rule
         )
         for threshold in arguments.thresholds:
-            run = search_all(evaluation, fitted.with_threshold(threshold), positions, arguments.depth)
-            print_row(f"{name}, {threshold:g}", run, full)
+            run = search_each(evaluation, fitted.with_threshold(threshold), positions, arguments.depth)
+            compare(f"{name}, {threshold:g}", run, full)
 
 
 def law(arguments: argparse.Namespace) -> None:
@@ -160,13 +132,12 @@ def law(arguments: argparse.Namespace) -> None:
     measured = fitted(arguments.depth)
     # Where few positions reach the depth, neighbouring phases share them.
     own = measured.counts[:, arguments.depth, 0] <= arguments.per_phase
-    print("| searched to | depth | extrapolated / measured, geometric mean over phases |")
-    print("|---|---|---|")
+    table_header("searched to", "depth", "extrapolated / measured, geometric mean over phases")
     for searched in range(LEAST_SEARCHED, arguments.depth):
         extrapolated = fitted(searched)
         for depth in range(searched + 1, arguments.depth + 1):
             ratios = extrapolated.deviations[own, depth, 0] / measured.deviations[own, depth, 0]
-            print(f"| {searched} | {depth} | {np.exp(np.log(ratios).mean()):.2f} |")
+            table_row(searched, depth, f"{np.exp(np.log(ratios).mean()):.2f}")
 
 
 def main() -> None:

@@ -13,63 +13,39 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from attrs import define, evolve
+from attrs import evolve
 
 from glem.core.compiling.kernels import compiled
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.game.game import Game
 from glem.core.search.negascout import negascout
-from glem.core.search.results import Limits, SearchResult
+from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
-from tests.benchmarks.endgame_positions import real_positions
+from tests.benchmarks.measuring import search_all, table_header, table_row
+from tests.benchmarks.tournament_positions import real_positions
 
 EMPTIES = 36
-
-
-@define(frozen=True)
-class Run:
-    """Searches of all positions."""
-
-    results: list[SearchResult]
-    seconds: float
-
-    @property
-    def nodes(self) -> int:
-        """Nodes of all searches."""
-        return sum(result.nodes for result in self.results)
-
-
-def search_all(searcher: Searcher, positions: Iterable[Any], depth: int) -> Run:
-    """Search positions one after the other, each with an empty table."""
-    results, seconds = [], 0.0
-    for position in positions:
-        searcher.clear()
-        begin = time.process_time()
-        results.append(searcher.search(position, Limits(depth=depth)))
-        seconds += time.process_time() - begin
-    return Run(results, seconds)
 
 
 def depths(evaluation: LinearEvaluation, positions: list[Any], depth: int) -> None:
     """Nodes and times by depth."""
     searcher = Searcher(evaluation.learning.game, evaluator_of(evaluation))
-    search_all(searcher, positions[:1], 2)
-    print("| depth | nodes a position | median | to the depth before | positions/s | million nodes/s |")
-    print("|---|---|---|---|---|---|")
+    table_header("depth", "nodes a position", "median", "to the depth before", "positions/s", "million nodes/s")
     before = 0.0
     for each in range(1, depth + 1):
-        run = search_all(searcher, positions, each)
+        run = search_all(searcher, positions, Limits(depth=each))
         nodes = run.nodes / len(positions)
         median = statistics.median(result.nodes for result in run.results)
         growth = f"{nodes / before:.2f}" if before else ""
-        speed = f"{len(positions) / run.seconds:,.1f} | {run.nodes / run.seconds / 1e6:.1f}"
-        print(f"| {each} | {nodes:,.0f} | {median:,.0f} | {growth} | {speed} |", flush=True)
+        table_row(
+            each, f"{nodes:,.0f}", f"{median:,.0f}", growth, f"{len(positions) / run.seconds:,.1f} | {run.speed:.1f}"
+        )
         before = nodes
 
 
@@ -93,17 +69,14 @@ def techniques(evaluation: LinearEvaluation, positions: list[Any], depth: int) -
     }
     evaluator = evaluator_of(evaluation)
     whole = None
-    print("| search | nodes a position | nodes to all | time to all |")
-    print("|---|---|---|---|")
+    table_header("search", "nodes a position", "nodes to all", "time to all")
     for name, (played, settings) in variants.items():
-        searcher = Searcher(played, evaluator, settings)
-        search_all(searcher, positions[:1], 2)
-        run = search_all(searcher, positions, depth)
+        run = search_all(Searcher(played, evaluator, settings), positions, Limits(depth=depth))
         whole = whole or run
         if [result.score for result in run.results] != [result.score for result in whole.results]:
             raise AssertionError(f"{name}: other scores")
         ratios = f"{run.nodes / whole.nodes:.2f} | {run.seconds / whole.seconds:.2f}"
-        print(f"| {name} | {run.nodes / len(positions):,.0f} | {ratios} |", flush=True)
+        table_row(name, f"{run.nodes / len(positions):,.0f}", ratios)
 
 
 def borrowing(evaluation: LinearEvaluation, positions: list[Any], depth: int) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +26,7 @@ from glem.core.labelling.first_games import sample_positions
 from glem.core.patterns.patterns import PatternSet
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
+from tests.benchmarks.measuring import search_all, table_header, table_row
 
 
 def fitted(learning: Learning, *, linear: bool) -> LinearEvaluation:
@@ -53,30 +53,17 @@ def random_positions(game: Game, count: int) -> list[Any]:
     return found
 
 
-def measure(searcher: Searcher, position: Any, depth: int, rounds: int) -> tuple[int, float]:
-    """Nodes and median seconds of a search."""
-    nodes, seconds = 0, []
-    for _ in range(rounds):
-        searcher.clear()
-        begin = time.process_time()
-        nodes = searcher.search(position, Limits(depth=depth)).nodes
-        seconds.append(time.process_time() - begin)
-    return nodes, statistics.median(seconds)
-
-
 def nodes_a_second(learning: Learning, depths: Sequence[int], count: int, rounds: int) -> None:
     """Nodes and speed by evaluation and depth."""
     positions = random_positions(learning.game, count)
-    print("| evaluation | depth | nodes a position | million nodes/s |")
-    print("|---|---|---|---|")
+    table_header("evaluation", "depth", "nodes a position", "million nodes/s")
     for linear in (False, True):
         searcher = Searcher(learning.game, recomputing_evaluator(fitted(learning, linear=linear)))
-        measure(searcher, positions[0], 2, 1)
         for depth in depths:
-            runs = [measure(searcher, position, depth, rounds) for position in positions]
-            nodes, seconds = (sum(column) for column in zip(*runs, strict=True))
+            runs = [search_all(searcher, positions, Limits(depth=depth)) for _ in range(rounds)]
+            speed = statistics.median(run.speed for run in runs)
             name = "patterns and linear features" if linear else "patterns"
-            print(f"| {name} | {depth} | {nodes / count:,.0f} | {nodes / seconds / 1e6:.1f} |", flush=True)
+            table_row(name, depth, f"{runs[0].nodes / count:,.0f}", f"{speed:.1f}")
 
 
 def main() -> None:

@@ -27,7 +27,8 @@ from glem.core.positions.reading import read_scored_positions
 from glem.core.search.solver import solve_moves
 from glem.games.othello.formats.obf import read_obf
 from glem.games.othello.solver import EndgameSolver, Techniques
-from tests.benchmarks.endgame_positions import real_positions
+from tests.benchmarks.measuring import table_header, table_row
+from tests.benchmarks.tournament_positions import real_positions
 
 TABLE_MB = 256
 SUITES = (("fforum-1-19.obf", 1), ("fforum-20-39.obf", 20), ("fforum-40-59.obf", 40), ("fforum-60-79.obf", 60))
@@ -49,12 +50,9 @@ class Effort(NamedTuple):
     seconds: float
     wrong: int
 
-    def line(self, name: str) -> str:
-        rate = self.nodes / self.seconds / MILLION
-        return (
-            f"| {name} | {self.positions:,} | {self.nodes / MILLION:.1f} | {self.seconds:.2f} | {rate:.1f} | "
-            f"{self.positions / self.seconds:.1f} | {self.wrong} |"
-        )
+    def print(self, name: str) -> None:
+        rate = f"{self.nodes / self.seconds / MILLION:.1f} | {self.positions / self.seconds:.1f}"
+        table_row(name, f"{self.positions:,}", f"{self.nodes / MILLION:.1f}", f"{self.seconds:.2f}", rate, self.wrong)
 
 
 def solve_each(solver: EndgameSolver, positions: Iterable[tuple[Any, Known | None]]) -> Effort:
@@ -96,25 +94,23 @@ def warmed(evaluator: Evaluator | None, techniques: Techniques | None = None) ->
     return solver
 
 
-HEADER = (
-    "| | positions | million nodes | seconds | million nodes/s | positions/s | wrong |\n|---|--:|--:|--:|--:|--:|--:|"
-)
+HEADER = ("", "positions", "million nodes", "seconds", "million nodes/s", "positions/s", "wrong")
 
 
 def suites(folder: Path, evaluator: Evaluator | None) -> None:
     solver = warmed(evaluator)
-    print(HEADER)
+    table_header(*HEADER)
     for first, last in ((1, 19), (20, 39), (40, 44)):
-        print(solve_each(solver, problems(folder, first, last)).line(f"FFO {first}-{last}"), flush=True)
+        solve_each(solver, problems(folder, first, last)).print(f"FFO {first}-{last}")
     for empties, count in ((20, 100), (14, 1000)):
         chosen = [(position, None) for position in real_positions(folder / "wthor", empties, count)]
-        print(solve_each(solver, chosen).line(f"games, {empties} empty"), flush=True)
+        solve_each(solver, chosen).print(f"games, {empties} empty")
 
 
 def each_problem(folder: Path, evaluator: Evaluator | None, first: int, last: int) -> None:
     game = load_game("othello")
     solver = warmed(evaluator)
-    print("| problem | empty | score | known | best move | million nodes | seconds |\n|--:|--:|--:|--:|---|--:|--:|")
+    table_header("problem", "empty", "score", "known", "best move", "million nodes", "seconds")
     for number, (position, known) in enumerate(problems(folder, first, last), first):
         solver.clear()
         begun = time.thread_time()
@@ -122,11 +118,8 @@ def each_problem(folder: Path, evaluator: Evaluator | None, first: int, last: in
         seconds = time.thread_time() - begun
         assert known is not None
         assert solution.move is not None
-        print(
-            f"| {number} | {solver.plies_left(position)} | {solution.score:+} | {known.score:+.0f} | "
-            f"{game.format_move(solution.move)} | {solution.nodes / MILLION:.1f} | {seconds:.1f} |",
-            flush=True,
-        )
+        scores = f"{solution.score:+} | {known.score:+.0f} | {game.format_move(solution.move)}"
+        table_row(number, solver.plies_left(position), scores, f"{solution.nodes / MILLION:.1f} | {seconds:.1f}")
 
 
 ABLATION = {
@@ -144,23 +137,23 @@ ABLATION = {
 
 def ablation(folder: Path, evaluator: Evaluator | None) -> None:
     chosen = problems(folder, 20, 39)
-    print(HEADER)
+    table_header(*HEADER)
     for name, techniques in ABLATION.items():
         solver = warmed(None if name == "no evaluation" else evaluator, techniques)
-        print(solve_each(solver, chosen).line(name), flush=True)
+        solve_each(solver, chosen).print(name)
 
 
 def exact(folder: Path, evaluator: Evaluator | None) -> None:
     solver = warmed(evaluator)
     game = load_game("othello")
     file = folder / "endgame" / "exact_scores_0-8_empties.txt.xz"
-    print(HEADER)
+    table_header(*HEADER)
     for chunk in read_scored_positions(game, file):
         empties = 64 - np.bitwise_count(chunk.positions.own | chunk.positions.opponent)
         for count in range(9):
             rows = np.flatnonzero(empties == count).tolist()
             chosen = [(position_at(chunk.positions, row), Known(float(chunk.label[row]), None)) for row in rows]
-            print(solve_each(solver, chosen).line(f"{count} empty"), flush=True)
+            solve_each(solver, chosen).print(f"{count} empty")
 
 
 def moves(folder: Path, evaluator: Evaluator | None) -> None:
@@ -177,8 +170,8 @@ def moves(folder: Path, evaluator: Evaluator | None) -> None:
                 if solution.move in known:
                     count += 1
                     wrong += known[solution.move] != solution.score
-    print(HEADER)
-    print(Effort(count, nodes, time.thread_time() - begun, wrong).line("moves of hard-20"))
+    table_header(*HEADER)
+    Effort(count, nodes, time.thread_time() - begun, wrong).print("moves of hard-20")
 
 
 def main() -> None:

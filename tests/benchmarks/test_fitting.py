@@ -21,7 +21,7 @@ from glem.core.fitting.least_squares_problem import LeastSquares, Source
 from glem.core.fitting.packed.design import Design
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.labels import positions_of_records
-from glem.core.positions.reading import read_records
+from tests.benchmarks.measuring import tournament_records
 from tests.oracles.fitting import byte_count
 
 pytestmark = pytest.mark.shared
@@ -46,9 +46,7 @@ class Case:
 @pytest.fixture(scope="module")
 def case(shared: Path, othello_learning: Learning) -> Case:
     game = othello_learning.game
-    files = sorted((shared / "othello" / "wthor").glob("*.wtb"))
-    chunks = (chunk for file in files for chunk in read_records(game, file))
-    positions = positions_of_records(game, chunks)
+    positions = positions_of_records(game, tournament_records(game, shared / "othello" / "wthor"))
     values = othello_learning.features.values(positions.positions)
     moves = (
         values[:, othello_learning.features.index("discs")]

@@ -20,7 +20,8 @@ from glem.core.players.spec import parse_player
 from glem.core.positions.game_tree import GameTree
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.reading import read_records
-from glem.core.tournament.opening_plans import OpeningPlan
+from glem.core.tournament.opening_choice import OpeningPlan
+from tests.benchmarks.measuring import tournament_records
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +63,7 @@ def test_label(benchmark: Any, othello: Game, model: Path, tmp_path: Path) -> No
 
 @pytest.fixture(scope="module")
 def tree(othello: Game, shared: Path) -> GameTree:
-    paths = sorted((shared / "othello" / "wthor").glob("*.wtb"))
-    return GameTree.from_records(othello, (part for path in paths for part in read_records(othello, path)))
+    return GameTree.from_records(othello, tournament_records(othello, shared / "othello" / "wthor"))
 
 
 @pytest.mark.shared

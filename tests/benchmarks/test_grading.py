@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.evaluation.result_distribution import result_distribution
 from glem.core.game.game import Game
 from glem.core.grading.calibration import fit_scale
 from glem.core.grading.collection import CollectionGrading, grade_collection
@@ -16,8 +15,9 @@ from glem.core.grading.comparison import compare
 from glem.core.grading.scorers.scorers import scorer_of
 from glem.core.positions.files import PositionWriter
 from glem.core.positions.labels import label_records
-from glem.core.positions.reading import read_records
 from glem.core.positions.selection.selection import SelectionRule
+from tests.benchmarks.measuring import tournament_records
+from tests.core.grading.examples import played
 
 GAMES = 100_000
 
@@ -25,9 +25,7 @@ GAMES = 100_000
 @pytest.fixture(scope="module")
 def tournament(othello: Game, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("grading") / "tournament.parquet"
-    records = (
-        part for file in sorted((shared / "othello" / "wthor").glob("*.wtb")) for part in read_records(othello, file)
-    )
+    records = tournament_records(othello, shared / "othello" / "wthor")
     with PositionWriter(path, othello, "result") as writer:
         for part in label_records(othello, records, label="result"):
             writer.append(part)
@@ -46,17 +44,9 @@ def test_grade_collection(benchmark: Any, othello: Game, tournament: Path, selec
     assert found.counts.games > 100_000
 
 
-def simulated() -> tuple[Any, Any]:
-    generator = np.random.default_rng(0)
-    values = generator.normal(0, 10, GAMES)
-    win, draw, _ = result_distribution(values, 7.0, 0.2)
-    chance = generator.random(GAMES)
-    return values, np.where(chance < win, 1, np.where(chance < win + draw, 0, -1))
-
-
 def test_fit_scale(benchmark: Any) -> None:
-    values, results = simulated()
-    assert benchmark(fit_scale, values, results).converged
+    values = np.random.default_rng(0).normal(0, 10, GAMES)
+    assert benchmark(fit_scale, values, played(values, 0.2, scale=7.0)).converged
 
 
 def test_compare(benchmark: Any) -> None:

@@ -14,7 +14,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from glem.core.configurations.mining import label_statistics, mine
-from tests.benchmarks.mining_positions import Positions, sample
+from tests.benchmarks.tournament_positions import Positions, sample
 
 fim = pytest.importorskip("fim", reason="pyfim, the extra 'benchmark', is not installed")
 

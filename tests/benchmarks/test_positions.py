@@ -13,14 +13,13 @@ from glem.core.game.game import Game
 from glem.core.positions.files import stream_positions, write_positions
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.positions import Positions
-from glem.core.positions.reading import read_records
+from tests.benchmarks.measuring import tournament_records
 
 pytestmark = pytest.mark.shared
 
 
 def tournament_positions(game: Game, shared: Path) -> Positions:
-    paths = sorted((shared / "othello" / "wthor").glob("*.wtb"))
-    return positions_of_records(game, (part for path in paths for part in read_records(game, path)), label="auto")
+    return positions_of_records(game, tournament_records(game, shared / "othello" / "wthor"), label="auto")
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,9 @@ from glem.core.files.packed import line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.positions.reading import read_records, read_scored_positions
-from glem.core.positions.replay import outcomes, replay
+from glem.core.positions.replay import replay
 from glem.games.othello.formats.move_text import colored_lines, move_lines
+from tests.benchmarks.measuring import tournament_records
 
 pytestmark = pytest.mark.shared
 
@@ -28,28 +29,14 @@ def measure(benchmark: Any, count: int, unit: str, work: Any) -> None:
 
 
 @pytest.fixture(scope="module")
-def tournament_files(shared: Path) -> list[Path]:
-    return sorted((shared / "othello" / "wthor").glob("*.wtb"))
-
-
-@pytest.fixture(scope="module")
-def tournament_games(othello: Game, tournament_files: list[Path]) -> GameRecords:
-    return GameRecords.concatenate([chunk for file in tournament_files for chunk in read_records(othello, file)])
+def tournament_games(othello: Game, shared: Path) -> GameRecords:
+    return GameRecords.concatenate(list(tournament_records(othello, shared / "othello" / "wthor")))
 
 
 @pytest.mark.benchmark(group="records", timer=time.process_time)
-def test_read_and_check_wthor(benchmark: Any, othello: Game, tournament_files: list[Path]) -> None:
-    measure(
-        benchmark,
-        137_548,
-        "games",
-        lambda: [chunk for file in tournament_files for chunk in read_records(othello, file)],
-    )
-
-
-@pytest.mark.benchmark(group="records", timer=time.process_time)
-def test_outcomes_of_wthor(benchmark: Any, othello: Game, tournament_games: GameRecords) -> None:
-    measure(benchmark, len(tournament_games), "games", lambda: outcomes(othello, tournament_games))
+def test_read_and_check_wthor(benchmark: Any, othello: Game, shared: Path) -> None:
+    folder = shared / "othello" / "wthor"
+    measure(benchmark, 137_548, "games", lambda: list(tournament_records(othello, folder)))
 
 
 @pytest.mark.benchmark(group="records", timer=time.process_time)

@@ -15,8 +15,8 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.named import load_value
 from glem.core.game.game import load_game
 from glem.games.othello.solver import EndgameSolver
-from tests.benchmarks.endgame_positions import real_positions
 from tests.benchmarks.solver_tables import problems, solve_each, warmed
+from tests.benchmarks.tournament_positions import real_positions
 
 pytestmark = pytest.mark.shared
 

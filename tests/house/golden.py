@@ -81,6 +81,7 @@ SLICES = (
 
 # Members of JSON that tell of time, place or code, wherever they stand; figures that people know.
 LEFT_OUT = {"seconds", "s", "slowest", "seconds_per_move", "by_seconds", "version", "glem", "sha256", "fitter"}
+LEFT_OUT |= {"schema"}
 FIGURES = {"after", "elo", "grade", "leaves", "models", "nodes", "positions", "rmse", "score", "validation", "value"}
 REPLACED = (
     (re.compile(r"\bglem(\.\w+)+"), "glem"),
@@ -229,6 +230,9 @@ def plain_text(text: str, indent: int | None = 1) -> tuple[str, dict[str | None,
         value = untimed(json.loads(text))
     except ValueError:
         return text, {}
+    if isinstance(value, dict) and set(value) == {"games"}:
+        # What `glem games` lists was no object when the digests were written.
+        value = value["games"]
     return dumped(value, indent), leading_figures(value)
 
 

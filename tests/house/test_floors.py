@@ -16,18 +16,23 @@ from tests.house.tree import ROOT, Module, imported_modules, modules, tracked
 FLOORS = (
     *("errors", "compiling", "files", "tasks", "game", "features", "configurations", "patterns", "positions"),
     *("evaluation", "fitting", "search", "players", "tournament", "labelling", "discovery", "grading", "report"),
-    *("conformance", "cli", "_glem"),
+    *("conformance", "_glem", "cli"),
 )
-"""What core holds, from the ground up."""
+"""What core holds, from the ground up; ``_glem`` is ``import glem``, of which the commands are shells."""
+
+FACE = ("boards", "functions", "regressor")
+"""Modules of ``glem`` itself that lie in ``core/_glem``, but for ``python -m glem``."""
 
 MOST_ENTRIES = 14
 LONG_FOLDERS = {"core", "core/cli"}
 
 
 def floor(name: str) -> int:
-    """Place in :data:`FLOORS` of a module of core; ``glem`` itself is the roof."""
+    """Place in :data:`FLOORS` of a module of core; ``python -m glem``, games and plugins are the roof."""
     parts = name.split(".")
-    return FLOORS.index(parts[2]) if parts[1:2] == ["core"] and len(parts) > 2 else len(FLOORS)
+    if parts[1:2] == ["core"] and len(parts) > 2:
+        return FLOORS.index(parts[2])
+    return FLOORS.index("_glem") if parts[1:] in ([], *([face] for face in FACE)) else len(FLOORS)
 
 
 def upward(module: Module, tree: ast.AST) -> set[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 
 import attrs
 import pytest
 
+from glem.core.conformance.new_game.package import field_meanings
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.core.features.learning import Learning, Phases
@@ -19,17 +19,10 @@ from tests.house.tree import ROOT
 DECLARED = (Game, Learning, Phases, AtomicFeature, AtomicFeatures, Evaluator, RecordFormat, Protocol, ExternalPlayers)
 
 
-def described(kind: type) -> list[str]:
-    """Names in the section "Parameters" of a docstring; some share a description."""
-    _, _, section = inspect.cleandoc(kind.__doc__ or "").partition("Parameters\n----------\n")
-    names = re.findall(r"^(\w[\w, ]*)$(?!\n-)", section, re.MULTILINE)
-    return [name.strip() for line in names for name in line.split(",")]
-
-
 @pytest.mark.parametrize("kind", DECLARED)
 def test_docstring_says_what_every_field_means(kind: type) -> None:
     fields = [field.name for field in attrs.fields(kind) if field.init]
-    assert set(fields) <= set(described(kind))
+    assert set(fields) <= set(field_meanings(kind))
 
 
 @pytest.mark.parametrize("kind", DECLARED)

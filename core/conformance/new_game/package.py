@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
+import re
+import textwrap
 from importlib import resources
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from glem.core.conformance.new_game.names import check_name, check_title
 from glem.core.errors import BadInputError, __version__
+from glem.core.features.features import AtomicFeature, AtomicFeatures
+from glem.core.features.learning import Learning, Phases
 from glem.core.files.atomic import check_writable, temporary_folder
-from glem.core.game.game import INTERFACE_VERSION
+from glem.core.game.game import INTERFACE_VERSION, Game
 
-__all__ = ["new_game"]
+__all__ = ["field_meanings", "new_game"]
+
+_ROLE = re.compile(r":\w+:`(~?)([^`]+)`")
+_WIDTH = 120
 
 _FILES = {
     "pyproject.toml": "pyproject.toml",
@@ -86,14 +95,42 @@ def _rendered(name: str, title: str) -> dict[str, str]:
         "distribution": f"glem-{name.replace('_', '-')}",
         "glem_version": __version__,
         "interface_version": str(INTERFACE_VERSION),
+        **{
+            f"{kind.__name__}_{field}": meaning
+            for kind in (Game, Learning, AtomicFeature, AtomicFeatures, Phases)
+            for field, meaning in field_meanings(kind).items()
+        },
     }
     templates = resources.files("glem.core.conformance.new_game") / "template"
-    return {
-        path.format(name=name): Template((templates / f"{template}.template").read_text(encoding="utf-8")).substitute(
-            values
-        )
-        for path, template in _FILES.items()
+    texts = {
+        path: (templates / f"{template}.template").read_text(encoding="utf-8") for path, template in _FILES.items()
     }
+    return {path.format(name=name): _wrapped(Template(text).substitute(values)) for path, text in texts.items()}
+
+
+def field_meanings(kind: type[Any]) -> dict[str, str]:
+    """Read from the docstring of a part of the interface what each of its fields means, as plain text of one line."""
+    _, _, section = inspect.cleandoc(kind.__doc__ or "").partition("Parameters\n----------\n")
+    section = section.partition("\n\nRaises\n------\n")[0]
+    entries = re.findall(r"^(\w[\w, ]*)\n((?:    .*\n?|\n(?=    ))+)", section, re.MULTILINE)
+    texts = [(names, " ".join(_ROLE.sub(_plain, text).replace("``", "`").split())) for names, text in entries]
+    return {name: text for names, text in texts for name in names.split(", ")}
+
+
+def _plain(role: re.Match[str]) -> str:
+    """Write a reference as a reader sees it."""
+    return f"`{role[2].rpartition('.')[2] if role[1] else role[2]}`"
+
+
+def _wrapped(text: str) -> str:
+    """Break the comments that have become too long for a line."""
+    wrapped = [
+        textwrap.fill(line, _WIDTH, subsequent_indent=f"{line.partition('#')[0]}# ", break_on_hyphens=False)
+        if len(line) > _WIDTH and line.lstrip().startswith("# ")
+        else line
+        for line in text.splitlines()
+    ]
+    return "\n".join([*wrapped, ""])
 
 
 def _write(target: Path, texts: dict[str, str]) -> None:

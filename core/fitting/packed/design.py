@@ -15,9 +15,9 @@ from glem.core.errors import BadInputError
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.packed.blocks import ActiveConfigurations, Block, Layout, LinearTerms, Packing, Rows
 from glem.core.fitting.packed.columns import Columns
-from glem.core.fitting.packed.threads import ordered_map
 from glem.core.patterns.patterns import PatternSet, count_matches
 from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.threads import ordered_map
 
 __all__ = ["Design", "Segment"]
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.packed.blocks import Block, Packing
-from glem.core.fitting.packed.threads import ordered_map
 from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.threads import ordered_map
 
 __all__ = ["LikelihoodChunk", "LikelihoodRows", "RowBlock"]
 

@@ -107,26 +107,27 @@ def games_with_hundredths(records: GameRecords) -> NDArray[np.bool_]:
     order = np.lexsort((size, game))
     game, size = game[order], size[order]
     is_new = np.append(True, (game[1:] != game[:-1]) | (size[1:] != size[:-1]))[: len(game)]
-    return (broken == 0) & (np.bincount(game[is_new], minlength=len(records)) >= _LEAST_SIZES)
+    marked: NDArray[np.bool_] = (broken == 0) & (np.bincount(game[is_new], minlength=len(records)) >= _LEAST_SIZES)
+    return marked
 
 
 class CommentStatistics:
-    """Sums for every event and way of writing."""
+    """Sums for every event and way of writing that occurs."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
         self._sums = np.zeros((len(CommentSums._fields), 0))
 
     def add(self, records: GameRecords) -> NDArray[np.int64]:
-        """Add games with scores in comments; return the number of each one's event [G]."""
-        event = self._events(records)
-        count = len(self._numbers) * len(COMMENT_KINDS)
-        self._sums = np.pad(self._sums, ((0, 0), (0, count - self._sums.shape[1])))
+        """Add games with scores in comments; return the number of each move's event and way of writing, -1 for none."""
         written, kind = (records.move_columns[name] for name in ("comment_score", "comment_kind"))
         place = np.flatnonzero((kind > 0) & (kind < len(COMMENT_KINDS)) & ~np.isnan(written))
-        score = written[place].astype(np.float64)
+        score, kind = written[place].astype(np.float64), kind[place].astype(np.int64)
         game = np.repeat(np.arange(len(records)), records.lengths)[place]
-        row = event[game] * len(COMMENT_KINDS) + kind[place]
+        event = records.extra.get("event", np.full(len(records), -1)).astype(np.int64)
+        present, found = np.unique(event[game] * len(COMMENT_KINDS) + kind, return_inverse=True)
+        numbers = [self._number(records, *divmod(one, len(COMMENT_KINDS))) for one in present.tolist()]
+        row = np.array(numbers, np.int64)[found]
         start = 1 if records.start_side is None else records.start_side[game].astype(np.int64)
         mover = start * (1 - 2 * ((place - records.offsets[game]) % 2))
         sign = np.sign(score)
@@ -148,36 +149,22 @@ class CommentStatistics:
             whole=sized & (score == np.rint(score)),
             log_size=np.log(np.abs(score), out=np.zeros(len(place)), where=sized),
         )
-        sums.games[np.unique(game * len(COMMENT_KINDS) + kind[place], return_index=True)[1]] = 1
+        sums.games[np.unique(game * len(COMMENT_KINDS) + kind, return_index=True)[1]] = 1
+        self._sums = np.pad(self._sums, ((0, 0), (0, len(self._numbers) - self._sums.shape[1])))
         for total, part in zip(self._sums, sums, strict=True):
-            total += np.bincount(row, part, count)
-        return event
+            total += np.bincount(row, part, len(total))
+        rows = np.full(len(written), -1, np.int64)
+        rows[place] = row
+        return rows
 
-    def _events(self, records: GameRecords) -> NDArray[np.int64]:
-        column = records.extra.get("event")
-        if column is None:
-            return np.full(len(records), self._number(""), np.int64)
+    def _number(self, records: GameRecords, event: int, kind: int) -> int:
         names = records.names.get("event")
-        present, place = np.unique(column, return_inverse=True)
-        texts = ["" if value < 0 else str(value) if names is None else names[value] for value in present.tolist()]
-        return np.array([self._number(text) for text in texts], np.int64)[place]
-
-    def _number(self, event: str) -> int:
-        return self._numbers.setdefault(event, len(self._numbers))
+        text = "" if event < 0 else str(event) if names is None else names[event]
+        return self._numbers.setdefault((text, COMMENT_KINDS[kind]), len(self._numbers))
 
     def by_event(self) -> dict[tuple[str, str], CommentSums]:
-        """Event and way of writing to their sums; only what occurs."""
-        kinds = len(COMMENT_KINDS)
-        sums = {
-            (event, COMMENT_KINDS[kind]): CommentSums(*self._sums[:, number * kinds + kind].tolist())
-            for event, number in self._numbers.items()
-            for kind in range(1, kinds)
-        }
-        return {key: found for key, found in sums.items() if found.scores}
-
-    def row_of(self, event: str, kind: str) -> int:
-        """Return the number that stands for an event and a way of writing in ``event * len(COMMENT_KINDS) + kind``."""
-        return self._numbers[event] * len(COMMENT_KINDS) + COMMENT_KINDS.index(kind)
+        """Event and way of writing to their sums, by their numbers."""
+        return {key: CommentSums(*sums) for key, sums in zip(self._numbers, self._sums.T.tolist(), strict=True)}
 
 
 @define(frozen=True)
@@ -330,7 +317,7 @@ class CommentScorer(Scorer):
     def begin(self) -> None:
         """Forget earlier collections."""
         self._statistics = CommentStatistics()
-        self._parts: list[tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.bool_]]] = []
+        self._parts: list[tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.bool_]]] = []
         self._games_with_hundredths = 0
         self._without: dict[str, int] = {}
         self.conventions: tuple[CommentConvention, ...] = ()
@@ -345,23 +332,21 @@ class CommentScorer(Scorer):
             return self._nothing(selected, "files of positions, not of games,")
         if "comment_score" not in records.move_columns:
             return self._nothing(selected, "files whose format has no comments")
-        event = self._statistics.add(records)
-        row, move = selected.extra["row"], selected.extra["move"]
-        written = np.where(move >= 0, records.move_columns["comment_score"][move], np.nan)
-        kind = records.move_columns["comment_kind"][move].astype(np.int32)
-        wanted = (kind > 0) & (kind < len(COMMENT_KINDS))
+        record, move = selected.extra["row"], selected.extra["move"]
+        rows = np.where(move >= 0, self._statistics.add(records)[move], -1)
+        written = records.move_columns["comment_score"][move]
+        wanted = rows >= 0
         if self._kind is not None:
-            wanted &= kind == COMMENT_KINDS.index(self._kind)
+            wanted &= records.move_columns["comment_kind"][move] == COMMENT_KINDS.index(self._kind)
         marked = games_with_hundredths(records)
         self._games_with_hundredths += int(marked.sum())
-        rows = (event[row] * len(COMMENT_KINDS) + kind).astype(np.int32)
-        self._parts.append((rows, selected.side, marked[row] & (written == np.rint(written))))
+        self._parts.append((rows, selected.side, marked[record] & (written == np.rint(written))))
         return Prediction(np.where(wanted, written, np.nan).astype(np.float32), unit="pawns")
 
     def _nothing(self, selected: Positions, source: str) -> Prediction:
         count = len(selected)
         self._without[source] = self._without.get(source, 0) + count
-        self._parts.append((np.zeros(count, np.int32), selected.side, np.zeros(count, np.bool_)))
+        self._parts.append((np.full(count, -1), selected.side, np.zeros(count, np.bool_)))
         return Prediction(np.full(count, np.nan, np.float32), unit="pawns")
 
     def complete(self, prediction: Prediction) -> Prediction:
@@ -370,14 +355,9 @@ class CommentScorer(Scorer):
         value = np.array(prediction.value, np.float64)
         if self._parts:
             rows, sides, hundredths = map(np.concatenate, zip(*self._parts, strict=True))
-            speaks_for_first = np.zeros(int(rows.max()) + 1, np.bool_)
-            by_row = np.ones(len(speaks_for_first))
-            for one in self.conventions:
-                row = self._statistics.row_of(one.event, one.kind)
-                if row < len(by_row):
-                    speaks_for_first[row] = one.side == FIRST
-                    by_row[row] = 100.0 if one.unit == HUNDREDTHS else 1.0
-            divisor = by_row[rows]
+            # What has no score is in the last place.
+            speaks_for_first = np.array([*(one.side == FIRST for one in self.conventions), False])
+            divisor = np.array([*(100.0 if one.unit == HUNDREDTHS else 1.0 for one in self.conventions), 1.0])[rows]
             if self._unit is None:
                 divisor = np.where(hundredths, 100.0, divisor)
             value = value / divisor * np.where(speaks_for_first[rows], sides, 1)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from glem.core.errors import BadInputError, GlemError, __version__
@@ -85,8 +86,8 @@ class _Session:
             "clear_board": self._clear_board,
             "komi": self._komi,
             "play": self._play,
-            "genmove": self._genmove,
-            "reg_genmove": self._reg_genmove,
+            "genmove": partial(self._think, play=True),
+            "reg_genmove": partial(self._think, play=False),
             "undo": self._undo,
             "time_settings": self._time_settings,
             "time_left": self._time_left,
@@ -224,12 +225,6 @@ class _Session:
         color = self._color(words)
         self._clocks[color] = _clock(self._number(words, 1, "a time"), self._number(words, 2, "a number of stones"))
         return ""
-
-    def _genmove(self, words: Sequence[str]) -> str:
-        return self._think(words, play=True)
-
-    def _reg_genmove(self, words: Sequence[str]) -> str:
-        return self._think(words, play=False)
 
     def _think(self, words: Sequence[str], *, play: bool) -> str:
         engine = self._engine

@@ -225,10 +225,10 @@ def _from_positions(game: Game, path: str | os.PathLike[str], rule: SelectionRul
     chooser = PositionChooser(rule)
     records = 0
     for part in stream_provenance(path, game=game):
-        chooser.observe(part.record, part.ply)
-        records = max(records, int(part.record.max(initial=-1)) + 1)
+        chooser.observe(part["record"], part["ply"])
+        records = max(records, int(part["record"].max(initial=-1)) + 1)
     for part in stream_provenance(path, game=game):
-        chooser.rank(part.record, part.ply, part.game_key)
+        chooser.rank(**part)
     alone = records
     for positions in stream_positions(path, game=game):
         rows = np.flatnonzero(chooser.choose(positions.record, positions.ply, positions.game_key))

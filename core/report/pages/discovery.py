@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 from attrs import evolve
 
 from glem.core.report.boards import board_legend, draw_cell_map, glyphs_for, greatest_value, map_legend
-from glem.core.report.charts import LineStyle, error_chart, learning_chart, legend, styles_of
+from glem.core.report.charts import LineStyle, learning_chart, legend, phase_chart, styles_of
 from glem.core.report.data import DiscoveryReport, Item, PhaseErrors
 from glem.core.report.items import draw_item, phase_choice, phase_heads, weight_table
 from glem.core.report.markup import aligned, data_table, element, number, signed, whole
@@ -96,7 +96,15 @@ def _errors(report: DiscoveryReport) -> Element | None:
             "figure",
             element("figcaption", caption),
             legend(entries, "Models"),
-            *error_chart(errors, described),
+            *phase_chart(
+                "error",
+                errors.phases,
+                errors.counts,
+                {name: [(value,) for value in values] for name, values in errors.models.items()},
+                errors.baselines,
+                unit=errors.unit,
+                description=described,
+            ),
         ),
         details("The same as a table", _error_table(errors)),
     )

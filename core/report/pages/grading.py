@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 from glem.core.grading.collection import CollectionGrading
 from glem.core.grading.correctness import Grade
 from glem.core.grading.grading import EvaluationGrade
-from glem.core.report.charts import grade_chart, legend, styles_of
+from glem.core.report.charts import legend, phase_chart, styles_of
 from glem.core.report.data import Calibration
 from glem.core.report.markup import element, number, signed, whole
 from glem.core.report.page import (
@@ -193,13 +193,13 @@ def _curve(found: CollectionGrading, grouping: str, key: str) -> Element | None:
             "figure",
             element("figcaption", f"Grade by {grouping} with its interval; higher is better. Below: positions."),
             legend(((style, name) for name, style in styles_of(curves, baselines).items()), "Evaluations"),
-            *grade_chart(shown, counts, curves, baselines, grouping, described),
+            *phase_chart("grade", shown, counts, curves, baselines, grouping=grouping, description=described),
         ),
         details("The same as a table", _group_table(found, grouping, names)),
     )
 
 
-def _limits(grade: Grade | None) -> tuple[float, float, float]:
+def _limits(grade: Grade | None) -> tuple[float, ...]:
     return (math.nan, math.nan, math.nan) if grade is None else (grade.grade, grade.low, grade.high)
 
 

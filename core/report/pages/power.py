@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 
 from glem.core.grading.experiments.lines import LineFit
 from glem.core.grading.experiments.power import PowerCurve, PowerExperiment, PowerPoint
-from glem.core.report.charts import legend, power_chart, styles_of
+from glem.core.report.charts import Point, legend, point_chart, styles_of
 from glem.core.report.markup import element, number, signed, whole
 from glem.core.report.page import paragraph, section, table, whole_page
 from glem.core.tasks.counts import counted
@@ -36,9 +36,9 @@ def render_power(found: PowerExperiment, *, game_title: str) -> str:
 def _curves(found: PowerExperiment) -> Element:
     searched = {
         curve.name: [
-            (point.limit, point.grade.grade, point.grade.low, point.grade.high)
-            for point in curve.points
-            if point.limit is not None
+            Point(f"{curve.name}\n{limit:,g} {found.kind}", limit, grade.grade, grade.low, grade.high)
+            for limit, grade in ((point.limit, point.grade) for point in curve.points)
+            if limit is not None
         ]
         for curve in found.curves
     }
@@ -48,6 +48,8 @@ def _curves(found: PowerExperiment) -> Element:
         for curve in found.curves
         if curve.by_limit is not None
     }
+    described = f"Chart: grade over {found.kind} of {', '.join(drawn)}"
+    chart = point_chart("power", drawn, lines, f"{found.kind} a position", described, doublings=True)
     entries = ((style, element("span", name)) for name, style in styles_of(searched).items())
     return section(
         "curves",
@@ -57,7 +59,7 @@ def _curves(found: PowerExperiment) -> Element:
             "Vertical bars are confidence intervals; positions are the same for all, so that differences are known "
             "better than they tell."
         ),
-        element("figure", legend(entries), *power_chart(drawn, lines, found.kind)),
+        element("figure", legend(entries), *chart),
     )
 
 

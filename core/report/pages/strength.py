@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 
 from glem.core.grading.experiments.lines import Correlation
 from glem.core.grading.experiments.strength import StrengthExperiment, StrengthPoint
-from glem.core.report.charts import strength_chart
+from glem.core.report.charts import Point, point_chart
 from glem.core.report.markup import element, number, signed, whole
 from glem.core.report.page import paragraph, section, table, whole_page
 from glem.core.tasks.counts import counted, interval_text
@@ -50,11 +50,13 @@ def _picture(found: StrengthExperiment) -> Element:
         )
     if found.by_difference is not None:
         told.append(correlation_text("Advantage and rating difference", found.by_difference) + ".")
-    chart = strength_chart(
-        [(point.rating, point.grade.grade, point.grade.low, point.grade.high) for point in found.points],
-        None if line is None else (line.slope, line.intercept),
-        [point.name for point in found.points],
-    )
+    points = [
+        Point(f"{one.name} ({one.rating:.0f})", one.rating, one.grade.grade, one.grade.low, one.grade.high)
+        for one in found.points
+    ]
+    lines = {} if line is None else {"players": (line.slope, line.intercept)}
+    described = f"Chart: grade over rating of {len(points)} players"
+    chart = point_chart("strength", {"players": points}, lines, "rating", described)
     return section("picture", "Grades over ratings", *map(paragraph, told), element("figure", *chart))
 
 

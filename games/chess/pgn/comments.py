@@ -22,7 +22,7 @@ NO_SCORE, PLAIN, EVAL, WV, EV = 0, 1, 2, 3, 4
 _MOST_DIGITS = 9
 _STOP, _DIGIT, _LETTER, _BEHIND_SCORE = 1, 2, 4, 8
 _MOST_MOVES = 32767.0
-_EVENT = np.frombuffer(b'[Event "', np.uint8)
+_BOOK, _EVAL_TAG, _EVENT = (np.frombuffer(text, np.uint8) for text in (b"book", b"%eval", b'[Event "'))
 
 
 _CLASSES = classes(
@@ -32,6 +32,14 @@ _CLASSES = classes(
     (b"=%", _STOP),
     (b"}\n", _STOP | _BEHIND_SCORE),
 )
+
+
+def _stands_at(data: Any, at: int, text: Any) -> bool:
+    """Whether a text, uint8 [B], stands at an index."""
+    place = 0
+    while place < len(text) and data[at + place] == text[place]:
+        place += 1
+    return place == len(text)
 
 
 def _score_at(data: Any, at: int) -> tuple[int, float, Any, bool]:
@@ -109,8 +117,7 @@ def read_comment(data: Any, at: int, end: int) -> tuple[int, Any, float, Any, bo
     while at < end and data[at] <= char.SPACE:
         at += 1
     kind, score, mate = np.int64(NO_SCORE), np.nan, np.int64(0)
-    book = data[at] == char.SMALL_B and data[at + 1] == char.SMALL_O
-    book = book and data[at + 2] == char.SMALL_O and data[at + 3] == char.SMALL_K
+    book = _stands_at(data, at, _BOOK)
     # A score that may stand at an index, and how it is given; first of all where the comment begins.
     place = at
     given = np.int64(PLAIN)
@@ -133,17 +140,10 @@ def read_comment(data: Any, at: int, end: int) -> tuple[int, Any, float, Any, bo
                     given = np.int64(EV)
                 place = at + 1
         elif byte == char.PERCENT_SIGN:
-            is_eval = data[at + 1] == char.SMALL_E and data[at + 2] == char.SMALL_V
-            if is_eval and data[at + 3] == char.SMALL_A and data[at + 4] == char.SMALL_L and kind != WV:
+            if kind != WV and _stands_at(data, at, _EVAL_TAG):
                 given = np.int64(EVAL)
                 place = at + 6
-        else:
-            begins_game = True
-            for letter in range(len(_EVENT)):
-                if data[at + 1 + letter] != _EVENT[letter]:
-                    begins_game = False
-                    break
-            if begins_game:
-                return -at - 1, kind, score, mate, book
+        elif _stands_at(data, at + 1, _EVENT):
+            return -at - 1, kind, score, mate, book
         at += 1
     return at + 1, kind, score, mate, book

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import chess
 import numpy as np
@@ -61,7 +62,8 @@ def starting_positions(fens: Sequence[bytes]) -> tuple[Position, list[int]]:
             numbers[fen] = -1 if isinstance(position, str) else len(positions)
             if not isinstance(position, str):
                 positions.append(position)
-    return Position(*map(np.array, zip(*positions, strict=True))), [numbers[fen] for fen in fens]
+    columns: list[Any] = [np.array(column) for column in zip(*positions, strict=True)]
+    return Position(*columns), [numbers[fen] for fen in fens]
 
 
 def start_problem(fen: bytes) -> str:

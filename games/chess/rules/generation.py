@@ -237,53 +237,6 @@ def _pawn_targets(
     return single, double, west & opponent, east & opponent, forward
 
 
-@kept
-def count_moves_on_board(position: Position) -> int:
-    """Count the moves that the pieces have; the clock ends no game here."""
-    own = own_squares(position)
-    occupied = occupied_squares(position)
-    opponent = occupied & ~own
-    king = _lowest(position.kings & own)
-    resolving, straight, diagonal = _checks_and_pins(position, own, opponent, king)
-    attacked = _attacked(position, opponent, position.turn == np.uint8(0), occupied ^ (_ONE << king))
-    count = popcount(king_attacks(king) & ~own & ~attacked)
-    if resolving == _ZERO:
-        return count
-
-    single, double, west, east, _ = _pawn_targets(position, own, occupied, straight, diagonal)
-    single &= resolving
-    west &= resolving
-    east &= resolving
-    count += popcount(single) + popcount(double & resolving) + popcount(west) + popcount(east)
-    if (single | west | east) & _LAST_RANKS != _ZERO:
-        promotions = popcount(single & _LAST_RANKS) + popcount(west & _LAST_RANKS) + popcount(east & _LAST_RANKS)
-        count += 3 * promotions
-    if position.en_passant != np.uint8(0):
-        square = np.uint64(position.en_passant)
-        count += popcount(_capturing_en_passant(position, own, occupied, king, square))
-
-    allowed = resolving & ~own
-    pieces = position.knights & own & ~(straight | diagonal)
-    while pieces != _ZERO:
-        count += popcount(knight_attacks(_lowest(pieces)) & allowed)
-        pieces &= pieces - _ONE
-    pieces = (position.rooks | position.queens) & own & ~diagonal
-    while pieces != _ZERO:
-        square = _lowest(pieces)
-        within = allowed & straight if straight & (_ONE << square) != _ZERO else allowed
-        count += popcount(rook_attacks(square, occupied) & within)
-        pieces &= pieces - _ONE
-    pieces = (position.bishops | position.queens) & own & ~straight
-    while pieces != _ZERO:
-        square = _lowest(pieces)
-        within = allowed & diagonal if diagonal & (_ONE << square) != _ZERO else allowed
-        count += popcount(bishop_attacks(square, occupied) & within)
-        pieces &= pieces - _ONE
-    if resolving == _ALL and position.castling & own != _ZERO:
-        count += popcount(_castling_rooks(position.castling & own, king, occupied, attacked, straight))
-    return count
-
-
 @inlined
 def _capturing_en_passant(
     position: Position, own: np.uint64, occupied: np.uint64, king: np.uint64, square: np.uint64
@@ -296,6 +249,8 @@ def _capturing_en_passant(
 
 @inlined
 def _write(moves: Any, place: np.int64, origin: np.uint64, targets: np.uint64) -> np.int64:
+    if moves is None:
+        return place + np.int64(popcount(targets))
     while targets != _ZERO:
         moves[place] = origin | (_lowest(targets) << np.uint64(6))
         place += np.int64(1)
@@ -305,6 +260,8 @@ def _write(moves: Any, place: np.int64, origin: np.uint64, targets: np.uint64) -
 
 def _write_pawn_moves(moves: Any, place: np.int64, targets: np.uint64, step: np.uint64, queens: bool) -> np.int64:
     """Write moves of pawns that arrive on some squares by a rotation; ``queens``: promote to nothing else."""
+    if moves is None:
+        return place + np.int64(popcount(targets) + 3 * popcount(targets & _LAST_RANKS))
     while targets != _ZERO:
         target = _lowest(targets)
         # Two turns of the board more: plain numpy warns of numbers below 0.
@@ -324,26 +281,9 @@ def _write_pawn_moves(moves: Any, place: np.int64, targets: np.uint64, step: np.
     return place
 
 
-@kept
-def write_moves(position: Position, moves: Any, start: np.int64, kind: np.int64) -> np.int64:
-    """Write moves, captures by pawns first and the king's last; the clock is not looked at.
-
-    Parameters
-    ----------
-    position
-        The position.
-    moves
-        Integers [n], written from ``start`` on.
-    start
-        First place.
-    kind
-        ``LEGAL`` or ``TACTICAL``, which is captures and promotions to a queen, but all moves in check.
-
-    Returns
-    -------
-    int64
-        Their number; its complement where tactical moves are asked for and the side to move is in check.
-    """
+@inlined
+def _generate(position: Position, moves: Any, start: np.int64, kind: np.int64) -> np.int64:
+    """Do as :func:`write_moves`, and where ``moves`` is None, which is compiled apart, count alone."""
     own = own_squares(position)
     occupied = occupied_squares(position)
     opponent = occupied & ~own
@@ -363,8 +303,7 @@ def write_moves(position: Position, moves: Any, start: np.int64, kind: np.int64)
             square = np.uint64(position.en_passant)
             pawns = _capturing_en_passant(position, own, occupied, king, square)
             while pawns != _ZERO:
-                moves[place] = _lowest(pawns) | (square << np.uint64(6))
-                place += np.int64(1)
+                place = _write(moves, place, _lowest(pawns), _ONE << square)
                 pawns &= pawns - _ONE
         if captures_only:
             single &= _LAST_RANKS
@@ -396,6 +335,35 @@ def write_moves(position: Position, moves: Any, start: np.int64, kind: np.int64)
     place = _write(moves, place, king, king_attacks(king) & wanted & ~attacked)
     count = place - start
     return ~count if kind == TACTICAL and evading else count
+
+
+@kept
+def write_moves(position: Position, moves: Any, start: np.int64, kind: np.int64) -> np.int64:
+    """Write moves, captures by pawns first and the king's last; the clock is not looked at.
+
+    Parameters
+    ----------
+    position
+        The position.
+    moves
+        Integers [n], written from ``start`` on.
+    start
+        First place.
+    kind
+        ``LEGAL`` or ``TACTICAL``, which is captures and promotions to a queen, but all moves in check.
+
+    Returns
+    -------
+    int64
+        Their number; its complement where tactical moves are asked for and the side to move is in check.
+    """
+    return _generate(position, moves, start, kind)
+
+
+@kept
+def count_moves_on_board(position: Position) -> int:
+    """Count the moves that the pieces have; the clock ends no game here."""
+    return int(_generate(position, None, np.int64(0), LEGAL))
 
 
 def legal_moves(position: Position, moves: Any, start: int) -> int:

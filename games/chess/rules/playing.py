@@ -73,27 +73,6 @@ def _castle(position: Position, king: np.uint64, rook: np.uint64, own: np.uint64
     )
 
 
-@inlined
-def _new_en_passant(
-    pawns: np.uint64,
-    rooks: np.uint64,
-    bishops: np.uint64,
-    kings: np.uint64,
-    side: np.uint64,
-    other: np.uint64,
-    target: np.uint64,
-    square: np.uint64,
-    black: bool,
-) -> np.uint64:
-    """Return ``square``, over which a pawn of ``side`` has moved to ``target``, if it can be captured there, else 0."""
-    capturing = pawn_attacks(_ONE << square, black) & pawns & other
-    if capturing == _ZERO:
-        return _ZERO
-    king = np.uint64(trailing_zeros(kings & other))
-    legal = en_passant_pawns(capturing, square, king, rooks & side, bishops & side, side | other)
-    return square if legal != _ZERO else _ZERO
-
-
 def play(position: Position, move: int) -> Position:
     """Position after a legal move."""
     origin, target, promotion = parts_of(np.int64(move))
@@ -152,11 +131,13 @@ def play(position: Position, move: int) -> Position:
         side = (own ^ origin_bit) | target_bit
         other = (pawns | knights | bishops | rooks | queens | kings) & ~side
         middle = (origin + target) >> _ONE
-        en_passant = _new_en_passant(
-            pawns, rooks | queens, bishops | queens, kings, side, other, target, middle, black != _ZERO
-        )
-        if en_passant != _ZERO:
-            key ^= table_word(EN_PASSANT_KEYS + en_passant)
+        capturing = pawn_attacks(_ONE << middle, black != _ZERO) & pawns & other
+        if capturing != _ZERO:
+            king = np.uint64(trailing_zeros(kings & other))
+            straight, diagonal = (rooks | queens) & side, (bishops | queens) & side
+            if en_passant_pawns(capturing, middle, king, straight, diagonal, side | other) != _ZERO:
+                en_passant = middle
+                key ^= table_word(EN_PASSANT_KEYS + en_passant)
     return Position(
         pawns,
         knights,

@@ -74,7 +74,7 @@ class EngineStartError(EngineFailureError):
     """An engine could not be started: no such program, or none that speaks UCI."""
 
 
-@define(frozen=True)
+@define
 class EngineAnswer:
     """What an engine answered, from the side to move.
 
@@ -92,12 +92,38 @@ class EngineAnswer:
         The last that it told; 0 where it told none.
     """
 
-    move: chess.Move | None
-    centipawns: int | None
-    mate: int | None
-    results: tuple[int, int, int] | None
-    depth: int
-    nodes: int
+    move: chess.Move | None = None
+    centipawns: int | None = None
+    mate: int | None = None
+    results: tuple[int, int, int] | None = None
+    depth: int = 0
+    nodes: int = 0
+    _is_exact: bool = False
+
+    def add(self, line: bytes) -> None:
+        """Take note of what an ``info`` line tells, unless it is of another line than the best."""
+        if (b"nodes" not in line and b"score" not in line) or _OTHER_LINE.search(line):
+            return
+        if found := _NODES.search(line):
+            self.nodes = int(found[1])
+        score = _SCORE.search(line)
+        if score is None:
+            return
+        if found := _DEPTH.search(line):
+            self.depth = int(found[1])
+        is_bound = bool(score[3])
+        if is_bound and self._is_exact:
+            return
+        value, is_mate = int(score[2]), score[1] == b"mate"
+        self.centipawns, self.mate = (None, value) if is_mate else (value, None)
+        if not is_bound:
+            self._is_exact = True
+            results = _WDL.search(line)
+            self.results = None if results is None else (int(results[1]), int(results[2]), int(results[3]))
+
+    def is_enough(self, nodes: int) -> bool:
+        """Whether so many positions were searched and something came of it."""
+        return self.nodes >= nodes and (self.centipawns is not None or self.mate is not None)
 
 
 def engine_command(text: str) -> list[str]:
@@ -128,59 +154,12 @@ def engine_command(text: str) -> list[str]:
     return [str(Path(program).absolute()), *words[1:]]
 
 
-class _Output:
-    """What an engine said during one search."""
-
-    def __init__(self) -> None:
-        self.exact: bytes = b""
-        self.bound: bytes = b""
-        self.results: tuple[int, int, int] | None = None
-        self.depth = 0
-        self.nodes = 0
-
-    def add(self, line: bytes) -> None:
-        if b"nodes" not in line and b"score" not in line:
-            return
-        if _OTHER_LINE.search(line):
-            return
-        if found := _NODES.search(line):
-            self.nodes = int(found[1])
-        score = _SCORE.search(line)
-        if score is None:
-            return
-        if found := _DEPTH.search(line):
-            self.depth = int(found[1])
-        if score[3]:
-            self.bound = score[0]
-            return
-        self.exact = score[0]
-        results = _WDL.search(line)
-        self.results = None if results is None else (int(results[1]), int(results[2]), int(results[3]))
-
-    def is_enough(self, nodes: int) -> bool:
-        """Whether so many positions were searched and something came of it."""
-        return self.nodes >= nodes and bool(self.exact or self.bound)
-
-    def answer(self, move: chess.Move | None) -> EngineAnswer:
-        score = _SCORE.search(self.exact or self.bound)
-        value = None if score is None else int(score[2])
-        is_mate = score is not None and score[1] == b"mate"
-        return EngineAnswer(
-            move=move,
-            centipawns=None if is_mate else value,
-            mate=value if is_mate else None,
-            results=self.results,
-            depth=self.depth,
-            nodes=self.nodes,
-        )
-
-
 class _Conversation(chess.engine.UciProtocol):
     """python-chess's protocol, which takes what engines print for sane, behind a filter."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.output = _Output()
+        self.answer = EngineAnswer()
         self.trouble = ""
         self.most_nodes: int | None = None
         self._rest = b""
@@ -191,7 +170,7 @@ class _Conversation(chess.engine.UciProtocol):
         if line.startswith(("go", "uci", "isready")):
             self._received = 0
         if line.startswith("go"):
-            self.output = _Output()
+            self.answer = EngineAnswer()
             self._searching = True
         super().send_line(line)
 
@@ -217,8 +196,8 @@ class _Conversation(chess.engine.UciProtocol):
         if word not in _KNOWN_WORDS:
             return
         if word == b"info":
-            self.output.add(line)
-            if self.most_nodes is not None and self.output.is_enough(self.most_nodes):
+            self.answer.add(line)
+            if self.most_nodes is not None and self.answer.is_enough(self.most_nodes):
                 # Some engines do not know this limit, or look at it between iterations only.
                 self.most_nodes = None
                 self.send_line("stop")
@@ -403,7 +382,8 @@ class UciEngine:
         assert protocol is not None
         protocol.most_nodes = limit.nodes
         found = self._ask(protocol.play(board, limit, game=game), seconds, stop)
-        return protocol.output.answer(found.move)
+        protocol.answer.move = found.move
+        return protocol.answer
 
     def _ask(
         self, coroutine: Coroutine[Any, Any, _Result], seconds: float, stop: threading.Event | None = None
@@ -445,10 +425,9 @@ class UciEngine:
 
     def kill(self) -> None:
         """End the engine without asking it."""
-        protocol, self._protocol = self._protocol, None
-        if protocol is None or protocol.transport is None:
+        group, protocol, self._protocol = self.process, self._protocol, None
+        if group is None or protocol is None:
             return
-        group = protocol.transport.get_pid()
         kill_group(group)
         with contextlib.suppress(FutureTimeoutError):
             _submitted(_ended(protocol)).result(_END_SECONDS)
@@ -456,18 +435,17 @@ class UciEngine:
 
     def close(self) -> None:
         """End the engine: it is asked first."""
-        protocol = self._protocol
-        if protocol is not None:
-            _loop().call_soon_threadsafe(_ask_to_quit, protocol)
+        if self._protocol is not None:
             with contextlib.suppress(FutureTimeoutError):
-                _submitted(_ended(protocol)).result(_QUIT_SECONDS)
+                _submitted(_quit(self._protocol)).result(_QUIT_SECONDS)
         self.kill()
         _running.discard(self)
 
 
-def _ask_to_quit(protocol: _Conversation) -> None:
+async def _quit(protocol: _Conversation) -> None:
     with contextlib.suppress(RuntimeError, AttributeError, OSError):
         protocol.send_line("quit")
+    await _ended(protocol)
 
 
 async def _ended(protocol: _Conversation) -> None:

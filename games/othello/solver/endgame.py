@@ -129,6 +129,7 @@ class EndgameSolver:
             A square holds discs of both sides, or a limit is not positive.
         """
         _check(position, nodes, seconds)
+        position = Position(np.uint64(position.own), np.uint64(position.opponent))
         began = time.monotonic_ns()
         moves = _legal_moves(position)
         counters = self._workspace.counters
@@ -169,11 +170,11 @@ class EndgameSolver:
         workspace.counters[ERA] = era
         workspace.salt[0] = mix(np.uint64(era))
 
-    def _search(self, position: Any, signs: bool) -> tuple[int, list[int]]:
+    def _search(self, position: Position, signs: bool) -> tuple[int, list[int]]:
         """Score, or only one of its sign, and the principal variation."""
         workspace = self._workspace
         count = self.plies_left(position)
-        begin(self._advice.operations, self._borrowed, np.uint64(position.own), np.uint64(position.opponent))
+        begin(self._advice.operations, self._borrowed, *position)
         # The selective pass costs little and leaves good moves in the hash table; its bounds are not used.
         guided = self.evaluator is not None and count >= _LEAST_SELECTIVE
         score = self._estimate(position) if guided else 0
@@ -194,21 +195,13 @@ class EndgameSolver:
             score, variation = found, line
         return score, variation
 
-    def _estimate(self, position: Any) -> int:
+    def _estimate(self, position: Position) -> int:
         """Estimate a position's score in discs."""
-        steps = estimate(
-            self._advice.operations,
-            self._borrowed,
-            np.uint64(position.own),
-            np.uint64(position.opponent),
-            np.int64(-_NEVER),
-            np.int64(_NEVER),
-            np.int64(_ESTIMATE_DEPTH),
-            np.int64(0),
-        )
+        integers = map(np.int64, (-_NEVER, _NEVER, _ESTIMATE_DEPTH, 0))
+        steps = estimate(self._advice.operations, self._borrowed, *position, *integers)
         return round(int(steps) * 64 / self._advice.limit)
 
-    def _aspire(self, position: Any, guess: int, width: int) -> int:
+    def _aspire(self, position: Position, guess: int, width: int) -> int:
         """Score of a position by windows, the first of them so far to either side of a guess."""
         alpha, beta = max(guess - width, -_BEYOND), min(guess + width, _BEYOND)
         while True:
@@ -221,15 +214,10 @@ class EndgameSolver:
             else:
                 alpha, beta = score - 1, min(score + _WIDER, _BEYOND)
 
-    def _window(self, position: Any, alpha: int, beta: int) -> int:
+    def _window(self, position: Position, alpha: int, beta: int) -> int:
         """Score of a position if it is between the two, else a bound beyond."""
-        count = np.int64(self.plies_left(position))
-        own, opponent = np.uint64(position.own), np.uint64(position.opponent)
-        operations, start = self._advice.operations, np.int64(0)
-        score = open_window(
-            operations, self._borrowed, own, opponent, np.int64(alpha), np.int64(beta), count, start, start
-        )
-        return int(score)
+        integers = map(np.int64, (alpha, beta, self.plies_left(position), 0, 0))
+        return int(open_window(self._advice.operations, self._borrowed, *position, *integers))
 
     def _variation(self) -> list[int]:
         line: list[int] = self._workspace.variations[:VARIATION_WIDTH].tolist()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.vectors import aligned_words
 from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator
+from glem.games.othello.rules import neighbours
 from glem.games.othello.solver.no_evaluation import NO_EVALUATION
 
 __all__ = [
@@ -224,13 +225,6 @@ def _lines() -> NDArray[np.uint64]:
     return np.array(words, np.uint64)
 
 
-def _neighbours() -> NDArray[np.uint64]:
-    rows, columns = np.divmod(np.arange(64), 8)
-    apart = np.maximum(abs(rows[:, None] - rows), abs(columns[:, None] - columns))
-    squares = np.uint64(1) << np.arange(64, dtype=np.uint64)
-    return np.asarray(((apart == 1) * squares).sum(1, dtype=np.uint64))
-
-
 def _quadrants() -> NDArray[np.int64]:
     squares = np.arange(64)
     return 1 << (squares // 32 * 2 + squares % 8 // 4)
@@ -281,7 +275,7 @@ def new_workspace(megabytes: int, evaluator: Evaluator | None, techniques: Techn
         # Without odd quadrants, no square is preferred.
         odd_squares=np.array(odd, np.uint64) * np.uint64(techniques.parity),
         quadrant=quadrant * techniques.parity,
-        neighbours=_neighbours(),
+        neighbours=np.array([neighbours(np.uint64(1) << square) for square in squares], np.uint64),
         square_value=_square_values(),
         choices=np.zeros(64 * WIDTH, np.int64),
         flips=np.zeros(64 * WIDTH, np.uint64),

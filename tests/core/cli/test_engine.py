@@ -9,18 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from glem.core.features.learning import Learning
-from tests.core.evaluation.linear_evaluations import mobility_evaluation
-
 PATIENCE = 300
 RANDOM = ("--player", "random")
-
-
-@pytest.fixture(scope="module")
-def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("engine") / "mobility.npz"
-    mobility_evaluation(othello_learning).save(path)
-    return str(path)
 
 
 def talk(typed: str | bytes, *arguments: str, status: int = 0) -> str:
@@ -64,11 +54,11 @@ def test_errors_come_before_the_first_command() -> None:
     assert "unknown option" in talk("name\n", "--player", "random,speed=3", status=2)
 
 
-def test_a_script_gets_whole_answers(model: str) -> None:
+def test_a_script_gets_whole_answers(mobility: str) -> None:
     """Neither its end nor its quit cuts short what was asked for before."""
     script = "play black f5\ngenmove white\n"
     first, second = (
-        talk(script + end, "--solve", "0", "--evaluation", model, "--depth", "5") for end in ("", "quit\n")
+        talk(script + end, "--solve", "0", "--evaluation", mobility, "--depth", "5") for end in ("", "quit\n")
     )
     assert second == first + "=\n\n"
     assert first.startswith("=\n\n= ")
@@ -86,8 +76,8 @@ def test_answers_fit_any_output(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said == "set myname glem\nstatus unknown command 'm\\xf6ve'\n"
 
 
-def test_thinking_is_interrupted_in_the_running_process(model: str) -> None:
-    with running("--solve", "0", "--evaluation", model, "--depth", "60") as process:
+def test_thinking_is_interrupted_in_the_running_process(mobility: str) -> None:
+    with running("--solve", "0", "--evaluation", mobility, "--depth", "60") as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write("nboard 2\ngo\n")
@@ -105,8 +95,8 @@ def test_thinking_is_interrupted_in_the_running_process(model: str) -> None:
         assert process.wait(timeout=PATIENCE) == 0
 
 
-def test_a_program_that_goes_away_ends_the_engine(model: str) -> None:
-    with running("--solve", "0", "--evaluation", model, "--depth", "60") as process:
+def test_a_program_that_goes_away_ends_the_engine(mobility: str) -> None:
+    with running("--solve", "0", "--evaluation", mobility, "--depth", "60") as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write("nboard 2\nhint 1\n")
@@ -114,7 +104,7 @@ def test_a_program_that_goes_away_ends_the_engine(model: str) -> None:
             pass
         process.stdin.close()
         assert process.wait(timeout=PATIENCE) == 0
-    with running("--solve", "0", "--evaluation", model, "--depth", "60") as process:
+    with running("--solve", "0", "--evaluation", mobility, "--depth", "60") as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write("nboard 2\nhint 1\n")

@@ -47,7 +47,7 @@ def test_other_files_are_recognized_by_the_formats_of_one_game(tmp_path: Path) -
     assert choose_game(None, files=[tmp_path / "games.txt"], format="transcripts").name == "othello"
     unknown = tmp_path / "unknown.txt"
     unknown.write_text("?\n")
-    with pytest.raises(BadInputError, match="name the game: --game with one of chess, connect_four, othello"):
+    with pytest.raises(BadInputError, match="name the game as the first argument: one of chess, connect_four, othello"):
         choose_game(None, files=[unknown])
     with pytest.raises(BadInputError, match=r"missing\.txt: no such file"):
         choose_game(None, files=[tmp_path / "missing.txt"])

@@ -148,7 +148,7 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
     both = {
         f"{name} {option}" for name in ("match", "tournament") for option in ("-o", "--save-openings", "--transcripts")
     }
-    folders = {"discover -o", "demo -o", "generate -o", "new-game -o", "grade --keep"}
+    folders = {"discover -o", "demo -o", "generate -o", "new-game -o", "grade --scores"}
     read = {
         "fit --configurations",
         "tune --configurations",

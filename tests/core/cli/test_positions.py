@@ -68,7 +68,7 @@ def test_files_of_equal_names_in_different_folders_are_two(
 
 def test_split_unseen_and_merge(othello: Game, games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "positions.parquet"
-    options = ("--split", 0.25, "--unseen", "--merge", "--spread", "--seed", 4, "--json")
+    options = ("--held-out", 0.25, "--unseen", "--merge", "--spread", "--seed", 4, "--json")
     status, out, _ = run(capsys, games, "-o", output, *options)
     assert status == 0
     whole = positions_of_records(othello, read_records(othello, games), label="auto")
@@ -94,7 +94,7 @@ def test_selections_arrive(
     othello: Game, othello_learning: Learning, games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "positions.parquet"
-    options = ("--label", "result", "--plies", "10-50", "--phases", "3-5,8", "--sample", 4, "--seed", 2)
+    options = ("--label", "result", "--plies", "10-50", "--phases", "3-5,8", "--per-game", 4, "--seed", 2)
     run(capsys, games, "-o", output, *options)
     selection = Selection(plies=(10, 50), phases=(3, 4, 5, 8), stages=othello_learning.phases, per_game=4)
     expected = positions_of_records(othello, read_records(othello, games), selection=selection, seed=2)
@@ -134,21 +134,21 @@ def test_bad_records_stop_or_are_counted(games: Path, tmp_path: Path, capsys: py
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--unseen",), "--unseen needs --split"),
+        (("--unseen",), "--unseen needs --held-out"),
         (("--spread",), "--spread needs --merge"),
         (("--plies", "a-b"), "--plies must be a number or a range like 20-50, got 'a-b'"),
         (("--plies", "9-3"), "plies must be a range like 20-50, got 9-3"),
         (("--phases", "1-99999999999"), "there is no phase 13"),
-        (("--game", "go"), "no game 'go'"),
+        (("go",), "there is no file and no game 'go'"),
         (("--label", "score", "--plies", "3"), "cannot be selected by game, ply or phase"),
-        (("--player", "Buro"), "the games name no players"),
+        (("--of-player", "Buro"), "the games name no players"),
         (("--format", "sgf"), "format 'sgf'"),
     ],
 )
 def test_wrong_options_are_explained_in_one_line(
     games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str
 ) -> None:
-    status, _, err = run(capsys, games, "-o", tmp_path / "positions.parquet", *options)
+    status, _, err = run(capsys, *options, games, "-o", tmp_path / "positions.parquet")
     assert status == 2
     assert message in err
     assert err.count("\n") == 1
@@ -195,14 +195,14 @@ def test_players_are_found_by_pattern_and_shown(
 @pytest.mark.shared
 def test_players_that_were_caught_are_printed(shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     games = shared / "othello" / "wthor" / "WTH_2001.wtb"
-    status, out, _ = run(capsys, games, "-o", tmp_path / "p.parquet", "--player", "*NAKAJIMA*")
+    status, out, _ = run(capsys, games, "-o", tmp_path / "p.parquet", "--of-player", "*NAKAJIMA*")
     assert (status, "7 games of Nakajima Tetsuya" in out) == (0, True)
-    status, out, _ = run(capsys, games, "-o", tmp_path / "p.parquet", "--player", "*a*", "--json")
+    status, out, _ = run(capsys, games, "-o", tmp_path / "p.parquet", "--of-player", "*a*", "--json")
     assert json.loads(out)["players"]["Nakajima Tetsuya"] == 7
-    status, out, _ = run(capsys, games, "-o", tmp_path / "p.parquet", "--player", "*a*")
+    status, out, _ = run(capsys, games, "-o", tmp_path / "p.parquet", "--of-player", "*a*")
     assert out.count(" games of ") == 20
     assert "and those of " in out
-    status, _, err = run(capsys, games, "-o", tmp_path / "p.parquet", "--player", "nakajima")
+    status, _, err = run(capsys, games, "-o", tmp_path / "p.parquet", "--of-player", "nakajima")
     assert (status, "'*part of a name*' finds more" in err) == (2, True)
 
 

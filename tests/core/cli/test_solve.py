@@ -11,6 +11,7 @@ from glem.core.cli import main
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 from glem.core.search.solve_many import SolverSpec, solve_positions
+from glem.core.tasks.chunked_work import Workers
 from tests.core.game.countdown_game import COUNTDOWN
 from tests.oracles.othello_rules import board_of, legal_moves, play
 
@@ -48,7 +49,7 @@ def test_a_file_is_solved_and_checked(run, tmp_path: Path):
 
 
 def test_all_moves_and_results(run):
-    found = json.loads(run("--position", FIRST, "--moves", "--json"))
+    found = json.loads(run("--position", FIRST, "--all-moves", "--json"))
     scores = [(entry["move"], entry["score"]) for entry in found["positions"][0]["solutions"]]
     assert sorted(f"{move.upper()}:{score:+d};" for move, score in scores) == sorted(SCORES.split())
     found = json.loads(run("--position", FIRST, "--result-only", "--json"))
@@ -87,18 +88,18 @@ def test_a_line_of_a_file_is_a_position(run):
 def test_only_the_best_move_is_compared(run, tmp_path: Path):
     file = tmp_path / "ends.obf"
     file.write_text(f"{FIRST}; {SCORES}\n")
-    assert "in the file" not in run(file, "--check", "--moves")
+    assert "in the file" not in run(file, "--check", "--all-moves")
     file.write_text(f"{FIRST}; G8:+16;\n")
-    assert run(file, "--check", "--moves", status=1).count("in the file: +16") == 1
+    assert run(file, "--check", "--all-moves", status=1).count("in the file: +16") == 1
     # Where moves are missing, nobody knows the best one.
-    text = run(file, "--check", "--moves", "--nodes", "20000", status=1)
+    text = run(file, "--check", "--all-moves", "--nodes", "20000", status=1)
     assert "in the file" not in text
     assert "0 of 0 scores differ" in text
 
 
 def test_what_was_not_solved_has_no_score(run):
     assert run("--position", FIRST, "--nodes", "5", status=1).startswith("   ?  ")
-    arguments = ("--position", FIRST, "--moves", "--nodes", "3000")
+    arguments = ("--position", FIRST, "--all-moves", "--nodes", "3000")
     text = run(*arguments, status=1)
     report = json.loads(run(*arguments, "--json", status=1))["positions"][0]
     solutions, missing = report["solutions"], report["moves_not_reached"]
@@ -108,7 +109,7 @@ def test_what_was_not_solved_has_no_score(run):
     assert f"   ?  {missing} moves not reached" in text
     assert "1 position, 1 not solved" in text
     over = "X" * 64 + " X"
-    assert "the game is over" in run("--position", over, "--moves")
+    assert "the game is over" in run("--position", over, "--all-moves")
 
 
 @pytest.mark.parametrize(
@@ -146,7 +147,7 @@ def test_workers_do_not_matter(othello: Game):
             positions.append(othello.parse_position(f"{text} X"))
     spec = SolverSpec("othello", table_mb=1)
     alone = dict(solve_positions(spec, positions))
-    together = dict(solve_positions(spec, reversed(positions), workers=2))
+    together = dict(solve_positions(spec, reversed(positions), workers=Workers(2)))
     for place, (solution,) in alone.items():
         (other,) = together[len(positions) - 1 - place]
         assert (solution.score, solution.nodes, solution.variation) == (other.score, other.nodes, other.variation)

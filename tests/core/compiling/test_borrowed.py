@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import subprocess
-import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,23 +61,6 @@ def test_the_arrays_live_as_long_as_the_block():
     block = Borrowed(example())
     gc.collect()
     assert compiled(walk)(block, np.int64(2), np.int64(0)) == -2 * 7 + 17
-
-
-def test_another_process_finds_the_compiled_code():
-    program = """
-import numpy as np
-from glem.core.compiling.borrowed import Borrowed
-from glem.core.compiling.kernels import compiled
-from tests.core.compiling.test_borrowed import example, walk
-twin = compiled(walk)
-print(twin(Borrowed(example()), np.int64(0), np.int64(4)), sum(twin.stats.cache_hits.values()))
-"""
-    outputs = [
-        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
-        for _ in range(2)
-    ]
-    assert outputs[0][0] == outputs[1][0] == str(walk(example(), np.int64(0), np.int64(4)))
-    assert outputs[1][1] == "1"
 
 
 @pytest.mark.parametrize(

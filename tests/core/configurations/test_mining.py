@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import subprocess
+import signal
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.configurations.mining import mine
 from glem.core.configurations.mining.generation import _sequential_test
 from glem.core.errors import BadInputError
-from tests.core.tasks.killed_commands import killed_in_the_end
+from tests.killed_programs import end_program_when
 from tests.oracles import mining as oracle
 
 
@@ -235,7 +234,6 @@ import numpy as np
 from glem.core.configurations.mining import mine
 values = np.load(sys.argv[1])
 mine(values, minimum_matches=2, maximum_size=7, checkpoint=sys.argv[2]).flatten()
-print("finished")
 """
 
 
@@ -244,13 +242,8 @@ def test_a_killed_run_resumes(tmp_path: Path) -> None:
     np.save(tmp_path / "values.npy", values)
     folder = tmp_path / "parts"
     command = [sys.executable, "-c", _KILLED, str(tmp_path / "values.npy"), str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process, killed_in_the_end(process):
-        while process.poll() is None and len(list(folder.glob("part-*.npz"))) < 3:
-            time.sleep(0.005)
-        process.kill()
-        output, _ = process.communicate()
-    assert len(list(folder.glob("part-*.npz"))) >= 3
+    status, _ = end_program_when(command, lambda: len(list(folder.glob("part-*.npz"))) >= 3)
+    assert status == -signal.SIGKILL, "the program ended before it could be killed"
     resumed = mine(values, minimum_matches=2, maximum_size=7, checkpoint=folder)
-    assert b"finished" not in output
     straight = mine(values, minimum_matches=2, maximum_size=7)
     assert _same(resumed.flatten(), straight.flatten())

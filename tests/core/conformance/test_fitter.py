@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from glem.core.conformance import ConformanceReport, check_fitter
+from glem.core.conformance import check_fitter
 from glem.core.errors import BadInputError
 from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.descent import GradientDescent
@@ -18,11 +18,8 @@ from glem.core.fitting.least_squares import FitSettings
 from glem.core.fitting.least_squares_problem import LeastSquares
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import fit_phases
+from tests.core.conformance.test_conformance import failures
 from tests.core.game.plain_game import COMPILED_LEARNING
-
-
-def failures(report: ConformanceReport) -> dict[str, str]:
-    return {result.name: "\n".join(result.failures) for result in report.results if result.failure_count}
 
 
 @pytest.mark.parametrize(

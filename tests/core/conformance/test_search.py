@@ -10,20 +10,16 @@ import pytest
 from attrs import evolve
 
 from glem.core.conformance import check_game, check_learning
-from glem.core.conformance.report import ConformanceReport
 from glem.core.errors import PluginError
 from glem.core.game.game import Game
 from glem.core.game.perft import perft
 from glem.core.game.protocols import Protocol
 from glem.core.game.solver import Solution
+from tests.core.conformance.test_conformance import failures
 from tests.core.game import plain_game as nim
 from tests.core.game.countdown_game import COUNTDOWN
 from tests.core.game.plain_game import COMPILED, PLAIN, PLAIN_LEARNING, mirror_nim
 from tests.core.game.plain_game import legal_moves as nim_legal_moves
-
-
-def failures(report: ConformanceReport) -> dict[str, str]:
-    return {result.name: "\n".join(result.failures) for result in report.results if result.failure_count}
 
 
 def lists_backwards(position, moves, start):
@@ -36,10 +32,6 @@ def lists_one_less(position, moves, start):
     return max(0, nim.legal_moves(position, moves, start) - 1)
 
 
-def plays_nothing(position, move):
-    return position
-
-
 def small_heap_moves(position, moves, start):
     """Tactical: moves while both heaps are small, so that they come to an end."""
     return nim_legal_moves(position, moves, start) if position.left + position.right <= 4 else 0
@@ -50,36 +42,12 @@ def tactics_out_of_nowhere(position, moves, start):
     return 1
 
 
-def tactics_in_check_by_halves(position, moves, start):
-    return ~lists_one_less(position, moves, start)
-
-
-def tactics_by_word(position, moves, start):
-    return "none"
-
-
 def never_extends(before, move, after):
     return 0
 
 
-def always_extends(before, move, after):
-    return 1
-
-
-def shortens(before, move, after):
-    return -1
-
-
-def hints_wildly(position, move, after):
-    return 1001
-
-
 def stones_left(position):
     return int(position.left) + int(position.right)
-
-
-def one_ply_left(position):
-    return 1
 
 
 def loses(position):
@@ -94,36 +62,16 @@ def never_reversible(position):
     return 0
 
 
-def half_reversible(position):
-    return 0.5
-
-
 def never_forced(position):
     return False
-
-
-def always_forced(position):
-    return True
 
 
 def hints_of_moves(position, move):
     return 5 * int(move)
 
 
-def hints_wildly_before(position, move):
-    return 1001
-
-
 def never_drawn(position):
     return False
-
-
-def drawn_when_over(position):
-    return nim.is_over(position)
-
-
-def drawn_by_number(position):
-    return 0
 
 
 SOUND = {
@@ -157,26 +105,50 @@ def test_sound_search_functions_pass():
             "search functions",
             r"legal_moves of the search lists \[0, 1, 2, 3, 4\], the",
         ),
-        ({"play": plays_nothing}, "search functions", "after l1 play of the search gives"),
+        ({"play": lambda position, move: position}, "search functions", "after l1 play of the search gives"),
         ({"hash_key": stones_left}, "search functions", "hash_key of the search gives"),
         ({"tactical_move": small_heap_moves}, "search functions", "did you mean 'tactical_moves'"),
         ({"tactical_moves": tactics_out_of_nowhere}, "tactical moves", r"lists \[5\], which are not legal"),
-        ({"tactical_moves": tactics_in_check_by_halves}, "tactical moves", "expected all legal moves"),
-        ({"tactical_moves": tactics_by_word}, "tactical moves", "returned 'none', expected a number of moves"),
-        ({"extension": always_extends}, "search operations", "expected 0 for most: the search would never end"),
-        ({"extension": shortens}, "search operations", "extension of l1 gives -1, expected a whole number, at least 0"),
-        ({"move_order": hints_wildly}, "search operations", "gives 1001, expected a whole number, -1000 to 1000"),
-        ({"plies_left": one_ply_left}, "search operations", "plies_left gives 1, the game went on for"),
-        ({"no_moves_score": wins}, "search operations", "no_moves_score gives 1, final_score -1"),
-        ({"reversible_plies": half_reversible}, "search operations", "reversible_plies gives 0.5"),
-        ({"is_drawn": drawn_when_over}, "search operations", "is_drawn is True in a finished game with the score -1"),
         (
-            {"move_hint": hints_wildly_before},
+            {"tactical_moves": lambda position, moves, start: ~lists_one_less(position, moves, start)},
+            "tactical moves",
+            "expected all legal moves",
+        ),
+        (
+            {"tactical_moves": lambda position, moves, start: "none"},
+            "tactical moves",
+            "returned 'none', expected a number of moves",
+        ),
+        (
+            {"extension": lambda before, move, after: 1},
+            "search operations",
+            "expected 0 for most: the search would never end",
+        ),
+        (
+            {"extension": lambda before, move, after: -1},
+            "search operations",
+            "extension of l1 gives -1, expected a whole number, at least 0",
+        ),
+        (
+            {"move_order": lambda position, move, after: 1001},
+            "search operations",
+            "gives 1001, expected a whole number, -1000 to 1000",
+        ),
+        ({"plies_left": lambda position: 1}, "search operations", "plies_left gives 1, the game went on for"),
+        ({"no_moves_score": wins}, "search operations", "no_moves_score gives 1, final_score -1"),
+        ({"reversible_plies": lambda position: 0.5}, "search operations", "reversible_plies gives 0.5"),
+        (
+            {"is_drawn": lambda position: nim.is_over(position)},
+            "search operations",
+            "is_drawn is True in a finished game with the score -1",
+        ),
+        (
+            {"move_hint": lambda position, move: 1001},
             "search operations",
             "move_hint of l1 gives 1001",
         ),
-        ({"must_move": always_forced}, "tactical moves", "must_move gives True, tactical_moves 0"),
-        ({"is_drawn": drawn_by_number}, "search operations", "is_drawn gives 0, expected True or False"),
+        ({"must_move": lambda position: True}, "tactical moves", "must_move gives True, tactical_moves 0"),
+        ({"is_drawn": lambda position: 0}, "search operations", "is_drawn gives 0, expected True or False"),
     ],
 )
 def test_broken_search_functions_are_caught(change, check, text):
@@ -313,20 +285,12 @@ def writes_too_many(position, moves, start):
     return int(position.stones)
 
 
-def counts_too_many(position, moves, start):
-    return 12
-
-
-def lists_nothing(position, moves, start):
-    return None
-
-
 @pytest.mark.parametrize(
     ("function", "text"),
     [
         (writes_too_many, "raised IndexError: .*, expected 0 to max_moves = 3 moves"),
-        (counts_too_many, "returned 12, expected 0 to max_moves = 3 moves, in .*stones"),
-        (lists_nothing, "returned None"),
+        (lambda position, moves, start: 12, "returned 12, expected 0 to max_moves = 3 moves, in .*stones"),
+        (lambda position, moves, start: None, "returned None"),
     ],
 )
 def test_too_many_moves_are_noticed_without_a_check_too(function, text):

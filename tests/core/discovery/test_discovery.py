@@ -13,7 +13,6 @@ import attrs
 import numpy as np
 import pytest
 
-from glem.core.cli import main
 from glem.core.compiling.kernels import popcount
 from glem.core.discovery.candidates import MiningPlan, draw_sample, find_candidates
 from glem.core.discovery.discovery import Discovery, DiscoverySettings, discover
@@ -29,7 +28,8 @@ from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions
 from glem.core.report.data import DiscoveryReport
 from glem.core.report.discovered import _cell_moments, write_discovery
-from tests.core.tasks.killed_commands import end_command_when
+from tests.core.labelling.labelling_examples import run
+from tests.killed_programs import end_command_when
 
 RESULTS = ("configurations.npz", "discovery.json", "mined.npz", "patterns.npz", "report.html")
 
@@ -38,6 +38,12 @@ SETTINGS = DiscoverySettings(
     fit=FitSettings(ConjugateGradient(iterations=12, patience=5, refresh_every=3), smoothing=0.0),
     held_out=0.2,
     shown=6,
+)
+# No configuration gains so much: what is left is a fit of patterns, and the report.
+QUICK = attrs.evolve(
+    SETTINGS,
+    mining=MiningPlan(sample=5_000, maximum_size=1, least_gain=1000),
+    fit=FitSettings(ConjugateGradient(iterations=2), smoothing=0.0),
 )
 
 
@@ -65,25 +71,29 @@ def finished(positions: Positions, othello_learning: Learning, tmp_path_factory:
     return folder
 
 
+@pytest.fixture(scope="module")
+def report(finished: Path) -> Any:
+    """Data of its report."""
+    return json.loads((finished / "discovery.json").read_text())
+
+
 def test_all_results_are_there_and_no_work_is_left(finished: Path) -> None:
     assert sorted(path.name for path in finished.iterdir()) == sorted(RESULTS)
 
 
-def test_the_report_says_where_positions_come_from_and_what_phases_and_words_are(finished: Path) -> None:
-    report = json.loads((finished / "discovery.json").read_text())
+def test_the_report_says_where_positions_come_from_and_what_phases_and_words_are(finished: Path, report: Any) -> None:
     assert "positions of Othello from glem's own shallow self-play, searched for what tells" in report["summary"]
     page = (finished / "report.html").read_text()
     assert "phase: discs on the board" in page
-    words = report["how_to_read"]
-    for word in (
+    for word in [
         "(discs on the board)",
         "the result of its game",
         "correlation",
         "Matches",
         "gain",
         "a1 at the top left",
-    ):
-        assert word in words
+    ]:
+        assert word in report["how_to_read"]
 
 
 def _whole_game(position: Any) -> int:
@@ -135,11 +145,10 @@ def test_maps_go_by_whose_a_value_is_called_and_not_by_its_number(
     assert len(moments("empty", "my_man", "his_man")) == 0
 
 
-def test_of_images_the_one_nearest_the_top_left_is_shown(finished: Path, othello_learning: Learning) -> None:
-    shown = json.loads((finished / "discovery.json").read_text())["configurations"]
+def test_of_images_the_one_nearest_the_top_left_is_shown(report: Any, othello_learning: Learning) -> None:
     symmetries = othello_learning.features.symmetries
     assert symmetries is not None
-    for item in shown:
+    for item in report["configurations"]:
         cells = [int(cell) for cell in item["cells"]]
         assert cells
         assert sorted(cells) == min(sorted(int(image[cell]) for cell in cells) for image in symmetries)
@@ -159,8 +168,7 @@ def test_a_phase_without_positions_has_no_learning_curve_and_no_errors(
     assert not [curve.name for curve in report.curves if curve.name.split(", ")[1] in names]
 
 
-def test_models_beat_the_baselines_on_held_out_games(finished: Path) -> None:
-    report = json.loads((finished / "discovery.json").read_text())
+def test_models_beat_the_baselines_on_held_out_games(report: Any) -> None:
     counts = np.array(report["errors"]["counts"])
     overall = {
         name: float(np.sqrt(np.average(np.square(errors), weights=counts)))
@@ -172,9 +180,8 @@ def test_models_beat_the_baselines_on_held_out_games(finished: Path) -> None:
 
 
 def test_reported_errors_are_those_of_the_files(
-    finished: Path, positions: Positions, othello_learning: Learning
+    finished: Path, report: Any, positions: Positions, othello_learning: Learning
 ) -> None:
-    report = json.loads((finished / "discovery.json").read_text())
     _, held_out = positions.split_by_game(SETTINGS.held_out, SETTINGS.seed)
     phases = othello_learning.phases.of(held_out.positions)
     for model in ("configurations", "patterns"):
@@ -267,28 +274,20 @@ def _command(source: Path, folder: Path) -> list[str]:
     ]  # fmt: skip
 
 
-def _run(arguments: list[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 0
-
-
 @pytest.fixture(scope="module")
 def by_command(positions: Positions, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A file of positions and the folder of an uninterrupted discovery by the command."""
     folder = tmp_path_factory.mktemp("command")
     source = folder / "positions.parquet"
     write_positions(source, positions)
-    _run(_command(source, folder / "whole"))
+    run(_command(source, folder / "whole"))
     files = LinearEvaluation.load(folder / "whole" / "patterns.npz").provenance[FITTED_FILES]
     assert files.endswith(" positions.parquet")
     return source, folder / "whole"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "moment", ["candidates.json", pytest.param("training-configurations.npz", marks=pytest.mark.repeats)]
-)
+@pytest.mark.repeats  # resuming: a discovery is interrupted within the process
+@pytest.mark.parametrize("moment", ["candidates.json", "training-configurations.npz"])
 def test_a_killed_command_continues(by_command: tuple[Path, Path], tmp_path: Path, moment: str) -> None:
     source, whole = by_command
     killed = tmp_path / "killed"
@@ -297,7 +296,7 @@ def test_a_killed_command_continues(by_command: tuple[Path, Path], tmp_path: Pat
     assert status == -signal.SIGKILL, "the command ended before it could be killed"
     assert (killed / "work" / moment).exists()
     assert not (killed / "report.html").exists()
-    _run(command)
+    run(command)
     for name in RESULTS:
         assert (killed / name).read_bytes() == (whole / name).read_bytes(), name
 
@@ -371,12 +370,7 @@ def test_a_discovery_without_configurations_ends_in_a_report(
 ) -> None:
     for name, text in {"mined.npz": "of an earlier discovery", "discovery.json": '{"facts": {"glem": "1"}}'}.items():
         (tmp_path / name).write_text(text)
-    settings = attrs.evolve(
-        SETTINGS,
-        mining=MiningPlan(sample=5_000, maximum_size=1, least_gain=1000),
-        fit=FitSettings(ConjugateGradient(iterations=2), smoothing=0.0),
-        pattern_set=pattern_set,
-    )
+    settings = attrs.evolve(QUICK, pattern_set=pattern_set)
     found, report = discovered(positions.select(positions.record < 200), othello_learning, tmp_path, settings)
     models = [] if pattern_set == "" else ["patterns"]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
@@ -394,13 +388,8 @@ def test_a_discovery_without_configurations_ends_in_a_report(
 def test_one_convention_for_merged_positions(positions: Positions, othello_learning: Learning, tmp_path: Path) -> None:
     merged = positions.select(positions.record < 200).merge_duplicates()
     assert merged.weight.max() > 50
-    settings = attrs.evolve(
-        SETTINGS,
-        mining=MiningPlan(sample=5_000, maximum_size=1, least_gain=1000),
-        fit=FitSettings(ConjugateGradient(iterations=2), smoothing=0.0),
-    )
-    found, report = discovered(merged, othello_learning, tmp_path, settings)
-    _, held_out = merged.split_by_game(settings.held_out, settings.seed)
+    found, report = discovered(merged, othello_learning, tmp_path, QUICK)
+    _, held_out = merged.split_by_game(QUICK.held_out, QUICK.seed)
     assessment = found.assessment
     assert assessment.weights.sum() == held_out.weight.sum() > assessment.counts.sum() == len(held_out)
     for model, errors in assessment.errors.items():
@@ -417,11 +406,8 @@ def test_phases_that_learn_nothing_are_named_in_the_summary(
 ) -> None:
     few = positions.select(positions.record < 200)
     noise = attrs.evolve(few, label=np.random.default_rng(1).permutation(few.label))
-    settings = attrs.evolve(
-        SETTINGS,
-        mining=MiningPlan(sample=5_000, maximum_size=1, least_gain=1000),
-        fit=FitSettings(ConjugateGradient(iterations=4, patience=2), smoothing=0.0, l2=0.0),
-    )
+    fit = FitSettings(ConjugateGradient(iterations=4, patience=2), smoothing=0.0, l2=0.0)
+    settings = attrs.evolve(QUICK, fit=fit)
     found, report = discovered(noise, othello_learning, tmp_path, settings)
     results = found.trainings["patterns"].weights.results
     kept = [name for name, result in zip(report.phases, results, strict=True) if result and not result.improved]

@@ -17,12 +17,12 @@ def positions(othello_learning: Learning) -> glem.Positions:
 
 
 def regressor(**more: object) -> glem.PatternRegressor:
-    return glem.PatternRegressor("othello", iterations=3, validation=0.0, **more)  # type: ignore[arg-type]
+    return glem.PatternRegressor("othello", iterations=3, held_out=0.0, **more)  # type: ignore[arg-type]
 
 
 def test_it_fits_what_the_function_fits(positions: glem.Positions) -> None:
     made = regressor().fit(positions, positions.label)
-    fitted = glem.fit(positions, iterations=3, validation=0.0, jobs=1)
+    fitted = glem.fit(positions, iterations=3, held_out=0.0, jobs=1)
     predicted = made.predict(positions)
     np.testing.assert_array_equal(predicted, fitted.predict(positions))
     spread = ((positions.label - positions.label.mean()) ** 2).sum()

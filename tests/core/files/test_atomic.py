@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from glem.core.errors import BadInputError
 from glem.core.files.atomic import atomic_path, check_writable, clear_temporaries, temporary_folder
+from tests.killed_programs import program_at_work
 
 
 def test_success_replaces_the_file_and_leaves_nothing_else(tmp_path: Path) -> None:
@@ -65,17 +64,11 @@ def test_temporaries_of_dead_processes_are_cleared_and_no_others(tmp_path: Path)
     }
     for name in foreign:
         (tmp_path / name).write_text("precious")
-    process = subprocess.Popen([sys.executable, "-c", _WRITE, str(target)], stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+    with program_at_work(_WRITE, str(target)):
         live = {path.name for path in tmp_path.iterdir()} - foreign
         assert len(live) == 2
         clear_temporaries(tmp_path)
         assert {path.name for path in tmp_path.iterdir()} == live | foreign
-    finally:
-        process.kill()
-        process.communicate()
     with atomic_path(tmp_path / "another.txt") as temporary:
         temporary.write_text("whole")
     assert {path.name for path in tmp_path.iterdir()} == {"another.txt", *foreign}

@@ -51,29 +51,27 @@ def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.fixture(scope="module")
-def found(othello: Game, othello_learning: Learning, file: Path) -> CollectionGrading:
-    scorers = [
-        StaticScorer("mobility", mobility_evaluation(othello_learning)),
-        StaticScorer("odds", mobility_evaluation(othello_learning, logistic=True)),
-    ]
-    return grade_collection(othello, [file], scorers, settings=QUICK)
+def mobility(othello_learning: Learning) -> StaticScorer:
+    return StaticScorer("mobility", mobility_evaluation(othello_learning))
+
+
+@pytest.fixture(scope="module")
+def found(othello: Game, othello_learning: Learning, file: Path, mobility: StaticScorer) -> CollectionGrading:
+    odds = StaticScorer("odds", mobility_evaluation(othello_learning, logistic=True))
+    return grade_collection(othello, [file], [mobility, odds], settings=QUICK)
 
 
 def test_one_position_of_each_game_is_graded(found: CollectionGrading, games: Positions) -> None:
     assert found.counts.games == found.counts.chosen == 400
     assert found.counts.positions == len(games)
     assert found.remarks == ()
-    mobility = found.grading.evaluations[0]
-    assert (mobility.grade.positions, mobility.grade.games) == (400, 400)
-    assert found.grading.groups["phase"] == mobility_phases(found)
+    grade = found.grading.evaluations[0]
+    assert (grade.grade.positions, grade.grade.games) == (400, 400)
+    by_phase = grade.by_group["phase"]
+    assert by_phase[0] is None  # the first ten moves of either side
+    assert sum(one.positions for one in by_phase if one is not None) == 400
+    assert len(by_phase) == len(found.grading.groups["phase"])
     assert found.grading.groups["margin"][:2] == ("drawn", "won by 1-4")
-
-
-def mobility_phases(found: CollectionGrading) -> tuple[str, ...]:
-    counted = found.grading.evaluations[0].by_group["phase"]
-    assert counted[0] is None  # the first ten moves of either side
-    assert sum(one.positions for one in counted if one is not None) == 400
-    return found.grading.groups["phase"]
 
 
 def test_log_odds_grade_as_the_values_that_they_are_proportional_to(found: CollectionGrading) -> None:
@@ -87,21 +85,13 @@ def test_log_odds_grade_as_the_values_that_they_are_proportional_to(found: Colle
 
 
 def test_all_positions_are_graded_by_game(
-    othello: Game, othello_learning: Learning, games: Positions, file: Path
+    othello: Game, othello_learning: Learning, games: Positions, file: Path, mobility: StaticScorer
 ) -> None:
     """Against the arrays themselves, without selection and files."""
-    evaluation = mobility_evaluation(othello_learning)
-    rule = SelectionRule("all", skip_moves=0, skip_end=0.0)
-    found = grade_collection(
-        othello,
-        [file],
-        [StaticScorer("mobility", evaluation)],
-        rule=rule,
-        settings=QUICK,
-        scales=[5.0],
-        drawishness=[0.1],
-    )
-    logs = log_correctness(evaluation.predict(games.positions), np.sign(games.label), 5.0, 0.1)
+    rule, given = SelectionRule("all", skip_moves=0, skip_end=0.0), {"scales": [5.0], "drawishness": [0.1]}
+    found = grade_collection(othello, [file], [mobility], rule=rule, settings=QUICK, **given)
+    value = mobility_evaluation(othello_learning).predict(games.positions)
+    logs = log_correctness(value, np.sign(games.label), 5.0, 0.1)
     grade = found.grading.evaluations[0].as_given
     assert grade is not None
     assert grade.mean_log == pytest.approx(logs.mean())
@@ -109,14 +99,12 @@ def test_all_positions_are_graded_by_game(
 
 
 def test_two_files_hold_different_games(
-    othello: Game, othello_learning: Learning, games: Positions, tmp_path: Path, found: CollectionGrading
+    othello: Game, mobility: StaticScorer, games: Positions, tmp_path: Path, found: CollectionGrading
 ) -> None:
     first, second = tmp_path / "first.parquet", tmp_path / "second.parquet"
     write_positions(first, games.select(games.record < 150))
     write_positions(second, games.select(games.record >= 150))
-    parts = grade_collection(
-        othello, [first, second], [StaticScorer("mobility", mobility_evaluation(othello_learning))], settings=QUICK
-    )
+    parts = grade_collection(othello, [first, second], [mobility], settings=QUICK)
     assert parts.counts == found.counts
     assert parts.grading.evaluations[0].grade == found.grading.evaluations[0].grade
 
@@ -135,56 +123,33 @@ def test_a_search_grades_the_same_positions(othello: Game, model: Path, games: P
     assert again.grading.evaluations[1].grade == searched.grade
 
 
-def test_merged_positions_have_no_result(
-    othello: Game, othello_learning: Learning, games: Positions, tmp_path: Path
-) -> None:
-    path = tmp_path / "merged.parquet"
-    write_positions(path, games.merge_duplicates())
-    scorer = StaticScorer("mobility", mobility_evaluation(othello_learning))
-    with pytest.raises(BadInputError, match="without --merge"):
-        grade_collection(othello, [path], [scorer], rule=SelectionRule("all", 0, 0.0))
-
-
 def test_labels_of_other_kinds_are_remarked(
-    othello: Game, othello_learning: Learning, games: Positions, tmp_path: Path
+    othello: Game, mobility: StaticScorer, games: Positions, tmp_path: Path
 ) -> None:
     path = tmp_path / "scores.parquet"
     some = games.select(slice(0, 600))
     write_positions(path, Positions.from_positions(othello, some.positions, some.label))
-    scorer = StaticScorer("mobility", mobility_evaluation(othello_learning))
-    found = grade_collection(othello, [path], [scorer], settings=QUICK)
+    found = grade_collection(othello, [path], [mobility], settings=QUICK)
     assert found.grading.evaluations[0].grade.games == 600
     assert "kind score" in found.remarks[0]
     assert "of unknown ply" in found.remarks[1]
 
 
-def test_what_cannot_be_graded_is_told(othello: Game, othello_learning: Learning, file: Path, tmp_path: Path) -> None:
-    scorer = StaticScorer("mobility", mobility_evaluation(othello_learning))
-    empty = tmp_path / "empty.games"
+def test_what_cannot_be_graded_is_told(
+    othello: Game, mobility: StaticScorer, games: Positions, file: Path, tmp_path: Path
+) -> None:
+    empty, merged = tmp_path / "empty.games", tmp_path / "merged.parquet"
     empty.write_text("")
-    with pytest.raises(BadInputError, match="hold no finished game"):
-        grade_collection(othello, [empty], [scorer])
-    with pytest.raises(BadInputError, match="too short"):
-        grade_collection(othello, [file], [scorer], rule=SelectionRule(skip_moves=40))
-    with pytest.raises(BadInputError, match="names of their own"):
-        grade_collection(othello, [file], [scorer, scorer])
-    with pytest.raises(BadInputError, match="2 values of scale"):
-        grade_collection(othello, [file], [scorer], scales=[1.0, 2.0])
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("random", "gives no values"),
-        ("default,solve=10", "no limit"),
-        ("default,clock=10", "a clock is for games"),
-        ("default,depth=2,result=10", "use solve="),
-        ("missing.npz", "no such file"),
-    ],
-)
-def test_what_gives_no_values_is_refused(othello: Game, text: str, reason: str) -> None:
-    with pytest.raises(BadInputError, match=reason):
-        scorer_of(othello, text)
+    write_positions(merged, games.merge_duplicates())
+    for path, scorers, options, text in (
+        (empty, [mobility], {}, "hold no finished game"),
+        (merged, [mobility], {"rule": SelectionRule("all", 0, 0.0)}, "without --merge"),
+        (file, [mobility], {"rule": SelectionRule(skip_moves=40)}, "too short"),
+        (file, [mobility, mobility], {}, "names of their own"),
+        (file, [mobility], {"scales": [1.0, 2.0]}, "2 values of scale"),
+    ):
+        with pytest.raises(BadInputError, match=text):
+            grade_collection(othello, [path], scorers, **options)
 
 
 def test_games_in_text_files_of_any_game(tmp_path: Path) -> None:
@@ -193,9 +158,7 @@ def test_games_in_text_files_of_any_game(tmp_path: Path) -> None:
     path = tmp_path / "random.games"
     write_random_games(game, path, 40)
     learning = load_learning("connect_four")
-    phases = len(learning.phases)
-    blank = LinearEvaluation(learning, np.zeros(phases, np.float32))
-    blank.save(tmp_path / "blank.npz")
+    LinearEvaluation(learning, np.zeros(len(learning.phases), np.float32)).save(tmp_path / "blank.npz")
     # After three plies it knows the wins and losses that lie so near.
     scorer = scorer_of(game, f"{tmp_path / 'blank.npz'},depth=3")
     found = grade_collection(game, [path], [scorer], rule=SelectionRule(skip_moves=2), settings=QUICK)
@@ -203,17 +166,22 @@ def test_games_in_text_files_of_any_game(tmp_path: Path) -> None:
     assert "margin" not in found.grading.groups
 
 
-def test_the_command_prints_tables_and_a_verdict(file: Path, model: Path, tmp_path: Path) -> None:
-    page = tmp_path / "report.html"
+def test_the_command_prints_tables_notes_and_verdicts(file: Path, model: Path, tmp_path: Path) -> None:
+    page, module = tmp_path / "report.html", tmp_path / "noise.py"
+    module.write_text(
+        "import numpy as np\n\ndef noise(p):\n    return np.random.default_rng(0).normal(size=len(p[0]))\n"
+    )
     text = run(
         "grade", "othello", file, "--evaluation", "default", "--evaluation", f"name=mobility,evaluation={model}",
-        "--resamples", 500, "--report", page,
+        "--evaluation", f"python:{module}:noise,name=noise", "--resamples", 500, "--report", page,
     )  # fmt: skip
-    assert "equal probabilities" in text
-    assert "default is better than mobility" in text
-    assert "as given" in text
     html = page.read_text(encoding="utf-8")
-    assert "default is better than mobility" in html
+    assert "equal probabilities" in text
+    assert "as given" in text
+    assert "note: noise grades below the result frequencies" in text
+    for told in ("default is better than mobility", "noise grades below the result frequencies"):
+        assert told in text
+        assert told in html
     assert '<th scope="col">as given</th>' in html
     assert html.count("<svg") >= 6
     assert html.count("<script") == 1
@@ -237,20 +205,6 @@ def test_the_command_prints_json(file: Path, model: Path) -> None:
     assert found["notes"] == []
     assert found["selection"]["kind"] == "random"
     assert found["evaluations"][0]["scores"]["counts"]
-
-
-def test_a_grade_below_the_frequencies_is_called_that(file: Path, tmp_path: Path) -> None:
-    page = tmp_path / "report.html"
-    module = tmp_path / "noise.py"
-    module.write_text(
-        "import numpy as np\n\ndef noise(p):\n    return np.random.default_rng(0).normal(size=len(p[0]))\n"
-    )
-    arguments = ("grade", "othello", file, "--evaluation", f"python:{module}:noise,name=noise", "--resamples", 100)
-    text = run(*arguments, "--report", page)
-    assert "note: noise grades below the result frequencies" in text
-    html = page.read_text(encoding="utf-8")
-    assert "noise grades below the result frequencies" in html
-    assert "of the result frequencies" in html
 
 
 def test_equal_gradings_make_equal_reports(found: CollectionGrading) -> None:

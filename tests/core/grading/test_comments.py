@@ -62,14 +62,13 @@ def records_of(written: Any, results: Any, event: str, kind: str, start_side: in
 def selected_of(records: GameRecords, move: Any) -> Positions:
     """Positions in which some moves were made."""
     record = np.searchsorted(records.offsets, move, side="right") - 1
-    ply = move - records.offsets[record]
+    ply = np.where(move < 0, -1, move - records.offsets[record])
     begun = 1 if records.start_side is None else int(records.start_side[0])
     side = (begun * (1 - 2 * (ply % 2))).astype(np.int8)
     boards = COUNTDOWN.empty_columns(len(move))
     label = np.zeros(len(move), np.float32)
-    return Positions(
-        COUNTDOWN, boards, label, ply=np.maximum(ply, -1), records=records, extra={"side": side, "row": record, "move": move}
-    )
+    extra = {"side": side, "row": record, "move": move}
+    return Positions(COUNTDOWN, boards, label, records=records, extra=extra)
 
 
 def written_as(scores: Any, side: str, unit: str) -> Any:

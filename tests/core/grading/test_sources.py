@@ -8,6 +8,7 @@ import gzip
 import json
 import math
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game, load_game
-from glem.core.grading.collection import grade_collection
+from glem.core.grading.collection import CollectionGrading, grade_collection
 from glem.core.grading.correctness import GradingSettings
 from glem.core.grading.scorers.scorers import scorer_of
 from glem.core.positions.files import write_positions
@@ -27,6 +28,8 @@ from glem.core.positions.selection.selection import SelectionRule
 from glem.core.positions.selection.written_positions import original_text, spreadsheet_text
 from tests.core.grading.examples import run
 from tests.core.grading.random_games import write_random_games
+
+Grade = Callable[..., CollectionGrading]
 
 QUICK = GradingSettings(resamples=100, bins=5)
 RULE = SelectionRule(skip_moves=2)
@@ -75,17 +78,18 @@ def folder(game: Game, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def grade(game: Game, folder: Path, *texts: str, files: tuple[str, ...] = ("one.games",)):  # type: ignore[no-untyped-def]
-    scorers = [scorer_of(game, text.replace("FOLDER", str(folder))) for text in texts]
-    return grade_collection(game, [folder / file for file in files], scorers, rule=RULE, settings=QUICK, jobs=2)
+@pytest.fixture(scope="module")
+def grade(game: Game, folder: Path) -> Grade:
+    def grade(*texts: str, files: tuple[str, ...] = ("one.games",)) -> CollectionGrading:
+        scorers = [scorer_of(game, text.replace("FOLDER", str(folder))) for text in texts]
+        return grade_collection(game, [folder / file for file in files], scorers, rule=RULE, settings=QUICK, jobs=2)
+
+    return grade
 
 
-def test_a_function_of_a_file(game: Game, folder: Path) -> None:
+def test_a_function_of_a_file(grade: Grade) -> None:
     found = grade(
-        game,
-        folder,
-        "python:FOLDER/mine.py:height,name=height",
-        "name=own,evaluation=python:FOLDER/mine.py:with_drawishness",
+        "python:FOLDER/mine.py:height,name=height", "name=own,evaluation=python:FOLDER/mine.py:with_drawishness"
     )
     height, own = found.grading.evaluations
     assert (height.name, own.name) == ("height", "own")
@@ -96,15 +100,15 @@ def test_a_function_of_a_file(game: Game, folder: Path) -> None:
 
 
 def test_a_function_of_a_module_in_the_current_folder(
-    game: Game, folder: Path, monkeypatch: pytest.MonkeyPatch
+    grade: Grade, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
     monkeypatch.setattr("sys.path", ["/nowhere"])
-    assert grade(game, folder, "python:mine:height").grading.evaluations[0].grade.positions > 70
+    assert grade("python:mine:height").grading.evaluations[0].grade.positions > 70
 
 
-def test_positions_without_a_value_are_left_out_and_told(game: Game, folder: Path) -> None:
-    found = grade(game, folder, "python:FOLDER/mine.py:holes,name=holes", "python:FOLDER/mine.py:height,name=height")
+def test_positions_without_a_value_are_left_out_and_told(grade: Grade) -> None:
+    found = grade("python:FOLDER/mine.py:holes,name=holes", "python:FOLDER/mine.py:height,name=height")
     holes, height = found.grading.evaluations
     assert holes.missing == (height.grade.positions + 1) // 2
     assert holes.grade.positions + holes.missing == height.grade.positions
@@ -128,11 +132,16 @@ def test_positions_without_a_value_are_left_out_and_told(game: Game, folder: Pat
         ("comments,side=left", "first or mover"),
         ("comments,mate=soon", "must be a number"),
         ("csv:FOLDER/absent.csv", "cannot be opened"),
+        ("random", "gives no values"),
+        ("default,solve=10", "no limit"),
+        ("default,clock=10", "a clock is for games"),
+        ("default,depth=2,result=10", "use solve="),
+        ("missing.npz", "no such file"),
     ],
 )
-def test_what_is_no_source_is_refused(game: Game, folder: Path, text: str, reason: str) -> None:
+def test_what_is_no_source_is_refused(grade: Grade, text: str, reason: str) -> None:
     with pytest.raises(BadInputError, match=reason):
-        grade(game, folder, text)
+        grade(text)
 
 
 @pytest.mark.parametrize(
@@ -206,14 +215,14 @@ def test_texts_come_back_from_a_table(text: str) -> None:
     assert not field.startswith("-") or math.isfinite(float(field))
 
 
-def test_probabilities_are_graded_as_they_are(game: Game, folder: Path, tmp_path: Path) -> None:
+def test_probabilities_are_graded_as_they_are(grade: Grade, folder: Path, tmp_path: Path) -> None:
     table = tmp_path / "positions.csv"
     run("grade", "connect_four", folder / "one.games", "--evaluation", f"python:{folder}/mine.py:height",
         "--skip-moves", 2, "--resamples", 100, "--json", "--write-positions", table)  # fmt: skip
     fields = [line.split(",") for line in table.read_text().splitlines()[1:]]
     scores = tmp_path / "probabilities.csv"
     scores.write_text("game,ply,win,draw,loss\n" + "".join(f"{line[1]},{line[2]},0.5,0.2,0.3\n" for line in fields))
-    found = grade(game, folder, f"csv:{scores},name=guess")
+    found = grade(f"csv:{scores},name=guess")
     guess = found.grading.evaluations[0]
     given = {1: 0.5, 0: 0.2, -1: 0.3}
     expected = np.mean([np.log(given[int(line[4])]) for line in fields])
@@ -266,8 +275,8 @@ def test_a_file_of_scores_is_never_held(game: Game, tmp_path: Path, rest: bytes)
         tracemalloc.stop()
 
 
-def test_lines_must_tell_their_file_where_several_are_graded(game: Game, folder: Path, tmp_path: Path) -> None:
+def test_lines_must_tell_their_file_where_several_are_graded(grade: Grade, tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     path.write_text("game,ply,score\n1,2,3\n")
     with pytest.raises(BadInputError, match="need a column file"):
-        grade(game, folder, f"csv:{path}", files=("one.games", "two.games"))
+        grade(f"csv:{path}", files=("one.games", "two.games"))

@@ -21,14 +21,8 @@ from glem.core.positions.game_tree import GameTree
 from glem.core.positions.writing import write_games
 from glem.core.tasks.chunked_work import Workers
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
+from tests.core.labelling.labelling_examples import run
 from tests.core.positions.test_game_tree import random_games
-
-
-@pytest.fixture(scope="module")
-def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("models") / "mobility.npz"
-    mobility_evaluation(othello_learning).save(path)
-    return str(path)
 
 
 @pytest.fixture(scope="module")
@@ -164,12 +158,6 @@ def assert_equal(first: Correction, second: Correction) -> None:
 def test_bad_settings_are_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         attrs.evolve(settings_of("default", "depth=1", "depth=2"), **changes)
-
-
-def run(arguments: list[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 0
 
 
 def test_command_counts_changes_and_writes_labels(

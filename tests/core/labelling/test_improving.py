@@ -25,7 +25,7 @@ from glem.core.positions.files import read_positions, write_positions
 from glem.core.positions.positions import Positions
 from glem.core.tasks.chunked_work import Workers
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
-from tests.core.labelling.labelling_examples import some_positions
+from tests.core.labelling.labelling_examples import exact_value, run, some_positions
 
 SETTINGS = ImproveSettings(
     SearchLabelling(parse_player("depth=2,solve=6,table=1"), positions_per_task=100),
@@ -87,14 +87,6 @@ def test_labels_of_the_last_phase_are_exact(othello: Game, made: tuple[Generatio
     assert len(labelled) > 60
     for row in range(20):
         assert labelled.label[row] == exact_value(othello, position_at(labelled.positions, row))
-
-
-def exact_value(game: Game, position: Any) -> int:
-    buffer = np.zeros(game.max_moves, np.int32)
-    moves = buffer[: game.legal_moves(position, buffer, 0)].tolist()
-    if not moves:
-        return game.final_score(position)
-    return max(-exact_value(game, game.play(position, move)) for move in moves)
 
 
 def test_an_interrupted_run_continues_and_workers_do_not_matter(
@@ -168,9 +160,7 @@ def test_command(
     target = tmp_path / "second.npz"
     arguments = ["improve", str(tmp_path / "first.npz"), str(tmp_path / "some.parquet"), "-o", str(target)]
     arguments += ["--workers", "1", "--validation", "0"]
-    with pytest.raises(SystemExit) as ended:
-        main([*arguments, "--by", "depth=1,solve=4"])
-    assert ended.value.code == 0
+    run([*arguments, "--by", "depth=1,solve=4"])
     assert "Fitted from the end backwards" in capsys.readouterr().out
     improved = LinearEvaluation.load(target)
     assert improved.linear == mobility_evaluation(othello_learning).linear
@@ -182,15 +172,14 @@ def test_command(
     assert files == ["some.parquet", "old.parquet"]
     assert not Path(f"{target}.work").exists()
     arguments[1] = "default"
-    with pytest.raises(SystemExit) as ended:
-        main([*arguments, "--by", "depth=1", "--positions-per-phase", "5"])
-    assert ended.value.code == 0
-    with pytest.raises(SystemExit) as ended:
-        main([*arguments, "--by", "other.npz,depth=1"])
-    assert ended.value.code == 2
-
-    for window in ("inf", "nan"):
+    run([*arguments, "--by", "depth=1", "--positions-per-phase", "5"])
+    finite = "near-even positions must be finite"
+    for words, told in (
+        ("--by other.npz,depth=1", "--by"),
+        ("--even-within inf", finite),
+        ("--even-within nan", finite),
+    ):
         with pytest.raises(SystemExit) as ended:
-            main([*arguments, "--window", window])
+            main([*arguments, *words.split()])
         assert ended.value.code == 2
-        assert "--window must be a finite score" in capsys.readouterr().err
+        assert told in capsys.readouterr().err

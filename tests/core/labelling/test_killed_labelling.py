@@ -10,35 +10,21 @@ import attrs
 import numpy as np
 import pytest
 
-from glem.core.cli import main
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.positions.files import write_positions
 from glem.core.positions.writing import write_games
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
-from tests.core.labelling.labelling_examples import some_positions
+from tests.core.labelling.labelling_examples import run, some_positions
 from tests.core.positions.test_game_tree import random_games
-from tests.core.tasks.killed_commands import end_command_when
+from tests.killed_programs import end_command_when
 
 # Python ends by the signal itself, after the message, where Ctrl-C came inside code that was made from text.
 ENDINGS = [
     (signal.SIGKILL, {-signal.SIGKILL}, ""),
     (signal.SIGINT, {130, -signal.SIGINT}, "the same command continues"),
 ]
-
-
-@pytest.fixture(scope="module")
-def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("models") / "mobility.npz"
-    mobility_evaluation(othello_learning).save(path)
-    return str(path)
-
-
-def run(arguments: list[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 0
 
 
 def _is_there(folder: Path, pattern: str) -> bool:

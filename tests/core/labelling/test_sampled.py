@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import attrs
+import click
 import numpy as np
 import pytest
 
-from glem.core.cli import main
+from glem.core.cli import command_group
+from glem.core.cli.options import opened_workers
 from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
@@ -32,15 +30,10 @@ from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.core.tasks.chunked_work import Workers
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
-from tests.core.labelling.labelling_examples import killed_once_then_labelled, some_positions
+from tests.core.labelling.labelling_examples import exact_value, killed_once_then_labelled, run, some_positions
+from tests.core.positions.test_positions import assert_same
 from tests.core.search.othello_mobility import mobility_evaluator
-
-
-@pytest.fixture(scope="module")
-def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("models") / "mobility.npz"
-    mobility_evaluation(othello_learning).save(path)
-    return str(path)
+from tests.killed_programs import end_command_when
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +53,13 @@ class Recording:
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.seen: list[tuple[int, int]] = []
+        self.scores: dict[tuple[int, int], int] = {}
         inner = evaluator.operations["static_score"]
 
         def static_score(position: Any, data: Any, accumulators: Any, ply: int) -> int:
             self.seen.append((int(position.own), int(position.opponent)))
-            return int(inner(position, data, accumulators, ply))
+            self.scores[self.seen[-1]] = int(inner(position, data, accumulators, ply))
+            return self.scores[self.seen[-1]]
 
         operations = type(evaluator.operations)(
             "othello-recorded", {**evaluator.operations.functions, "static_score": static_score}
@@ -88,7 +83,7 @@ def test_sampling_changes_no_search_and_draws_what_it_evaluates(othello: Game) -
                 found = Searcher(othello, sampler.evaluator, plain=plain).search(position, Limits(depth=3))
                 assert (found.lines, found.nodes) == (expected.lines, expected.nodes)
                 drawn = sampler.drawn()
-                assert drawn.evaluated == len(recording.seen)
+                assert sampler.evaluated == len(recording.seen)
                 if sampler is few:
                     assert len(drawn.ply) == 6
                     assert set(keys(drawn)) <= set(recording.seen)
@@ -97,8 +92,7 @@ def test_sampling_changes_no_search_and_draws_what_it_evaluates(othello: Game) -
                 assert usual == Counter(key for key in recording.seen if alive(othello, key))
                 even = {key for key, near in zip(keys(drawn), drawn.near_even, strict=True) if near}
                 steps = 0.5 * evaluator.steps_per_unit
-                scores = dict(zip(keys(drawn), drawn.score.tolist(), strict=True))
-                assert even == {key for key, score in scores.items() if abs(score) <= steps}
+                assert even == {key for key in usual if abs(recording.scores[key]) <= steps}
 
 
 def alive(game: Game, key: tuple[int, int]) -> bool:
@@ -115,20 +109,17 @@ def test_equal_seeds_draw_equally_and_every_position_has_the_same_chance(othello
     counts: Counter[tuple[int, int]] = Counter()
     rounds = 500
     searcher = Searcher(othello, sampler.evaluator)
-    for seed in range(rounds):
+
+    def drawn(seed: int) -> list[tuple[int, int]]:
         sampler.begin(seed)
         searcher.clear()
         searcher.search(position, Limits(depth=2))
-        counts.update(keys(sampler.drawn()))
-    sampler.begin(17)
-    searcher.clear()
-    searcher.search(position, Limits(depth=2))
-    first = keys(sampler.drawn())
-    sampler.begin(17)
-    searcher.clear()
-    searcher.search(position, Limits(depth=2))
-    assert keys(sampler.drawn()) == first
-    total = every.drawn().evaluated
+        return keys(sampler.drawn())
+
+    for seed in range(rounds):
+        counts.update(drawn(seed))
+    assert drawn(17) == drawn(17)
+    total = every.evaluated
     assert total > 3 * room
     for key, times in Counter(keys(every.drawn())).items():
         expected = rounds * room * times / total
@@ -145,12 +136,6 @@ def test_bad_rooms_are_refused(othello: Game, evaluator: Evaluator) -> None:
 
 def labelled(positions: Positions, settings: SearchLabelling, work: Path, **where: Any) -> Positions:
     return Positions.concatenate(list(label_by_search(positions, settings, work, **where)), renumber=False)
-
-
-def assert_equal(first: Positions, second: Positions) -> None:
-    assert first.sources == second.sources
-    for name, column in first.columns().items():
-        assert np.array_equal(column, second.columns()[name]), name
 
 
 def settings_of(model: str, text: str = "depth=2,table=1", **changes: Any) -> SearchLabelling:
@@ -192,14 +177,6 @@ def test_near_the_end_labels_are_exact(othello: Game, model: str, tmp_path: Path
         assert found.label[row] == exact_value(othello, position_at(found.positions, row))
 
 
-def exact_value(game: Game, position: Any) -> int:
-    buffer = np.zeros(game.max_moves, np.int32)
-    moves = buffer[: game.legal_moves(position, buffer, 0)].tolist()
-    if not moves:
-        return game.final_score(position)
-    return max(-exact_value(game, game.play(position, move)) for move in moves)
-
-
 def test_sampled_positions_lie_below_the_given_ones(othello: Game, model: str, tmp_path: Path) -> None:
     positions = some_positions(othello, 60)
     settings = settings_of(
@@ -211,7 +188,7 @@ def test_sampled_positions_lie_below_the_given_ones(othello: Game, model: str, t
     root = {int(record): int(ply) for record, ply in zip(positions.record, positions.ply, strict=True)}
     assert len(root) < len(positions)
     assert (found.ply >= min(positions.ply)).all()
-    evaluation = evaluator_of(mobility_evaluation_of(model))
+    evaluation = evaluator_of(LinearEvaluation.load(model))
     for row in np.flatnonzero(kind == Origin.EVEN):
         position = position_at(found.positions, int(row))
         data = evaluation.data
@@ -222,12 +199,6 @@ def test_sampled_positions_lie_below_the_given_ones(othello: Game, model: str, t
     counts.add(found)
     assert counts.origins["sampled"] == np.sum(kind == Origin.SAMPLED)
     assert counts.mean_labels()[2][1] == len(found)
-
-
-def mobility_evaluation_of(model: str) -> Any:
-    from glem.core.evaluation.linear import LinearEvaluation
-
-    return LinearEvaluation.load(model)
 
 
 def test_successors_take_the_bias_to_the_side_to_move_away(othello: Game, model: str, tmp_path: Path) -> None:
@@ -250,15 +221,13 @@ def test_labels_do_not_depend_on_where_they_are_made(
     # By two workers of which one dies, here and on a cluster.
     monkeypatch.setattr("glem.core.labelling.by_search.label_chunk", killed_once_then_labelled)
     monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed"))
-    assert_equal(expected, labelled(positions, settings, tmp_path / "two", workers=Workers(2)))
+    assert_same(expected, labelled(positions, settings, tmp_path / "two", workers=Workers(2)))
     assert (tmp_path / "killed").exists()
-    from glem.core.cli.executors import opened_executor
-
     monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed again"))
-    with opened_executor(2, "local") as where:
-        found = labelled(positions, settings, tmp_path / "three", workers=Workers(**where))
+    with click.Context(command_group):
+        found = labelled(positions, settings, tmp_path / "three", workers=opened_workers(2, "local"))
     assert (tmp_path / "killed again").exists()
-    assert_equal(expected, found)
+    assert_same(expected, found)
 
 
 def test_the_rest_is_done_after_an_interruption(othello: Game, model: str, tmp_path: Path) -> None:
@@ -268,7 +237,7 @@ def test_the_rest_is_done_after_an_interruption(othello: Game, model: str, tmp_p
     assert len(files) == 4
     files[1].unlink()
     kept = files[2].stat().st_mtime_ns
-    assert_equal(expected, labelled(positions, settings_of(model), tmp_path / "work"))
+    assert_same(expected, labelled(positions, settings_of(model), tmp_path / "work"))
     assert files[2].stat().st_mtime_ns == kept
     with pytest.raises(BadInputError, match="unfinished work of other settings"):
         labelled(positions, settings_of(model, seed=1), tmp_path / "work")
@@ -301,12 +270,6 @@ def test_winning_chances_are_no_labels(othello: Game, othello_learning: Learning
 # -------------------------------------------------------------------------------------------------- the command
 
 
-def run(arguments: list[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 0
-
-
 def test_command_labels_games_and_positions(
     othello: Game, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -317,21 +280,9 @@ def test_command_labels_games_and_positions(
     assert "Mean label by side to move" in capsys.readouterr().out
     first = read_positions(target)
     assert not Path(f"{target}.work").exists()
-    run(
-        [
-            "label",
-            str(target),
-            "-o",
-            str(tmp_path / "again.parquet"),
-            "--by",
-            f"{model},depth=1",
-            "--workers",
-            "1",
-            "--json",
-        ]
-    )
-    again = read_positions(tmp_path / "again.parquet")
-    assert len(again) > len(first.merge_duplicates())
+    again = tmp_path / "again.parquet"
+    run(["label", str(target), "-o", str(again), "--by", f"{model},depth=1", "--workers", "1", "--json"])
+    assert len(read_positions(again)) > len(first.merge_duplicates())
 
 
 def test_a_killed_command_continues(othello: Game, model: str, tmp_path: Path) -> None:
@@ -340,16 +291,8 @@ def test_a_killed_command_continues(othello: Game, model: str, tmp_path: Path) -
     whole, killed = tmp_path / "whole.parquet", tmp_path / "killed.parquet"
     arguments = ["label", str(positions), "--by", f"{model},depth=3", "--workers", "1"]
     run([*arguments, "-o", str(whole)])
-    command = [sys.executable, "-m", "glem", *arguments, "-o", str(killed)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
     work = Path(f"{killed}.work")
-    try:
-        deadline = time.monotonic() + 300
-        while not list(work.glob("labels-*.npz")) and time.monotonic() < deadline:
-            time.sleep(0.005)
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    end_command_when([*arguments, "-o", str(killed)], lambda: any(work.glob("labels-*.npz")))
     assert 1 <= len(list(work.glob("labels-*.npz"))) < 6
     assert not killed.exists()
     run([*arguments, "-o", str(killed)])

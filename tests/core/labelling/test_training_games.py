@@ -1,10 +1,5 @@
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +7,7 @@ import attrs
 import numpy as np
 import pytest
 
-from glem.core.cli import main
 from glem.core.errors import BadInputError
-from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.game.perft import perft
 from glem.core.game.records import GameRecords
@@ -23,10 +16,11 @@ from glem.core.players.spec import parse_player
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.reading import read_records
 from glem.core.tournament.games import GameTask, play_game
-from glem.core.tournament.opening_plans import OpeningPlan, all_openings, random_opening
+from glem.core.tournament.opening_choice import OpeningPlan, all_openings, random_opening
 from glem.core.tournament.openings import Opening, canonical_position
 from glem.core.tournament.transcripts import records_of_games
-from tests.core.evaluation.linear_evaluations import mobility_evaluation
+from tests.core.labelling.labelling_examples import run
+from tests.killed_programs import end_command_when
 
 RANDOM = GenerationSettings((parse_player("random"),), OpeningPlan("random", 4, 11), games_per_file=5)
 
@@ -146,47 +140,23 @@ def test_exploration_makes_random_moves(othello: Game) -> None:
 def test_a_killed_generation_continues(othello: Game, tmp_path: Path) -> None:
     expected = generate(othello, tmp_path / "whole", attrs.evolve(RANDOM, games_per_file=40), games=1200)
     folder = tmp_path / "killed"
-    command = [sys.executable, "-m", "glem", "generate", "othello", "-o", str(folder), "--player", "random"]
+    command = ["generate", "othello", "-o", str(folder), "--player", "random"]
     command += ["--openings", "random:4-11", "--games-per-file", "40", "--games", "1200", "--workers", "2"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
-    try:
-        deadline = time.monotonic() + 300
-        while len(list(folder.glob("games-*.games"))) < 2 and time.monotonic() < deadline:
-            time.sleep(0.01)
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    end_command_when(command, lambda: len(list(folder.glob("games-*.games"))) >= 2)
     there = len(list(folder.glob("games-*.games")))
     assert 2 <= there < 30
     # What the kill left half written.
     (folder / ".games-000029.glem-0123456789abcdef.games").touch()
-    main_in_process(command[3:])
+    run(command)
     found = {path.name: path.read_bytes() for path in folder.glob("*.games")}
     assert found == content(expected)
 
 
-def main_in_process(arguments: list[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 0
-
-
 def test_command_prints_what_it_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = [
-        "generate",
-        "othello",
-        "-o",
-        str(tmp_path / "g"),
-        "--player",
-        "random",
-        "--games",
-        "3",
-        "--workers",
-        "1",
-    ]
-    main_in_process(arguments)
+    arguments = ["generate", "othello", "-o", str(tmp_path / "g"), "--player", "random", "--games", "3"]
+    run([*arguments, "--workers", "1"])
     assert "3 games with" in capsys.readouterr().out
-    main_in_process([*arguments, "--json"])
+    run([*arguments, "--workers", "1", "--json"])
     assert '"played": 0' in capsys.readouterr().out
 
 
@@ -261,9 +231,7 @@ def test_listed_openings_are_played_in_order(othello: Game, tmp_path: Path) -> N
         assert tuple(records.moves_of(number)[:3]) == expected[number % len(expected)]
 
 
-def test_players_without_chance_play_no_game_twice(othello: Game, othello_learning: Learning, tmp_path: Path) -> None:
-    model = tmp_path / "mobility.npz"
-    mobility_evaluation(othello_learning).save(model)
+def test_players_without_chance_play_no_game_twice(othello: Game, model: str, tmp_path: Path) -> None:
     file = tmp_path / "openings.txt"
     file.write_text("f5 d6\nf5 f6\n")
     settings = GenerationSettings(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -13,14 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
-from glem.core.features.learning import Learning
 from glem.core.game.game import Game, load_game
 from glem.core.players.engine import Engine
 from glem.core.players.player import MoveChoice
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.results import Limits, SearchResult
 from glem.games.othello.notation import format_position
-from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.game.countdown_game import COUNTDOWN
 
 RANDOM = PlayerSpec("random", kind="random")
@@ -28,11 +25,9 @@ OTHELLO = load_game("othello")
 
 
 @pytest.fixture(scope="module")
-def searching(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> PlayerSpec:
+def searching(mobility: str) -> PlayerSpec:
     """A player who searches four plies for mobility."""
-    path = tmp_path_factory.mktemp("engine") / "mobility.npz"
-    mobility_evaluation(othello_learning).save(path)
-    return PlayerSpec("mobility", evaluation=str(path), limits=Limits(depth=4), table_mb=1)
+    return PlayerSpec("mobility", evaluation=mobility, limits=Limits(depth=4), table_mb=1)
 
 
 def random_game(game: Game, seed: int, plies: int) -> Engine:
@@ -66,14 +61,11 @@ def test_game_can_be_taken_back_and_played_again_from_its_text(seed: int, plies:
     assert again.previous == ()
 
 
-@pytest.mark.parametrize("text", ["f5d6c3", "F5 D6 c3", " f5,d6;c3 ", "f5\td6 \n c3"])
-def test_moves_are_read_with_and_without_blanks(othello: Game, text: str) -> None:
-    engine = Engine(othello, RANDOM)
-    engine.play_text(text)
-    assert engine.transcript() == "f5d6c3"
-
-
-def test_other_games_read_their_own_moves() -> None:
+def test_moves_are_read_as_people_write_them(othello: Game) -> None:
+    for text in ("f5d6c3", "F5 D6 c3", " f5,d6;c3 ", "f5\td6 \n c3"):
+        engine = Engine(othello, RANDOM)
+        engine.play_text(text)
+        assert engine.transcript() == "f5d6c3"
     engine = Engine(COUNTDOWN, RANDOM)
     engine.play_text("take3take1 take2")
     assert engine.transcript() == "take3 take1 take2"
@@ -143,17 +135,13 @@ def test_texts_of_positions_say_who_is_to_move(seed: int, plies: int) -> None:
     assert read.first_to_move == engine.first_to_move
 
 
-def test_positions_whose_pieces_tell_the_side_to_move() -> None:
-    game = load_game("connect_four")
-    after = game.play(game.initial_position, 3)
-    for position, first_to_move in ((game.initial_position, True), (after, False), (game.play(after, 3), True)):
-        engine = Engine(game, RANDOM)
-        engine.set_position_text(game.format_position(position))
-        assert engine.position == position
-        assert engine.first_to_move == first_to_move
-
-
-def test_other_texts_of_positions_are_the_first_players(othello: Game) -> None:
+def test_texts_of_other_games_say_who_is_to_move(othello: Game) -> None:
+    four = load_game("connect_four")
+    after = four.play(four.initial_position, 3)
+    for position, first_to_move in ((four.initial_position, True), (after, False), (four.play(after, 3), True)):
+        engine = Engine(four, RANDOM)
+        engine.set_position_text(four.format_position(position))
+        assert (engine.position, engine.first_to_move) == (position, first_to_move)
     engine = Engine(COUNTDOWN, RANDOM)
     engine.set_position_text("4 stones")
     assert engine.first_to_move
@@ -194,18 +182,6 @@ def test_analysis_tells_every_iteration_and_several_lines(othello: Game, searchi
     assert engine.choose().score == pytest.approx(values[0])
 
 
-def test_winning_chances_are_shown_as_such(
-    othello: Game, othello_learning: Learning, searching: PlayerSpec, tmp_path: Path
-) -> None:
-    mobility_evaluation(othello_learning, logistic=True).save(tmp_path / "chance.npz")
-    engine = Engine(othello, attrs.evolve(searching, evaluation=str(tmp_path / "chance.npz")))
-    analysis = engine.analyse()
-    assert engine.line_text(analysis.lines[0]).endswith("%")
-    assert analysis.results_only
-    assert engine.unit == "winning chance"
-    assert engine.score_text(engine.choose()) == engine.line_text(analysis.lines[0])
-
-
 def test_scores_of_choices_are_worded(othello: Game, searching: PlayerSpec) -> None:
     engine = Engine(othello, searching)
     assert engine.score_text(MoveChoice(0, score=1.25)) == "+1.25"
@@ -242,7 +218,7 @@ def test_an_interrupt_stops_the_search(othello: Game, searching: PlayerSpec, mon
         seen.append(stop)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("glem.core.players.search_player.SearchPlayer.choose", interrupted)
+    monkeypatch.setattr("glem.core.players.thinker.Thinker.choose", interrupted)
     with pytest.raises(KeyboardInterrupt):
         engine.choose()
     assert seen[0].is_set()
@@ -255,13 +231,3 @@ def test_limits_can_be_changed(othello: Game, searching: PlayerSpec) -> None:
     assert engine.choose().depth == 2
     assert engine.analyse().depth == 2
     assert engine.analyse(limits=Limits(depth=3)).depth == 3
-
-
-def test_players_that_do_not_search_cannot_analyse(othello: Game) -> None:
-    with pytest.raises(BadInputError, match="does not search"):
-        Engine(othello, RANDOM).analyse()
-
-
-def test_a_missing_evaluation_shows_before_the_first_move(othello: Game, searching: PlayerSpec) -> None:
-    with pytest.raises(BadInputError, match="no such file"):
-        Engine(othello, attrs.evolve(searching, evaluation="nowhere.npz")).prepare()

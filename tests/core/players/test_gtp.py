@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -12,13 +12,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import glem
-from glem.core.features.learning import Learning
 from glem.core.game.game import Game, load_game
 from glem.core.players.engine import Engine
-from glem.core.players.protocols.gtp import GTP, serve_gtp
+from glem.core.players.protocols.gtp import serve_gtp
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.results import Clock, Limits
-from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.game.countdown_game import COUNTDOWN
 
 RANDOM = PlayerSpec("random", kind="random")
@@ -27,10 +25,9 @@ OTHELLO = load_game("othello")
 
 
 @pytest.fixture(scope="module")
-def searching(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> PlayerSpec:
-    path = tmp_path_factory.mktemp("gtp") / "mobility.npz"
-    mobility_evaluation(othello_learning).save(path)
-    return PlayerSpec("mobility", evaluation=str(path), limits=Limits(depth=3), table_mb=1)
+def searching(mobility: str) -> PlayerSpec:
+    """A player who searches three plies for mobility."""
+    return PlayerSpec("mobility", evaluation=mobility, limits=Limits(depth=3), table_mb=1)
 
 
 def answers(lines: Iterable[str], *, game: Game = OTHELLO, spec: PlayerSpec = RANDOM) -> list[str]:
@@ -104,44 +101,27 @@ def test_board_is_shown_in_the_players_own_colors() -> None:
     assert second.endswith("white to move")
 
 
-def test_empty_and_blank_lines_are_no_commands() -> None:
+def test_quit_and_the_end_of_input_end_a_session_blank_lines_do_not() -> None:
+    assert answers(["9 quit", "name"]) == ["=9"]
+    assert answers([]) == []
     assert answers(["", "   ", "\t", "# nothing", "\x01\x02", "name"]) == ["= glem"]
 
 
-def test_quit_ends_the_session_and_so_does_the_end_of_input() -> None:
-    assert answers(["9 quit", "name"]) == ["=9"]
-    assert answers([]) == []
-    assert answers(["name"]) == ["= glem"]
-
-
-def play_out(first: list[str]) -> tuple[Engine, list[str]]:
-    """A whole game in which one program makes the moves of both sides and passes by name."""
-    engine = Engine(OTHELLO, GREEDY)
-    session(engine, first)
-    moves = []
-    for color in ("black", "white") * 60:
-        [answer] = session(engine, [f"genmove {color}"])
-        assert answer.startswith("= ")
-        moves.append(answer.removeprefix("= "))
-    return engine, moves
-
-
 def test_a_whole_game_is_played_and_scored() -> None:
-    engine, moves = play_out([])
+    """One program makes the moves of both sides and passes by name; another one is told them and agrees."""
+    engine, other = Engine(OTHELLO, GREEDY), Engine(OTHELLO, RANDOM)
+    colors = ("black", "white") * 60
+    moves = [session(engine, [f"genmove {color}"])[0].removeprefix("= ") for color in colors]
     assert engine.is_over
     assert moves[-1] == "pass"
     score = engine.first_score
-    expected = f"= {'B' if score > 0 else 'W'}+{abs(score)}" if score else "= 0"
-    assert session(engine, ["final_score"]) == [expected]
-    # Another program that is told the same moves, passes after the end included, agrees.
-    other = Engine(OTHELLO, RANDOM)
-    told = [f"play {color} {move}" for color, move in zip(("black", "white") * 60, moves, strict=True)]
-    assert set(session(other, told)) == {"="}
+    assert session(engine, ["final_score"]) == [f"= {'B' if score > 0 else 'W'}+{abs(score)}" if score else "= 0"]
+    assert set(session(other, [f"play {color} {move}" for color, move in zip(colors, moves, strict=True)])) == {"="}
     assert other.position == engine.position
 
 
 def test_forced_passes_may_be_left_out() -> None:
-    """Of 200 random games most have a pass; their moves are told without them, as many programs do."""
+    """Of 20 random games some have a pass; their moves are told without them, as many programs do."""
     with_passes = 0
     for seed in range(20):
         engine = Engine(OTHELLO, attrs.evolve(RANDOM, seed=seed))
@@ -201,26 +181,34 @@ def test_answered_moves_follow_the_limits(searching: PlayerSpec) -> None:
     assert engine.moves == (move,)
 
 
-def test_clocks_reach_the_player(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Clock | None] = []
+@pytest.fixture
+def clocks(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The clocks that the engine is asked to choose by."""
+    seen: list[Any] = []
     choose = Engine.choose
 
-    def noting(engine: Engine, *, clock: Clock | None = None, **others: object) -> object:
+    def noting(engine: Engine, *, clock: Clock | None = None, **others: Any) -> Any:
         seen.append(clock)
-        return choose(engine, clock=clock, **others)  # type: ignore[arg-type]
+        return choose(engine, clock=clock, **others)
 
     monkeypatch.setattr(Engine, "choose", noting)
-    ask = ["reg_genmove black"]
-    answers(ask)
-    answers(["time_settings 300 0 0", *ask])
-    answers(["time_settings 300 0 0", "time_left black 20 0", "time_left white 5 0", *ask])
-    answers(["time_settings 0 30 10", *ask])
-    answers(["time_left black 30 10", *ask])
-    answers(["time_settings 300 10 0", *ask])
-    answers(["time_left black 0 0", *ask])
-    assert seen[:6] == [None, Clock(300), Clock(20), Clock(3, 3), Clock(3, 3), None]
-    assert seen[6] is not None
-    assert seen[6].remaining > 0
+    return seen
+
+
+def test_clocks_reach_the_player(clocks: list[Any]) -> None:
+    ask = "reg_genmove black"
+    for told in (
+        [],
+        ["time_settings 300 0 0"],
+        ["time_settings 300 0 0", "time_left black 20 0", "time_left white 5 0"],
+        ["time_settings 0 30 10"],
+        ["time_left black 30 10"],
+        ["time_settings 300 10 0"],
+        ["time_left black 0 0"],
+    ):
+        answers([*told, ask])
+    assert clocks[:6] == [None, Clock(300), Clock(20), Clock(3, 3), Clock(3, 3), None]
+    assert clocks[6].remaining > 0
     assert answers(["time_left black", "time_settings 1", "time_left 1 2 3"]) == [
         "? syntax error: a time is missing",
         "? syntax error: byo yomi time is missing",
@@ -228,18 +216,10 @@ def test_clocks_reach_the_player(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
 
 
-def test_a_clock_runs_while_nobody_tells(searching: PlayerSpec, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[float] = []
-    choose = Engine.choose
-
-    def noting(engine: Engine, *, clock: Clock, **others: object) -> object:
-        seen.append(clock.remaining)
-        return choose(engine, clock=clock, **others)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Engine, "choose", noting)
+def test_a_clock_runs_while_nobody_tells(searching: PlayerSpec, clocks: list[Any]) -> None:
     answers(["time_settings 100 0 0", *(["reg_genmove black"] * 3)], spec=searching)
-    assert seen[0] == 100
-    assert seen[0] > seen[1] > seen[2] > 0
+    first, second, third = (clock.remaining for clock in clocks)
+    assert 100 == first > second > third > 0
 
 
 @pytest.mark.parametrize("interruption", ["stop", "17 quit"])
@@ -250,9 +230,9 @@ def test_thinking_ends_when_asked(searching: PlayerSpec, interruption: str) -> N
     thinking: queue.Queue[bool] = queue.Queue()
     choose = Engine.choose
 
-    def telling(engine: Engine, **others: object) -> object:
+    def telling(engine: Engine, **others: Any) -> Any:
         thinking.put(True)
-        return choose(engine, **others)  # type: ignore[arg-type]
+        return choose(engine, **others)
 
     def lines() -> Iterator[str]:
         yield "genmove black"
@@ -283,12 +263,7 @@ def test_whatever_comes_is_answered(lines: list[str]) -> None:
         assert len(answer) < 200_000
 
 
-def test_registered_under_its_name() -> None:
-    assert GTP.name == "gtp"
-    assert GTP.serve is serve_gtp
-
-
-def test_scored_draws(tmp_path: Path) -> None:
+def test_scored_draws() -> None:
     """Countdown has no draws; a game that ends level is Othello's with 32 discs each."""
     engine = Engine(OTHELLO, RANDOM)
     engine.set_position(OTHELLO.parse_position("X" * 32 + "O" * 32 + " X"))

@@ -9,34 +9,21 @@ from attrs import evolve
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game, load_game
-from glem.core.game.records import GameRecords
 from glem.core.positions.labels import LabelCounts, label_records
 from glem.core.positions.reading import read_records
 from glem.core.positions.writing import write_games
+from tests.core.positions.test_replay import records_of
+from tests.oracles.replay import random_game, replay_game
 
 HEADER = "# glem games 1 othello\n"
 
 
-def records_of(game: Game, *texts: str) -> GameRecords:
-    games = [[game.parse_move(word) for word in text.split()] for text in texts]
-    offsets = np.cumsum([0, *(len(moves) for moves in games)])
-    return GameRecords.from_moves(np.array([move for moves in games for move in moves], np.uint8), offsets)
-
-
-def random_game(game: Game, seed: int) -> str:
-    rng = np.random.default_rng(seed)
-    position, names = game.initial_position, []
-    buffer = np.zeros(game.max_moves, np.int32)
-    while count := game.legal_moves(position, buffer, 0):
-        move = int(buffer[rng.integers(count)])
-        names.append(game.format_move(move))
-        position = game.play(position, move)
-    return " ".join(names)
-
-
 @pytest.mark.parametrize("name", ["some.games", "some.games.gz", "some.games.xz"])
 def test_what_is_written_is_read(othello: Game, tmp_path: Path, name: str) -> None:
-    written = records_of(othello, *(random_game(othello, seed) for seed in range(20)), "f5 d6 c3")
+    rng = np.random.default_rng(1)
+    # With written passes, which the file leaves out.
+    games = [[step.move for step in replay_game(othello, random_game(othello, rng)).steps[:-1]] for _ in range(20)]
+    written = records_of([*games, [othello.parse_move(name) for name in ("f5", "d6", "c3")]])
     written = evolve(
         written,
         theoretical_score=np.where(np.arange(21) % 2, 4.0, np.nan).astype(np.float32),
@@ -111,7 +98,7 @@ def test_bad_lines_are_named_or_skipped(othello: Game, tmp_path: Path, line: str
 
 def test_a_score_that_the_moves_contradict_is_bad(othello: Game, tmp_path: Path) -> None:
     path = tmp_path / "bad.games"
-    write_games(othello, path, records_of(othello, random_game(othello, 1)))
+    write_games(othello, path, records_of([random_game(othello, np.random.default_rng(1))]))
     path.write_text(path.read_text().replace("\t\t\t", "\t1\t\t"))
     with pytest.raises(BadInputError, match="the moves end at"):
         list(read_records(othello, path))

@@ -23,24 +23,16 @@ from glem.core.positions.labels import (
 from glem.core.positions.positions import Positions
 from glem.core.positions.reading import read_records
 from tests.core.game.countdown_game import COUNTDOWN
+from tests.core.positions.test_positions import assert_same
+from tests.core.positions.test_replay import records_of
 from tests.oracles import positions as oracle
+from tests.oracles.replay import random_game
 
 
 def random_records(game: Game, games: int, seed: int, source: str = "random") -> GameRecords:
     """Random finished games without passes; two games of three have a score at an exact move."""
     rng = np.random.default_rng(seed)
-    moves: list[int] = []
-    offsets = [0]
-    buffer = np.zeros(game.max_moves, np.int32)
-    for _ in range(games):
-        position = game.initial_position
-        while count := game.legal_moves(position, buffer, 0):
-            move = int(buffer[rng.integers(count)])
-            position = game.play(position, move)
-            if move != game.pass_move:
-                moves.append(move)
-        offsets.append(len(moves))
-    records = GameRecords.from_moves(np.array(moves, np.uint8), np.array(offsets, np.int64), source=source)
+    records = evolve(records_of([random_game(game, rng) for _ in range(games)]), source=source)
     exact = rng.integers(-10, 11, games).astype(np.float32) * 2
     has_exact = np.arange(games) % 3 > 0
     return evolve(
@@ -55,8 +47,8 @@ def random_records(game: Game, games: int, seed: int, source: str = "random") ->
 def cut(records: GameRecords, game: int, length: int) -> GameRecords:
     """Records with one game shortened to ``length`` moves."""
     parts = [records.moves_of(place)[: length if place == game else None] for place in range(len(records))]
-    offsets = np.cumsum([0, *(len(part) for part in parts)])
-    return evolve(records, moves=np.concatenate(parts), offsets=offsets)
+    short = records_of(parts)
+    return evolve(records, moves=short.moves, offsets=short.offsets)
 
 
 @pytest.fixture(scope="module")
@@ -129,9 +121,7 @@ def test_the_number_of_jobs_and_the_chunks_do_not_matter(
     monkeypatch.setattr("glem.core.positions.labels._GAMES_AT_ONCE", 7)
     chunks = [records.select(slice(0, 11)), records.select(slice(11, 40))]
     for jobs in (1, 3):
-        found = positions_of_records(othello, chunks, selection=selection, seed=3, jobs=jobs)
-        for name, column in whole.columns().items():
-            assert np.array_equal(column, found.columns()[name]), name
+        assert_same(positions_of_records(othello, chunks, selection=selection, seed=3, jobs=jobs), whole)
 
 
 def test_drawn_positions_are_uniform_and_as_many_as_asked(othello: Game) -> None:
@@ -223,7 +213,7 @@ def test_unknown_phases_labels_and_jobs_are_refused(othello: Game, othello_learn
         Selection(phases=(13,), stages=othello_learning.phases)
     with pytest.raises(BadInputError, match="unknown label 'exact'; there are: result, theoretical, auto"):
         list(label_records(othello, [], label="exact"))
-    with pytest.raises(BadInputError, match="jobs must be positive"):
+    with pytest.raises(BadInputError, match="0 jobs: at least one is needed"):
         list(label_records(othello, [], jobs=0))
     assert len(positions_of_records(othello, [])) == 0
 

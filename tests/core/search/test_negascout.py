@@ -333,6 +333,7 @@ def test_recursive_kernels_have_one_signature(othello):
         assert len(signatures) == len({tuple(map(str, signature[:2])) for signature in signatures})
 
 
+@pytest.mark.repeats  # a second process: test_cache has one, and .ci/run is one
 def test_another_process_finds_the_compiled_search(tmp_path):
     program = """
 from glem.core.game.game import load_game

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -13,6 +10,7 @@ import pytest
 from glem.core.errors import BadInputError
 from glem.core.files.atomic import TEMPORARY
 from glem.core.tasks.run_folder import claim_folder, folder_lock, remove_work, run_folder
+from tests.killed_programs import program_at_work
 
 SETTINGS = {"work": "some", "depth": 4}
 
@@ -27,18 +25,11 @@ with run_folder(Path(sys.argv[1]), {"work": "some", "depth": 4}) as folder:
         print("ready", flush=True)
         time.sleep(600)
 """
+"""A process that has the folder, and is in the middle of writing a file there."""
 
 
 def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
-
-
-def at_work(folder: Path) -> subprocess.Popen[str]:
-    """Start a process that has the folder, and is in the middle of writing a file there."""
-    process = subprocess.Popen([sys.executable, "-c", _WORK, str(folder)], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    return process
 
 
 def test_finished_work_is_removed_and_unfinished_work_stays(tmp_path: Path) -> None:
@@ -97,15 +88,11 @@ def test_what_others_put_into_the_folder_stays(tmp_path: Path) -> None:
 
 def test_a_second_process_is_refused_until_the_first_has_ended(tmp_path: Path) -> None:
     work = tmp_path / "f.npz.work"
-    process = at_work(work)
-    try:
+    with program_at_work(_WORK, str(work)):
         with pytest.raises(BadInputError, match=f"another glem is at work in {work}"), run_folder(work, SETTINGS):
             pass
         assert {"work.json", "labels-000000.npz"} < names(work)
         assert any(TEMPORARY.fullmatch(name) for name in names(work))
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
     with run_folder(work, SETTINGS, keep=True):
         assert names(work) == {"work.json", "labels-000000.npz", "lock"}
     assert names(work) == {"work.json", "labels-000000.npz"}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
 from glem.core.tournament.elo import (
+    EloEstimate,
     PairCounts,
     binomial_significance,
     elo_difference,
@@ -23,31 +24,23 @@ few_pairs = st.builds(PairCounts, st.tuples(*[st.integers(0, 2)] * 5))
 
 # The figures are those that fastchess's own tests expect: Disservin/fastchess, app/tests/elo_test.cpp (commit
 # 2f5e88819ee0). Its pentanomial counts keep the pairs "one win, one loss" and "two draws" apart.
-FASTCHESS_GAMES = [
-    ((76, 123, 89), {"normalized_elo": -20.76, "normalized_error": 40.13, "superiority": 0.1553}),
+FASTCHESS = [
+    (elo_of_games(76, 123, 89), {"normalized_elo": -20.76, "normalized_error": 40.13, "superiority": 0.1553}),
     (
-        (136, 111, 96),
-        {
-            "normalized_elo": 49.77,
-            "normalized_error": 36.77,
-            "elo": 40.70,
-            "error": 30.43,
-            "superiority": 0.9960,
-        },
+        elo_of_games(136, 111, 96),
+        {"normalized_elo": 49.77, "normalized_error": 36.77, "elo": 40.70, "error": 30.43, "superiority": 0.9960},
     ),
-    ((34, 0, 356), {"normalized_elo": -508.44, "normalized_error": 34.48}),
-]
-FASTCHESS_PAIRS = [
+    (elo_of_games(34, 0, 356), {"normalized_elo": -508.44, "normalized_error": 34.48}),
     (
-        (34, 54, 31 + 32, 64, 75),
+        elo_difference(PairCounts((34, 54, 31 + 32, 64, 75))),
         {"normalized_elo": 57.94, "normalized_error": 28.28, "elo": 55.58, "error": 27.65, "superiority": 1.0},
     ),
     (
-        (332, 433, 457 + 41, 333, 334),
+        elo_difference(PairCounts((332, 433, 457 + 41, 333, 334))),
         {"normalized_elo": -9.17, "normalized_error": 10.96, "elo": -8.64, "error": 10.33, "superiority": 0.0505},
     ),
     (
-        (7895, 8757, 5485 + 200, 568, 9999),
+        elo_difference(PairCounts((7895, 8757, 5485 + 200, 568, 9999))),
         {"normalized_elo": -19.01, "normalized_error": 2.65, "elo": -21.04, "error": 2.95},
     ),
 ]
@@ -59,18 +52,8 @@ def agrees(found: float, printed: float) -> bool:
     return abs(found - printed) <= 0.5001 * 10**-decimals
 
 
-@pytest.mark.parametrize(("games", "expected"), FASTCHESS_GAMES)
-def test_games_give_the_figures_of_fastchess(games: tuple[int, int, int], expected: dict[str, float]) -> None:
-    estimate = elo_of_games(*games)
-    for name, value in expected.items():
-        assert agrees(getattr(estimate, name), value), name
-
-
-@pytest.mark.parametrize(("counts", "expected"), FASTCHESS_PAIRS)
-def test_pairs_give_the_figures_of_fastchess(
-    counts: tuple[int, int, int, int, int], expected: dict[str, float]
-) -> None:
-    estimate = elo_difference(PairCounts(counts))
+@pytest.mark.parametrize(("estimate", "expected"), FASTCHESS)
+def test_figures_are_those_of_fastchess(estimate: EloEstimate, expected: dict[str, float]) -> None:
     for name, value in expected.items():
         assert agrees(getattr(estimate, name), value), name
 
@@ -95,7 +78,7 @@ def test_independent_games_make_pairs_with_the_error_of_games(wins: int, draws: 
     for first, second in itertools.product(range(3), repeat=2):
         counts[first + second] += results[first] * results[second]
     games = wins + draws + losses
-    by_pairs = elo_difference(PairCounts((counts[0], counts[1], counts[2], counts[3], counts[4])))
+    by_pairs = elo_difference(PairCounts(tuple(counts)))
     by_games = elo_of_games(wins * 2 * games, draws * 2 * games, losses * 2 * games)
     assert by_pairs.elo == pytest.approx(by_games.elo, abs=1e-9)
     assert by_pairs.normalized_elo == pytest.approx(by_games.normalized_elo, abs=1e-9)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from attrs import define, evolve
+from attrs import Factory, define, evolve
 
 from glem.core.errors import BadInputError, GlemError
 from glem.core.game.game import Game
 from glem.core.game.solver import Solution
-from glem.core.players.player import MoveChoice, Player
-from glem.core.players.spec import PlayerSpec, parse_player
+from glem.core.players.player import MoveChoice
+from glem.core.players.spec import parse_player
 from glem.core.search.results import Clock
 from glem.core.tasks.kept import Kept
 from glem.core.tournament import games
@@ -39,11 +39,10 @@ class SlowPlayer:
     """Takes one stone in the given time, and remembers the clocks that it saw."""
 
     name: str
-    game: Game
-    delay: float
-    clocks: list[Clock | None]
     time: FakeTime
+    delay: float = 0.0
     illegal: bool = False
+    clocks: list[Clock | None] = Factory(list)
 
     def new_game(self, number: int = 0) -> None:
         self.clocks.clear()
@@ -53,28 +52,24 @@ class SlowPlayer:
     ) -> MoveChoice:
         self.clocks.append(clock)
         self.time.now += self.delay
-        return MoveChoice(9 if self.illegal else self.game.list_legal_moves(position)[0], nodes=7, depth=2)
+        return MoveChoice(9 if self.illegal else 0, nodes=7, depth=2)
 
     def close(self) -> None:
         pass
 
 
 @pytest.fixture
-def slow_players(monkeypatch: pytest.MonkeyPatch) -> dict[str, SlowPlayer]:
-    players: dict[str, SlowPlayer] = {}
+def slow_players(monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, SlowPlayer]]:
+    """Makes the players that games are played by, of their delays or settings by name."""
 
-    def fake(game: Game, spec: PlayerSpec) -> Player:
-        return players[spec.name]
+    def make(**settings: dict[str, Any]) -> dict[str, SlowPlayer]:
+        clock = FakeTime()
+        players = {name: SlowPlayer(name, clock, **more) for name, more in settings.items()}
+        monkeypatch.setattr(games, "time", clock)
+        monkeypatch.setattr(games, "kept_player", lambda _game, spec: players[spec.name])
+        return players
 
-    monkeypatch.setattr(games, "kept_player", fake)
-    return players
-
-
-@pytest.fixture
-def fake_time(monkeypatch: pytest.MonkeyPatch) -> FakeTime:
-    clock = FakeTime()
-    monkeypatch.setattr(games, "time", clock)
-    return clock
+    return make
 
 
 def task(first: str, second: str, **settings: Any) -> GameTask:
@@ -82,9 +77,8 @@ def task(first: str, second: str, **settings: Any) -> GameTask:
     return GameTask(COUNTDOWN, 0, Opening(), parse_player(first), parse_player(second), adjudication)
 
 
-def test_overruns_of_a_move_are_counted(slow_players: dict[str, SlowPlayer], fake_time: FakeTime) -> None:
-    for name, delay in (("slow", 0.12), ("fast", 0.0)):
-        slow_players[name] = SlowPlayer(name, COUNTDOWN, delay, [], fake_time)
+def test_overruns_of_a_move_are_counted(slow_players: Callable[..., dict[str, SlowPlayer]]) -> None:
+    slow_players(slow={"delay": 0.12}, fast={})
     game = play_game(task("name=slow,seconds=0.01", "name=fast,seconds=0.01"))
     assert len(game.moves) == 9
     assert game.end == End.FINISHED
@@ -96,10 +90,9 @@ def test_overruns_of_a_move_are_counted(slow_players: dict[str, SlowPlayer], fak
 
 @pytest.mark.parametrize("slow_first", [True, False])
 def test_a_clock_that_runs_out_loses_only_if_it_shall(
-    slow_players: dict[str, SlowPlayer], fake_time: FakeTime, slow_first: bool
+    slow_players: Callable[..., dict[str, SlowPlayer]], slow_first: bool
 ) -> None:
-    for name, delay in (("slow", 0.09), ("fast", 0.0)):
-        slow_players[name] = SlowPlayer(name, COUNTDOWN, delay, [], fake_time)
+    players = slow_players(slow={"delay": 0.09}, fast={})
     texts = ("name=slow,clock=0.1+0.01", "name=fast,clock=0.1+0.01")
     order = texts if slow_first else texts[::-1]
     counted = play_game(task(*order))
@@ -108,7 +101,7 @@ def test_a_clock_that_runs_out_loses_only_if_it_shall(
     moves = 5 if slow_first else 4
     assert (counted.overruns[side], counted.overruns[1 - side]) == (moves - 1, 0)
     # 0.09 s a move and 0.01 s back: from the second move on the clock is overrun, by more than measuring explains.
-    remaining = [clock.remaining for clock in slow_players["slow"].clocks if clock is not None]
+    remaining = [clock.remaining for clock in players["slow"].clocks if clock is not None]
     assert remaining[:4] == pytest.approx([0.1, 0.02, 0.01, 0.01])
     lost = play_game(task(*order, time_forfeit=True))
     assert (lost.end, lost.score, lost.result) == (End.TIME, None, -1 if slow_first else 1)
@@ -119,9 +112,8 @@ def test_a_clock_that_runs_out_loses_only_if_it_shall(
     assert standings.totals["fast"].wins == 1
 
 
-def test_an_illegal_move_stops_everything(slow_players: dict[str, SlowPlayer], fake_time: FakeTime) -> None:
-    slow_players["bad"] = SlowPlayer("bad", COUNTDOWN, 0.0, [], fake_time, illegal=True)
-    slow_players["good"] = SlowPlayer("good", COUNTDOWN, 0.0, [], fake_time)
+def test_an_illegal_move_stops_everything(slow_players: Callable[..., dict[str, SlowPlayer]]) -> None:
+    slow_players(bad={"illegal": True}, good={})
     with pytest.raises(GlemError, match="game 0: bad chose move 9, which is illegal in 8 stones"):
         play_game(task("random,name=good", "random,name=bad"))
 
@@ -142,12 +134,11 @@ class CountdownSolver:
 
 
 def test_adjudication_gives_the_exact_score_from_the_first_players_view(
-    slow_players: dict[str, SlowPlayer], fake_time: FakeTime, monkeypatch: pytest.MonkeyPatch
+    slow_players: Callable[..., dict[str, SlowPlayer]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     solved = Game(**{**FACTS, "make_solver": lambda **_: CountdownSolver()})
     monkeypatch.setattr(games, "_kept_solvers", Kept(1))
-    for name in ("one", "other"):
-        slow_players[name] = SlowPlayer(name, solved, 0.0, [], fake_time)
+    slow_players(one={}, other={})
     for limit in range(1, 10):
         job = evolve(task("random,name=one", "random,name=other", solve_from=limit), game=solved)
         game = play_game(job)
@@ -158,47 +149,47 @@ def test_adjudication_gives_the_exact_score_from_the_first_players_view(
         assert game.score == game.result == (own_score if (9 - left) % 2 == 0 else -own_score)
 
 
+@pytest.fixture(scope="module")
+def random_game(othello: Game) -> PlayedGame:
+    return play_game(GameTask(othello, 0, Opening(), parse_player("random"), parse_player("random,seed=1")))
+
+
 def test_records_survive_json(othello: Game) -> None:
     opening = Opening(tuple(othello.parse_move(name) for name in ("f5", "d6", "c3")))
     specs = (parse_player("greedy,evaluation=mobility"), parse_player("random,seed=4"))
     game = play_game(GameTask(othello, 8, opening, *specs))
     assert game.side_of(0) == 1
-    text = json.dumps(game.to_json(othello))
-    found = PlayedGame.from_json(othello, json.loads(text))
-    rounded = tuple(evolve(move, seconds=round(move.seconds, 6)) for move in game.moves)
-    assert found == evolve(game, moves=rounded)
+    found = PlayedGame.from_json(othello, json.loads(json.dumps(game.to_json(othello))))
+    assert found == evolve(game, moves=tuple(evolve(move, seconds=round(move.seconds, 6)) for move in game.moves))
 
 
 @pytest.mark.parametrize("score", [float("inf"), float("-inf"), float("nan")])
-def test_scores_that_json_lacks_become_null(othello: Game, score: float) -> None:
-    game = play_game(GameTask(othello, 0, Opening(), parse_player("random"), parse_player("random,seed=1")))
-    first = evolve(game.moves[0], score=score)
-    record = json.loads(json.dumps(evolve(game, moves=(first, *game.moves[1:])).to_json(othello), allow_nan=False))
+def test_scores_that_json_lacks_become_null(othello: Game, random_game: PlayedGame, score: float) -> None:
+    game = evolve(random_game, moves=(evolve(random_game.moves[0], score=score), *random_game.moves[1:]))
+    record = json.loads(json.dumps(game.to_json(othello), allow_nan=False))
     assert PlayedGame.from_json(othello, record).moves[0].score is None
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("name", "value"),
     [
-        {"moves": [["z9"]]},
-        {"moves": [["f5", "x", 0, 0, 0, False, None]]},
-        {"moves": 5},
-        {"players": ["one"]},
-        {"end": "bored"},
-        {"score": "x"},
-        {"score": 1.5},
-        {"number": None},
-        {"number": "1_0"},
-        {"number": True},
-        {"result": 2},
-        {"overruns": [-1, 0]},
-        {"moves": [["f5", 0, 0, 0, float("nan"), False, None]]},
+        ("moves", [["z9"]]),
+        ("moves", [["f5", "x", 0, 0, 0, False, None]]),
+        ("moves", 5),
+        ("players", ["one"]),
+        ("end", "bored"),
+        ("score", "x"),
+        ("score", 1.5),
+        ("number", None),
+        ("number", "1_0"),
+        ("number", True),
+        ("result", 2),
+        ("overruns", [-1, 0]),
+        ("moves", [["f5", 0, 0, 0, float("nan"), False, None]]),
     ],
 )
-def test_damaged_records_are_refused(othello: Game, change: dict[str, Any]) -> None:
-    game = play_game(GameTask(othello, 0, Opening(), parse_player("random"), parse_player("random,seed=1")))
-    record = json.loads(json.dumps(game.to_json(othello)))
+def test_damaged_records_are_refused(othello: Game, random_game: PlayedGame, name: str, value: Any) -> None:
     with pytest.raises(BadInputError):
-        PlayedGame.from_json(othello, {**record, **change})
+        PlayedGame.from_json(othello, {**json.loads(json.dumps(random_game.to_json(othello))), name: value})
     with pytest.raises(BadInputError, match="no record of a game"):
         PlayedGame.from_json(othello, [])

@@ -12,51 +12,48 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
-from glem.core.game.game import Game
+from glem.core.game.game import Game, load_game
 from glem.core.players.spec import parse_player
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
+from glem.core.tasks.chunked_work import Workers
 from glem.core.tournament.opening_choice import OpeningJudge, choose_openings
 from glem.core.tournament.openings import Opening, canonical_position, distinct_openings, read_openings, write_openings
 from tests.core.game.countdown_game import COUNTDOWN
-from tests.core.tournament.evaluation_examples import linear_evaluation, mobility_difference
+from tests.core.tournament.evaluation_examples import linear_evaluation
+
+BOARD = "-" * 18 + "-" * 8 + "-OX-----" + "-XO" + "-" * 27 + " X"
 
 
 def opening(game: Game, text: str) -> Opening:
     return Opening(tuple(game.parse_move(text[place : place + 2]) for place in range(0, len(text), 2)))
 
 
-def test_lines_of_moves_in_the_games_own_format(othello: Game, tmp_path: Path) -> None:
-    path = tmp_path / "openings.txt"
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "openings.txt"
+
+
+def test_lines_of_moves_and_positions(othello: Game, path: Path) -> None:
     path.write_text("\nf5d6c4\nf5f6e6f4\n")
     assert read_openings(othello, path) == [opening(othello, "f5d6c4"), opening(othello, "f5f6e6f4")]
     assert read_openings(othello, path, plies=2) == [opening(othello, "f5d6"), opening(othello, "f5f6")]
-
-
-def test_lines_of_a_game_without_formats(tmp_path: Path) -> None:
-    path = tmp_path / "openings.txt"
+    # A game without formats.
     path.write_text("# comment\ntake1 take2\n\n5 stones\n")
     assert read_openings(COUNTDOWN, path) == [Opening((0, 1)), Opening(start="5 stones")]
     assert read_openings(COUNTDOWN, path, plies=1) == [Opening((0,)), Opening(start="5 stones")]
+    path.write_text(f"{BOARD}; C4:+0;\n")
+    (found,) = read_openings(othello, path.rename(path.with_suffix(".obf")))
+    assert found == Opening(start=BOARD)
+    assert found.positions(othello) == [othello.parse_position(BOARD)]
 
 
-def test_positions(othello: Game, tmp_path: Path) -> None:
-    path = tmp_path / "positions.obf"
-    board = "-" * 18 + "-" * 8 + "-OX-----" + "-XO" + "-" * 27
-    path.write_text(f"{board} X; C4:+0;\n")
-    (found,) = read_openings(othello, path)
-    assert found == Opening(start=f"{board} X")
-    assert found.positions(othello) == [othello.parse_position(f"{board} X")]
-
-
-def test_openings_that_lead_to_the_same_position_are_one(othello: Game, tmp_path: Path) -> None:
-    path = tmp_path / "openings.txt"
+def test_openings_that_lead_to_the_same_position_are_one(othello: Game, path: Path) -> None:
     path.write_text("f5\nd3\nc4\nf5d6\n")
     assert read_openings(othello, path) == [opening(othello, "f5"), opening(othello, "f5d6")]
 
 
-def test_a_draw_of_some_openings_depends_on_the_seed(othello: Game, tmp_path: Path) -> None:
-    path = tmp_path / "openings.txt"
+def test_a_draw_of_some_openings_depends_on_the_seed(othello: Game, path: Path) -> None:
     everything = choose_openings(othello, plies=6, count=60, seed=3)
     path.write_text("".join("".join(map(othello.format_move, one.moves)) + "\n" for one in everything))
     draws = [read_openings(othello, path, count=10, seed=seed) for seed in (0, 0, 1)]
@@ -66,14 +63,9 @@ def test_a_draw_of_some_openings_depends_on_the_seed(othello: Game, tmp_path: Pa
         read_openings(othello, path, count=61)
 
 
-def test_openings_survive_text(othello: Game) -> None:
-    board = "-" * 18 + "-" * 8 + "-OX-----" + "-XO" + "-" * 27
-    for known in (Opening(), opening(othello, "f5d6"), Opening(start=f"{board} X")):
+def test_openings_survive_text_and_files(othello: Game, path: Path) -> None:
+    for known in (Opening(), opening(othello, "f5d6"), Opening(start=BOARD)):
         assert Opening.from_json(othello, known.to_json(othello)) == known
-
-
-def test_written_openings_are_read_again(othello: Game, tmp_path: Path) -> None:
-    path = tmp_path / "openings.txt"
     for openings in (
         choose_openings(othello, plies=9, count=40),
         [Opening(start="-" * 27 + "OX------XO" + "-" * 27 + " X")],
@@ -90,42 +82,29 @@ def test_written_openings_are_read_again(othello: Game, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("game", "text", "plies", "message"),
     [
-        ("f5d6\nf5f5\n", "openings.txt:2: .*f5"),
-        ("f5d6\nf5 hello\n", "openings.txt:2: "),
-        ("", "no openings|neither"),
-        ("\n\n", "no openings|no games"),
-        ("f5d6\nf5\n", "openings.txt:2: the game has 1 moves, but openings need 2"),
+        ("othello", "f5d6\nf5f5\n", 2, "openings.txt:2: .*f5"),
+        ("othello", "f5d6\nf5 hello\n", 2, "openings.txt:2: "),
+        ("othello", "", 2, "no openings|neither"),
+        ("othello", "\n\n", 2, "no openings|no games"),
+        ("othello", "f5d6\nf5\n", 2, "openings.txt:2: the game has 1 moves, but openings need 2"),
+        ("", "take1\ntake9\n", None, r"openings.txt:2: neither a position .* nor moves \('take9' is no move\)"),
+        ("", "take3 take3 take3\n", None, "openings.txt:1: the game is over after the opening"),
+        ("", "take3 take3 take3 take1\n", None, "openings.txt:1: move 4, take1, is illegal"),
+        ("", "0 stones\n", None, "openings.txt:1: the game is over"),
+        ("", "\n", None, "no openings"),
+        ("", "take1\n", 2, "has 1 moves, but openings need 2"),
     ],
 )
-def test_bad_files_name_their_line(othello: Game, tmp_path: Path, text: str, message: str) -> None:
-    path = tmp_path / "openings.txt"
+def test_bad_files_name_their_line(path: Path, game: str, text: str, plies: int | None, message: str) -> None:
     path.write_text(text)
     with pytest.raises(BadInputError, match=message):
-        read_openings(othello, path, plies=2)
+        read_openings(load_game(game) if game else COUNTDOWN, path, plies=plies)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("take1\ntake9\n", r"openings.txt:2: neither a position .* nor moves \('take9' is no move\)"),
-        ("take3 take3 take3\n", "openings.txt:1: the game is over after the opening"),
-        ("take3 take3 take3 take1\n", "openings.txt:1: move 4, take1, is illegal"),
-        ("0 stones\n", "openings.txt:1: the game is over"),
-        ("\n", "no openings"),
-        ("take1\n", "has 1 moves, but openings need 2"),
-    ],
-)
-def test_bad_lines_name_their_line(tmp_path: Path, text: str, message: str) -> None:
-    path = tmp_path / "openings.txt"
-    path.write_text(text)
-    with pytest.raises(BadInputError, match=message):
-        read_openings(COUNTDOWN, path, plies=2 if "openings need" in message else None)
-
-
-def test_bad_openings_are_left_out_and_told(othello: Game, tmp_path: Path) -> None:
-    path, told = tmp_path / "openings.txt", []
+def test_bad_openings_are_left_out_and_told(othello: Game, path: Path) -> None:
+    told: list[str] = []
     for text, good, first in (
         ("f5d6\nf5f5\nf5f6\n", 2, rf"{path}:2: move 2, f5, is illegal"),
         ("f5 d6\nd3\nnonsense\nf5 f6\n", 2, rf"{path}:3"),
@@ -151,7 +130,7 @@ def test_one_bad_game_of_a_file_does_not_stop_a_match(
     path.write_text("".join(f'[Event "a"]\n\n{game}\n\n' for game in games))
     length = () if plies is None else ("--opening-plies", str(plies))
     for command in (
-        ("match", "greedy,evaluation=mobility", "random", "--game", "chess", "--openings", path, *length, "--json"),
+        ("match", "chess", "greedy,evaluation=mobility", "random", "--openings", path, *length, "--json"),
         ("generate", "chess", "--player", "random", "--openings", path, "--games", "2", "-o", tmp_path / "games"),
     ):
         with pytest.raises(SystemExit) as ended:
@@ -164,10 +143,9 @@ def test_one_bad_game_of_a_file_does_not_stop_a_match(
             assert json.loads(printed.out)["openings"] == 3
 
 
-def test_bad_arguments(othello: Game, tmp_path: Path) -> None:
+def test_bad_arguments(othello: Game, tmp_path: Path, path: Path) -> None:
     with pytest.raises(BadInputError, match=r"missing\.txt: no such file"):
         read_openings(othello, tmp_path / "missing.txt")
-    path = tmp_path / "openings.txt"
     path.write_text("f5\n")
     with pytest.raises(BadInputError, match=r"no format 'pgn' of openings; known: wthor, .*lines"):
         read_openings(othello, path, format="pgn")
@@ -198,16 +176,12 @@ def test_a_game_with_too_few_openings(othello: Game) -> None:
         choose_openings(othello, plies=2, count=4)
 
 
-def test_near_even_openings_are_the_same_however_they_are_chosen(
-    othello: Game, othello_learning: Learning, tmp_path: Path
-) -> None:
-    path = tmp_path / "mobility.npz"
-    mobility_difference(othello_learning).save(path)
-    judge = OpeningJudge(parse_player(f"{path},depth=3"), 2.0)
+def test_near_even_openings_are_the_same_however_they_are_chosen(othello: Game, mobility: str, tmp_path: Path) -> None:
+    judge = OpeningJudge(parse_player(f"{mobility},depth=3"), 2.0)
     record = tmp_path / "openings.jsonl"
     chosen = choose_openings(othello, plies=6, count=8, judge=judge, seed=2)
-    assert choose_openings(othello, plies=6, count=8, judge=judge, seed=2, workers=2, record=record) == chosen
-    searched = Searcher(othello, evaluator_of(LinearEvaluation.load(path)))
+    assert choose_openings(othello, plies=6, count=8, judge=judge, seed=2, workers=Workers(2), record=record) == chosen
+    searched = Searcher(othello, evaluator_of(LinearEvaluation.load(mobility)))
     near = [
         one
         for one in choose_openings(othello, plies=6, count=60, seed=2)

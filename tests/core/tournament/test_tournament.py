@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import attrs
+import click
 import pytest
 
+from glem.core.cli.options import opened_workers
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 from glem.core.players.spec import parse_player
+from glem.core.tasks.chunked_work import Workers
 from glem.core.tournament.elo import PairCounts
 from glem.core.tournament.games import PlayedGame
 from glem.core.tournament.sprt import Sprt, SprtVerdict
 from glem.core.tournament.tournament import TournamentResult, read_games, run_tournament
 from tests.core.tournament.tournament_examples import QUICK, killed_once_then_played, quick_tournament
-
-PATIENCE = 300.0
+from tests.killed_programs import end_command_when
 
 
 def untimed(game: PlayedGame) -> PlayedGame:
@@ -47,23 +45,16 @@ def untimed_figures(result: TournamentResult) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def whole(othello_game: Game, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[PlayedGame], dict[str, Any]]:
+def whole(othello: Game, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[PlayedGame], dict[str, Any]]:
     """Games and figures of a tournament that nothing disturbed."""
     record = tmp_path_factory.mktemp("whole") / "record.jsonl"
-    result = run_tournament(quick_tournament(othello_game), record)
+    result = run_tournament(quick_tournament(othello), record)
     return games_of(record), untimed_figures(result)
 
 
-@pytest.fixture(scope="module")
-def othello_game() -> Game:
-    from glem.core.game.game import load_game
-
-    return load_game("othello")
-
-
-def test_everyone_meets_everyone_twice_from_every_opening(whole: Any, othello_game: Game) -> None:
+def test_everyone_meets_everyone_twice_from_every_opening(whole: Any, othello: Game) -> None:
     games, figures = whole
-    tournament = quick_tournament(othello_game)
+    tournament = quick_tournament(othello)
     assert [game.number for game in games] == list(range(len(tournament))) == list(range(36))
     met = Counter((game.players, game.opening) for game in games)
     for opening in tournament.openings:
@@ -73,19 +64,6 @@ def test_everyone_meets_everyone_twice_from_every_opening(whole: Any, othello_ga
         assert first.players == second.players[::-1]
         assert first.opening == second.opening
     assert figures["games"] == figures["games_played"] == figures["games_planned"] == 36
-
-
-def test_games_replay_to_their_scores(whole: Any, othello_game: Game) -> None:
-    games, _ = whole
-    for game in games:
-        position = game.opening.positions(othello_game)[-1]
-        for move in game.moves:
-            position = othello_game.play(position, move.move)
-        assert othello_game.is_over(position)
-        plies = len(game.opening.moves) + len(game.moves)
-        own_score = othello_game.final_score(position)
-        assert game.score == (own_score if plies % 2 == 0 else -own_score)
-        assert game.result == (game.score > 0) - (game.score < 0)
 
 
 def test_figures_count_every_game_from_the_right_side(whole: Any) -> None:
@@ -109,106 +87,67 @@ def test_figures_count_every_game_from_the_right_side(whole: Any) -> None:
     assert greedy["nodes_per_move"] > 1
 
 
-def test_two_workers_play_the_same_games(whole: Any, othello_game: Game, tmp_path: Path) -> None:
+def test_two_workers_or_no_record_change_nothing(whole: Any, othello: Game, tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
-    result = run_tournament(quick_tournament(othello_game), record, workers=2)
+    result = run_tournament(quick_tournament(othello), record, workers=Workers(2))
     assert (games_of(record), untimed_figures(result)) == whole
+    assert untimed_figures(run_tournament(quick_tournament(othello))) == whole[1]
 
 
-def test_a_tournament_without_a_record_gives_the_same_figures(whole: Any, othello_game: Game) -> None:
-    assert untimed_figures(run_tournament(quick_tournament(othello_game))) == whole[1]
-
-
-PROGRAM = """
-import sys
-from glem.core.game.game import load_game
-from glem.core.tournament.tournament import run_tournament
-from tests.core.tournament.tournament_examples import QUICK, killed_once_then_played, quick_tournament
-
-if __name__ == "__main__":
-    run_tournament(quick_tournament(load_game("othello")), sys.argv[1], workers=int(sys.argv[2]))
-"""
-ROOT = Path(__file__).resolve().parents[3]
-
-
-@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.repeats), 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.repeats)])
 def test_a_killed_tournament_loses_no_game_and_plays_none_twice(
-    whole: Any, othello_game: Game, tmp_path: Path, workers: int
+    whole: Any, othello: Game, tmp_path: Path, workers: int
 ) -> None:
     record = tmp_path / "record.jsonl"
-    script = tmp_path / "play.py"
-    script.write_text(PROGRAM)
-    kills = 0
+    openings = ("--opening-plies", "4", "--opening-count", "6", "--seed", "1")
+    command = ["tournament", "othello", *QUICK, *openings, "-o", str(record), "--workers", str(workers)]
     for least in (3, 12):
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        process = subprocess.Popen([sys.executable, str(script), str(record), str(workers)], env=environment)
-        try:
-            for _ in range(int(PATIENCE / 0.005)):
-                if process.poll() is not None or (record.exists() and record.read_bytes().count(b"\n") > least):
-                    break
-                time.sleep(0.005)
-            if process.poll() is None:
-                process.send_signal(signal.SIGKILL)
-                kills += 1
-        finally:
-            process.kill()
-            process.wait()
-    assert kills == 2
+        status, _ = end_command_when(
+            command, lambda least=least: record.exists() and record.read_bytes().count(b"\n") > least
+        )
+        assert status == -signal.SIGKILL
     whole_lines, _, _ = record.read_bytes().rpartition(b"\n")
     before = [line["number"] for line in map(json.loads, whole_lines.splitlines()[1:])]
     assert 12 <= len(before) < 36
     with record.open("ab") as file:
         file.write(b'{"number":35,"players":["ran')
-    result = run_tournament(quick_tournament(othello_game), record, workers=workers)
+    result = run_tournament(quick_tournament(othello), record, workers=Workers(workers))
     numbers = [line["number"] for line in map(json.loads, record.read_bytes().splitlines()[1:])]
     assert numbers[: len(before)] == before
     assert sorted(numbers) == list(range(36))
     assert (games_of(record), untimed_figures(result)) == whole
 
 
-@pytest.mark.repeats  # a killed worker: the cluster below loses one too, and tests/core/tasks has both
+@pytest.mark.parametrize("dask", [pytest.param(None, marks=pytest.mark.repeats), "local"])
 def test_a_worker_that_is_killed_costs_no_game(
-    whole: Any, othello_game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    whole: Any, othello: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dask: str | None
 ) -> None:
     monkeypatch.setattr("glem.core.tournament.tournament.play_game", killed_once_then_played)
     monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed"))
     record = tmp_path / "record.jsonl"
-    result = run_tournament(quick_tournament(othello_game), record, workers=2)
+    with click.Context(click.Command("tournament")):
+        result = run_tournament(quick_tournament(othello), record, workers=opened_workers(2, dask))
     assert (tmp_path / "killed").exists()
     assert (games_of(record), untimed_figures(result)) == whole
 
 
-def test_dask_plays_the_same_games_also_when_a_worker_is_killed(
-    whole: Any, othello_game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from glem.core.cli.executors import opened_executor
-
-    monkeypatch.setattr("glem.core.tournament.tournament.play_game", killed_once_then_played)
-    monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed"))
+def test_another_tournament_is_refused(othello: Game, tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
-    with opened_executor(2, "local") as where:
-        result = run_tournament(quick_tournament(othello_game), record, **where)
-    assert (tmp_path / "killed").exists()
-    assert (games_of(record), untimed_figures(result)) == whole
-
-
-def test_another_tournament_is_refused(othello_game: Game, tmp_path: Path) -> None:
-    record = tmp_path / "record.jsonl"
-    run_tournament(quick_tournament(othello_game, *QUICK[:2], pairs=1), record)
+    run_tournament(quick_tournament(othello, *QUICK[:2], pairs=1), record)
     before = record.read_bytes()
     for other in (
-        quick_tournament(othello_game, *QUICK[:2], pairs=2),
-        quick_tournament(othello_game, QUICK[0], QUICK[2], pairs=1),
-        quick_tournament(othello_game, *QUICK[:2], pairs=1, sprt=Sprt(0, 10)),
+        quick_tournament(othello, *QUICK[:2], pairs=2),
+        quick_tournament(othello, QUICK[0], QUICK[2], pairs=1),
+        quick_tournament(othello, *QUICK[:2], pairs=1, sprt=Sprt(0, 10)),
     ):
         with pytest.raises(BadInputError, match="belongs to other settings"):
             run_tournament(other, record)
     assert record.read_bytes() == before
 
 
-def test_a_record_with_impossible_games_is_refused(othello_game: Game, tmp_path: Path) -> None:
+def test_a_record_with_impossible_games_is_refused(othello: Game, tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
-    tournament = quick_tournament(othello_game, *QUICK[:2], pairs=1)
+    tournament = quick_tournament(othello, *QUICK[:2], pairs=1)
     run_tournament(tournament, record)
     header, *games = record.read_bytes().splitlines(keepends=True)
     for lines, message in (
@@ -226,12 +165,14 @@ def test_a_record_with_impossible_games_is_refused(othello_game: Game, tmp_path:
 
 @pytest.mark.parametrize("model", ["logistic", "normalized"])
 def test_a_sequential_test_stops_at_the_same_pair_whatever_the_workers(
-    othello_game: Game, tmp_path: Path, model: str
+    othello: Game, tmp_path: Path, model: str
 ) -> None:
     sprt = Sprt(0, 100, alpha=0.1, beta=0.1, model=model)
-    tournament = quick_tournament(othello_game, QUICK[1], QUICK[0], pairs=60, sprt=sprt)
+    tournament = quick_tournament(othello, QUICK[1], QUICK[0], pairs=60, sprt=sprt)
     records = [tmp_path / f"{workers}.jsonl" for workers in (1, 2)]
-    results = [run_tournament(tournament, record, workers=workers) for workers, record in enumerate(records, 1)]
+    results = [
+        run_tournament(tournament, record, workers=Workers(workers)) for workers, record in enumerate(records, 1)
+    ]
     one = results[0]
     assert one.sprt is not None
     assert one.sprt.verdict == SprtVerdict.ACCEPT_H1
@@ -247,7 +188,7 @@ def test_a_sequential_test_stops_at_the_same_pair_whatever_the_workers(
     assert state == one.sprt
     figures = [{**untimed_figures(result), "games_played": None} for result in results]
     assert figures[0] == figures[1]
-    again = run_tournament(tournament, records[1], workers=2)
+    again = run_tournament(tournament, records[1], workers=Workers(2))
     assert {**untimed_figures(again), "games_played": None} == figures[0]
     assert again.played == results[1].played
 
@@ -262,7 +203,7 @@ def test_a_sequential_test_stops_at_the_same_pair_whatever_the_workers(
     ],
 )
 def test_tournaments_that_make_no_sense(
-    othello_game: Game, players: tuple[str, ...], settings: dict[str, Any], message: str
+    othello: Game, players: tuple[str, ...], settings: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(BadInputError, match=message):
-        attrs.evolve(quick_tournament(othello_game, *QUICK), players=tuple(map(parse_player, players)), **settings)
+        attrs.evolve(quick_tournament(othello, *QUICK), players=tuple(map(parse_player, players)), **settings)

@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.cli import main
-from glem.core.features.learning import Learning
 from glem.core.game.game import load_game
 from glem.core.players.player import MoveChoice
 from glem.core.positions.reading import read_records
@@ -22,57 +20,27 @@ from glem.core.tournament.games import End, PlayedGame
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.tournament import read_games
 from glem.core.tournament.transcripts import records_of_games
-from tests.core.tournament.evaluation_examples import mobility_difference
+from tests.core.cli.terminal import Terminal
 
-QUICK = ("greedy,evaluation=mobility", "random")
-
-
-class Run:
-    """Runs commands and keeps what they print."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self._capsys = capsys
-
-    def __call__(self, *arguments: str | Path, status: int = 0) -> str:
-        words = [str(argument) for argument in arguments]
-        if words[0] in {"match", "tournament"} and "--game" not in words:
-            words += ["--game", "othello"]
-        with pytest.raises(SystemExit) as exit_info:
-            main(words)
-        printed = self._capsys.readouterr()
-        assert exit_info.value.code == status, printed.err
-        return printed.out if status == 0 else printed.err
+QUICK = ("othello", "greedy,evaluation=mobility", "random")
 
 
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    return Run(capsys)
-
-
-@pytest.fixture(scope="module")
-def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Evaluation by mobility."""
-    path = tmp_path_factory.mktemp("model") / "mobility.npz"
-    mobility_difference(othello_learning).save(path)
-    return path
-
-
-def test_a_match_prints_tables_and_continues(run: Run, tmp_path: Path) -> None:
+def test_a_match_prints_tables_and_continues(terminal: Terminal, tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
     command = ("match", *QUICK, "-o", record, "--opening-count", "5", "--workers", "1")
-    text = run(*command)
+    text = terminal(*command)
     for word in ("10 games", "W-D-L", "nodes/move", "greedy,evaluation=mobility - random", "Elo", "significant"):
         assert word in text
     before = record.read_bytes()
-    assert run(*command) == text
+    assert terminal(*command) == text
     assert record.read_bytes() == before
-    assert "other settings" in run(*command, "--forfeit", status=2)
+    assert "other settings" in terminal(*command, "--forfeit", status=2)
 
 
-def test_a_tournament_in_json_and_its_transcripts(run: Run, tmp_path: Path) -> None:
+def test_a_tournament_in_json_and_its_transcripts(terminal: Terminal, tmp_path: Path) -> None:
     record, transcripts = tmp_path / "record.jsonl", tmp_path / "games.txt"
     command = ("tournament", *QUICK, "name=other,kind=random,seed=1", "-o", record, "--transcripts", transcripts)
-    figures = json.loads(run(*command, "--opening-count", "2", "--workers", "1", "--json"))
+    figures = json.loads(terminal(*command, "--opening-count", "2", "--workers", "1", "--json"))
     assert figures["games"] == 12
     assert len(figures["pairings"]) == 3
     assert sum(totals["games"] for totals in figures["players"].values()) == 24
@@ -80,15 +48,17 @@ def test_a_tournament_in_json_and_its_transcripts(run: Run, tmp_path: Path) -> N
     _, _, games = read_games(record)
     assert [int(line.split()[-1]) for line in lines] == [game.score for game in games]
     # The game's own readers understand them, scores included.
-    assert "from 12 games" in run("positions", transcripts, "-o", tmp_path / "positions.parquet")
+    assert "from 12 games" in terminal("positions", transcripts, "-o", tmp_path / "positions.parquet")
 
 
 @pytest.mark.parametrize(("game", "name"), [("connect_four", "games.txt"), ("othello", "some.games.gz")])
-def test_games_of_any_game_are_read_again_and_are_openings(run: Run, tmp_path: Path, game: str, name: str) -> None:
+def test_games_of_any_game_are_read_again_and_are_openings(
+    terminal: Terminal, tmp_path: Path, game: str, name: str
+) -> None:
     record, written = tmp_path / "record.jsonl", tmp_path / name
-    command = ("match", "name=one,kind=random,seed=1", "name=two,kind=random,seed=2", "--workers", "1", "--game", game)
+    command = ("match", game, "name=one,kind=random,seed=1", "name=two,kind=random,seed=2", "--workers", "1")
     opened = ("--opening-count", "6", "--opening-plies", "4")
-    printed = run(*command, *opened, "-o", record, "--transcripts", written)
+    printed = terminal(*command, *opened, "-o", record, "--transcripts", written)
     assert "0 - 1/2 - 1 - 3/2 - 2 points" in printed
     loaded, _, played = read_games(record)
     games = sorted(played, key=lambda one: one.number)
@@ -97,10 +67,10 @@ def test_games_of_any_game_are_read_again_and_are_openings(run: Run, tmp_path: P
     for place, one in enumerate(games):
         moves = [*one.opening.moves, *(choice.move for choice in one.moves)]
         assert found.moves_of(place).tolist() == [move for move in moves if move != loaded.pass_move]
-    assert "from 12 games" in run("positions", written, "-o", tmp_path / "positions.parquet")
+    assert "from 12 games" in terminal("positions", written, "-o", tmp_path / "positions.parquet")
     again = ("-o", tmp_path / "again.jsonl", "--openings", written, "--json")
-    assert json.loads(run(*command, *again, "--opening-plies", "4"))["games"] == 12
-    assert "the game is over after the opening; take fewer plies" in run(*command, *again, status=2)
+    assert json.loads(terminal(*command, *again, "--opening-plies", "4"))["games"] == 12
+    assert "the game is over after the opening; take fewer plies" in terminal(*command, *again, status=2)
 
 
 def test_what_is_no_whole_game_is_written_as_such(tmp_path: Path) -> None:
@@ -133,11 +103,15 @@ def test_a_claimed_draw_is_written_as_a_final_score_not_as_an_exact_one(tmp_path
     assert np.isnan(found.theoretical_score).all()
 
 
-def test_a_deeper_search_beats_a_shallower_one(run: Run, model: Path, tmp_path: Path) -> None:
+def test_a_deeper_search_beats_a_shallower_one(terminal: Terminal, mobility: str, tmp_path: Path) -> None:
     figures: list[Any] = []
     for workers in ("1", "2"):
-        command = ("match", f"name=deep,evaluation={model},depth=4,solve=8", f"name=flat,evaluation={model},depth=1")
-        text = run(*command, "--opening-count", "8", "--workers", workers, "--adjudicate", "4", "--json")
+        command = (
+            "match",
+            f"name=deep,evaluation={mobility},depth=4,solve=8",
+            f"name=flat,evaluation={mobility},depth=1",
+        )
+        text = terminal(*command, "--opening-count", "8", "--workers", workers, "--adjudicate", "4", "--json")
         figures.append(json.loads(text))
     deep, flat = figures[0]["players"]["deep"], figures[0]["players"]["flat"]
     assert deep["score"] > 0.7
@@ -150,36 +124,39 @@ def test_a_deeper_search_beats_a_shallower_one(run: Run, model: Path, tmp_path: 
     assert figures[0] == figures[1]
 
 
-def test_limits_for_all_players_and_a_clock(run: Run, model: Path) -> None:
-    figures = json.loads(
-        run("match", f"name=a,evaluation={model}", f"name=b,evaluation={model},depth=2", "--limit", "nodes=300",
-            "--opening-count", "1", "--workers", "1", "--json")
-    )  # fmt: skip
-    assert 250 < figures["players"]["a"]["nodes_per_move"] < 310
-    timed = json.loads(
-        run("match", f"name=a,evaluation={model}", f"name=b,evaluation={model},depth=2", "--limit", "clock=0.6",
-            "--opening-count", "1", "--workers", "1", "--json")
-    )  # fmt: skip
-    assert timed["players"]["a"]["mean_depth"] > 1
+def test_limits_for_all_players_and_a_clock(terminal: Terminal, mobility: str) -> None:
+    players = (f"name=a,evaluation={mobility}", f"name=b,evaluation={mobility},depth=2")
+    for limit, figure, least, most in (("nodes=300", "nodes_per_move", 250, 310), ("clock=0.6", "mean_depth", 1, 60)):
+        command = ("match", "othello", *players, "--limit", limit, "--opening-count", 1, "--workers", 1, "--json")
+        assert least < json.loads(terminal(*command))["players"]["a"][figure] < most
 
 
-def test_near_even_openings_and_a_sequential_test(run: Run, model: Path, tmp_path: Path) -> None:
+def test_near_even_openings_and_a_sequential_test(terminal: Terminal, mobility: str, tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
-    openings = ("--judge", f"{model},depth=3", "--window", "1.5", "--opening-plies", "10", "--opening-count", "30")
+    openings = (
+        "--judge",
+        f"{mobility},depth=3",
+        "--even-within",
+        "1.5",
+        "--opening-plies",
+        "10",
+        "--opening-count",
+        "30",
+    )
     test = ("--sprt", "0,100", "--alpha", "0.1", "--beta", "0.1")
     command = ("match", *QUICK, "-o", record, *openings, *test, "--workers", "1")
-    text = run(*command)
+    text = terminal(*command)
     assert "SPRT: H1" in text
     assert (tmp_path / "record.jsonl.openings").exists()
-    assert run(*command) == text
+    assert terminal(*command) == text
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("match", "missing.npz,depth=3", "random"), "'missing.npz': no such file"),
-        (("match", "random", "random"), "two players are called 'random'"),
-        (("match", "random,speed=3", "random"), "unknown option 'speed'"),
+        (("match", "othello", "missing.npz,depth=3", "random"), "'missing.npz': no such file"),
+        (("match", "othello", "random", "random"), "two players are called 'random'"),
+        (("match", "othello", "random,speed=3", "random"), "unknown option 'speed'"),
         (("match", *QUICK, "--sprt", "5"), "--sprt must be two Elo differences"),
         (("match", *QUICK, "--sprt", "5,0"), "elo0 < elo1"),
         (("match", *QUICK, "--limit", "speed=5"), "unknown option 'speed'"),
@@ -190,15 +167,15 @@ def test_near_even_openings_and_a_sequential_test(run: Run, model: Path, tmp_pat
         (("match", *QUICK, "--judge", "random"), "does not search"),
         (("match", *QUICK, "--opening-plies", "1", "--opening-count", "2"), "found 1 different openings of 1 plies"),
         (("match", *QUICK, "-o", "no-folder/record"), "does not exist"),
-        (("match", *QUICK, "--game", "go"), "no game 'go'"),
-        (("tournament", "random"), "two players or more"),
+        (("match", "go", *QUICK[1:]), "no game 'go'"),
+        (("tournament", "othello", "random"), "two players or more"),
     ],
 )
 def test_bad_input_is_one_clear_line(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], message: str
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    error = run(*arguments, "--workers", "1", status=2)
+    error = terminal(*arguments, "--workers", "1", status=2)
     assert message in error
     assert error.count("\n") == 1
 
@@ -214,9 +191,9 @@ def taken_port() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("taken_port")
-def test_dask_as_an_option(run: Run) -> None:
+def test_dask_as_an_option(terminal: Terminal) -> None:
     figures = [
-        json.loads(run("match", *QUICK, "--opening-count", "4", *where, "--json"))
+        json.loads(terminal("match", *QUICK, "--opening-count", "4", *where, "--json"))
         for where in (("--workers", "1"), ("--workers", "2", "--dask", "local"))
     ]
     assert figures[0]["pairings"] == figures[1]["pairings"]

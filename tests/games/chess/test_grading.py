@@ -7,13 +7,13 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from glem.core.cli import command_group
+from glem.core.errors import BadInputError
 from glem.core.game.game import load_game
 from glem.core.grading.collection import FEATURES, FIT, grade_collection
 from glem.core.grading.correctness import GradingSettings
 from glem.core.grading.scorers.comments import CommentScorer
+from tests.core.grading.examples import run
 
 PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "grading.md"
 
@@ -26,9 +26,7 @@ def test_five_games_grade_as_by_hand(tmp_path: Path) -> None:
     assert command is not None
     path = tmp_path / "five.pgn"
     path.write_text(games[1])
-    result = CliRunner().invoke(command_group, ["grade", "chess", str(path), *command[1].split(), "--json"])
-    assert result.exit_code == 0, result.output
-    grade = json.loads(result.output)["evaluations"][0]["grade"]
+    grade = json.loads(run("grade", "chess", path, *command[1].split(), "--json"))["evaluations"][0]["grade"]
     assert grade["grade"] == pytest.approx((13 / 2430) ** (1 / 5), rel=1e-6)
     assert f"{grade['grade']:.4f} {grade['error']:.4f}" == "0.3513 0.1202"
     assert grade["positions"] == 5
@@ -42,9 +40,7 @@ def test_a_resigned_game_counts_and_an_unknown_result_is_told(tmp_path: Path) ->
         '[Event "A"]\n[Result "1-0"]\n\n1. d4 d5 {-0.20/3} 2. c4 1-0\n'
     )
     arguments = "--evaluation comments --scale 1 --drawishness 0.5 --select all --skip-moves 0 --skip-end 0 --json"
-    result = CliRunner().invoke(command_group, ["grade", "chess", str(path), *arguments.split()])
-    assert result.exit_code == 0, result.output
-    found = json.loads(result.output)
+    found = json.loads(run("grade", "chess", path, *arguments.split()))
     assert found["counts"]["games"] == 2
     assert found["counts"]["without_result"] == 1
     assert found["results"] == [3, 0, 2]
@@ -108,11 +104,10 @@ def test_what_can_be_graded_is_where_comments_have_no_scores(tmp_path: Path) -> 
     game = '[Result "1-0"]\n\n1. e4 e5 2. Nf3 Nc6 1-0\n\n'
     path.write_text(3 * game)
     options = "--skip-moves 0 --skip-end 0 --scale 1 --drawishness 0.5"
-    command = ["grade", "chess", str(path), *options.split()]
-    both = CliRunner().invoke(command_group, [*command, "--evaluation", "comments", "--evaluation", "default"])
-    assert both.exit_code == 0, both.output
-    assert "note: comments has no value for any of the 3 positions: not graded" in both.output
-    assert "│ default" in both.output
-    assert "│ comments" not in both.output
-    alone = CliRunner().invoke(command_group, [*command, "--evaluation", "comments"])
-    assert "comments has no value for any of the 3 positions" in str(alone.exception)
+    command = ["grade", "chess", path, *options.split(), "--evaluation", "comments"]
+    both = run(*command, "--evaluation", "default")
+    assert "note: comments has no value for any of the 3 positions: not graded" in both
+    assert "│ default" in both
+    assert "│ comments" not in both
+    with pytest.raises(BadInputError, match="comments has no value for any of the 3 positions"):
+        run(*command)

@@ -7,20 +7,22 @@ from typing import Any
 import chess
 import pytest
 
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.named import load_value
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.games.chess import CHESS
 from glem.games.chess.boards import from_board
 from glem.games.chess.notation import parse_position
-from tests.benchmarks.chess_material import MATERIAL_AND_SQUARES
 from tests.oracles.search import value_of
 
 SETTINGS = SearchSettings(table_mb=1)
+EVALUATOR = evaluator_of(load_value("piece-square", CHESS))
 
 
 @pytest.fixture(scope="module")
 def searcher() -> Searcher:
-    return Searcher(CHESS, MATERIAL_AND_SQUARES, SETTINGS, plain=True)
+    return Searcher(CHESS, EVALUATOR, SETTINGS, plain=True)
 
 
 def search(searcher: Searcher, fen: str, depth: int, previous: tuple[Any, ...] = ()) -> Any:
@@ -30,7 +32,10 @@ def search(searcher: Searcher, fen: str, depth: int, previous: tuple[Any, ...] =
 
 def test_a_mate_at_the_hundredth_ply_wins(searcher: Searcher) -> None:
     found = search(searcher, "7k/8/6K1/8/8/8/8/R7 w - - 99 90", 2)
-    assert (CHESS.format_move(found.move), found.value) == ("a1a8", pytest.approx(MATERIAL_AND_SQUARES.limit / 100))
+    assert (CHESS.format_move(found.move), found.value) == (
+        "a1a8",
+        pytest.approx(EVALUATOR.limit / EVALUATOR.steps_per_unit),
+    )
     # A move later the same mate comes too late, and nothing else resets the clock.
     assert search(searcher, "7k/8/8/6K1/8/8/8/R7 w - - 98 90", 4).score == 0
     assert search(searcher, "7k/8/8/6K1/8/8/P7/R7 w - - 98 90", 2).score > 0
@@ -60,8 +65,8 @@ def test_positions_of_the_game_count_as_repeated(searcher: Searcher) -> None:
 
 
 def test_values_are_those_of_negamax() -> None:
-    searcher = Searcher(CHESS, MATERIAL_AND_SQUARES, SearchSettings(table_mb=0), plain=True)
+    searcher = Searcher(CHESS, EVALUATOR, SearchSettings(table_mb=0), plain=True)
     # A promotion, checks, captures and a position without enough material are within reach.
     for fen in ("8/1P4k1/8/8/8/2b5/8/5K2 w - - 3 50", "6k1/5ppp/8/8/8/8/r7/1R5K w - - 98 60"):
         found = search(searcher, fen, 2)
-        assert found.score == value_of(CHESS, MATERIAL_AND_SQUARES, parse_position(fen), 2)
+        assert found.score == value_of(CHESS, EVALUATOR, parse_position(fen), 2)

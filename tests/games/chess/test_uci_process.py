@@ -13,7 +13,7 @@ import chess
 import chess.engine
 import pytest
 
-from tests.core.tasks.killed_commands import killed_in_the_end
+from tests.killed_programs import killed_in_the_end
 
 PATIENCE = 600.0
 COMMAND = [sys.executable, "-m", "glem", "engine", "chess", "--evaluation", "none"]

@@ -55,10 +55,6 @@ def test_perft_agrees_with_the_published_counts(game: Game):
     assert tuple(perft(game, depth) for depth in range(10)) == PERFT
 
 
-def test_perft_of_the_plain_rules(game: Game):
-    assert tuple(perft(game, depth, plain=True) for depth in range(6)) == PERFT[:6]
-
-
 def test_random_games_agree_with_the_naive_rules(game: Game):
     generator = random.Random(1)
     results = set()
@@ -108,20 +104,6 @@ def test_lines_of_four(game: Game, cells: str, is_won: bool):
     position = type(game.initial_position)(np.uint64(0), np.uint64(bits))
     assert game.is_over(position) == is_won
     assert game.final_score(position) == -is_won
-
-
-def test_the_mirror_image_plays_alike(game: Game):
-    assert game.transform is not None and game.transform_move is not None
-    generator = random.Random(2)
-    position = game.initial_position
-    for _ in range(20):
-        moves = moves_of(game, position)
-        if not moves:
-            break
-        move = generator.choice(moves)
-        image = game.play(game.transform(position, 1), game.transform_move(move, 1))
-        position = game.play(position, move)
-        assert image == game.transform(position, 1)
 
 
 @pytest.mark.parametrize(

@@ -121,8 +121,6 @@ def test_lines_as_the_server_keeps_them(tmp_path: Path) -> None:
         ("(;GM[Othello]B[f5]B[d6];)", "move 2, d6, is written as black's, but white is to move"),
         ("(;GM[Othello]B[f9];)", "'f9' is no square"),
         ("(;GM[Othello]B[f5]", "ends with ;)"),
-        ("(;GM[Chess]B[f5];)", "a game of 'Chess'"),
-        ("(;GM[Othello]TY[10]B[f5];)", "board type '10'"),
         ("GM[Othello]", "is no game"),
     ],
 )

@@ -51,8 +51,10 @@ def scattered(generator: np.random.Generator, empties: int) -> np.ndarray:
     return flat.reshape(8, 8)
 
 
-# The results alone are asked for under the other two conventions as well.
-@pytest.mark.parametrize("convention", ["standard", "raw", pytest.param("sign", marks=pytest.mark.repeats)])
+# The conventions differ in what the end of a game is worth; the naive solver takes ten seconds for each.
+@pytest.mark.parametrize(
+    "convention", ["standard", *(pytest.param(n, marks=pytest.mark.repeats) for n in ("raw", "sign"))]
+)
 def test_random_endgames_as_the_naive_solver(convention):
     generator = np.random.default_rng(CONVENTIONS.index(convention))
     solver = EndgameSolver(table_mb=1, convention=convention)
@@ -181,6 +183,7 @@ def test_what_is_refused():
         EndgameSolver(table_mb=0)
 
 
+@pytest.mark.repeats  # a second process: test_cache has one, and .ci/run is one
 def test_a_second_process_on_the_warm_cache_works(othello: Game):
     position = "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X"
     assert EndgameSolver(table_mb=1).solve(othello.parse_position(position)).score == 18

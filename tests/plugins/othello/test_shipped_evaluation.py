@@ -10,22 +10,19 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.positions.positions import Positions
-from glem.plugins.othello.shipped_evaluation import _command, default_evaluation, rounded
+from glem.plugins.othello.shipped_evaluation import _command, rounded
 
 
 @pytest.fixture(scope="module")
-def evaluation() -> LinearEvaluation:
-    return default_evaluation()
-
-
-def test_it_is_the_games_default(othello_learning: Learning) -> None:
+def evaluation(othello_learning: Learning) -> LinearEvaluation:
     assert othello_learning.default_evaluation is not None
     shipped = othello_learning.default_evaluation()
-    assert shipped.learning.game.name == "othello"
-    assert shipped.unit == "discs"
+    assert isinstance(shipped, LinearEvaluation)
+    return shipped
 
 
-def test_it_is_fast_in_play(evaluation: LinearEvaluation) -> None:
+def test_it_counts_discs_and_is_fast_in_play(evaluation: LinearEvaluation) -> None:
+    assert (evaluation.learning.game.name, evaluation.unit) == ("othello", "discs")
     # Accumulators of pattern indices, not features computed anew.
     assert evaluator_of(evaluation).width > 0
 

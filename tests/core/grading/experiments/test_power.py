@@ -10,10 +10,8 @@ from pathlib import Path
 import attrs
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from numpy.typing import NDArray
 
-from glem.core.cli import command_group
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.game.game import Game
@@ -25,6 +23,7 @@ from glem.core.positions.positions import Positions
 from glem.core.positions.writing import write_games
 from glem.core.report.pages.power import render_power
 from glem.core.tasks.progress import SILENT, Progress
+from tests.core.grading.examples import run
 from tests.core.positions.test_game_tree import random_games
 
 QUICK = GradingSettings(resamples=200)
@@ -143,14 +142,12 @@ def test_bad_limits_are_named(sampled: Positions, limits: list[float], kind: str
 
 def test_the_command(file: Path, tmp_path: Path) -> None:
     report = tmp_path / "power.html"
-    arguments = ["experiment", "power", "othello", str(file), "--evaluation", "none", "--limits", "depth=1,2"]
-    arguments += ["--positions", "40", "--workers", "1", "--report", str(report)]
-    result = CliRunner().invoke(command_group, arguments, catch_exceptions=False)
-    assert "Straight lines" in result.output
+    command = ["experiment", "power", "othello", file, "--evaluation", "none", "--limits", "depth=1,2"]
+    command += ["--positions", 40, "--workers", 1, "--report", report]
+    assert "Straight lines" in run(*command)
     assert report.read_text().count("<section") == 3
-    result = CliRunner().invoke(command_group, [*arguments, "--json"], catch_exceptions=False)
-    plain = json.loads(result.output)
+    plain = json.loads(run(*command, "--json"))
     assert plain["positions"] == 40
     assert [point["limit"] for point in plain["curves"][0]["points"]] == [None, 1, 2]
-    result = CliRunner().invoke(command_group, [*arguments, "--limits", "nodes"])
-    assert isinstance(result.exception, BadInputError)
+    with pytest.raises(BadInputError, match="--limits must be"):
+        run(*command, "--limits", "nodes")

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from glem.core.cli import command_group
 from glem.core.errors import BadInputError
 from glem.core.game.game import load_game
 from glem.core.grading.experiments.strength import read_ratings, strength_of_players
+from tests.core.grading.examples import run
 
 _MOVES = ("Nf3", "Nf6", "Ng1", "Ng8")
 _RATINGS = {"Strong": 3000, "Middling": 2500, "Weak": 2000, "Rare": 2400}
@@ -81,20 +80,17 @@ def test_players_without_games_are_told(file: Path) -> None:
 
 
 def test_the_commands(file: Path, tmp_path: Path) -> None:
-    report = tmp_path / "players.html"
-    arguments = ["experiment", "players", "chess", str(file), "--fewest", "50", "--report", str(report)]
-    result = CliRunner().invoke(command_group, arguments, catch_exceptions=False)
-    assert "grade and rating: r = +" in result.output
+    report, ratings = tmp_path / "players.html", tmp_path / "ratings.json"
+    assert "grade and rating: r = +" in run("experiment", "players", "chess", file, "--fewest", 50, "--report", report)
     assert "Strong" in report.read_text()
-    ratings = tmp_path / "ratings.json"
-    ratings.write_text(json.dumps({"ratings": [{"name": name, "elo": elo} for name, elo in (("a", 1), ("b", 2))]}))
-    arguments = ["experiment", "strength", "chess", str(file), "--ratings", str(ratings), "--json"]
+    command = ["experiment", "strength", "chess", file, "--ratings", ratings, "--json"]
     for name, evaluation in (("a", "material"), ("b", "default"), ("c", "none")):
-        arguments += ["--evaluation", f"name={name},evaluation={evaluation}"]
+        command += ["--evaluation", f"name={name},evaluation={evaluation}"]
+    ratings.write_text(json.dumps({"ratings": [{"name": name, "elo": ord(name)} for name in "ab"]}))
     with pytest.raises(BadInputError, match="no rating of 'c', but of a, b"):
-        CliRunner().invoke(command_group, arguments, catch_exceptions=False)
+        run(*command)
     ratings.write_text(json.dumps({"ratings": [{"name": name, "elo": ord(name)} for name in "abc"]}))
-    found = json.loads(CliRunner().invoke(command_group, arguments, catch_exceptions=False).output)
+    found = json.loads(run(*command))
     assert [point["name"] for point in found["points"]] == ["c", "b", "a"]
     assert found["by_difference"] is None
 

@@ -1,4 +1,4 @@
-"""Commands in processes of their own that die or are interrupted when some of their work is done."""
+"""Programs in processes of their own that are killed or interrupted when some of their work is done."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["end_command_when", "killed_in_the_end"]
+__all__ = ["end_command_when", "end_program_when", "killed_in_the_end", "program_at_work"]
 
 _LONGEST_SECONDS = 300
 
 
-def end_command_when(
-    arguments: list[str], condition: Callable[[], object], by: signal.Signals = signal.SIGKILL
+def end_program_when(
+    command: list[str], condition: Callable[[], object], by: signal.Signals = signal.SIGKILL
 ) -> tuple[int, str]:
-    """Start ``glem`` with these arguments and signal it and its workers as soon as the condition holds.
+    """Start a program and signal it and its workers as soon as the condition holds.
 
     Returns
     -------
@@ -28,11 +28,7 @@ def end_command_when(
         Exit status, negative where it is a signal, and what it wrote to standard error.
     """
     process = subprocess.Popen(
-        [sys.executable, "-m", "glem", *arguments],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     try:
         deadline = time.monotonic() + _LONGEST_SECONDS
@@ -46,6 +42,23 @@ def end_command_when(
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
     return process.returncode, errors
+
+
+def end_command_when(
+    arguments: list[str], condition: Callable[[], object], by: signal.Signals = signal.SIGKILL
+) -> tuple[int, str]:
+    """Do the same to ``glem`` with these arguments."""
+    return end_program_when([sys.executable, "-m", "glem", *arguments], condition, by)
+
+
+@contextmanager
+def program_at_work(text: str, *arguments: str) -> Iterator[str]:
+    """Run Python code up to the first line that it prints, which is given; at the end of the block it is killed."""
+    command = [sys.executable, "-c", text, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process, killed_in_the_end(process):
+        assert process.stdout is not None
+        yield process.stdout.readline()
+        process.kill()
 
 
 @contextmanager

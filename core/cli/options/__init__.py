@@ -1,0 +1,405 @@
+"""Options that commands share. One option has one meaning; one meaning has one name.
+
+The game is always the first argument. Where files tell it, you may leave it out.
+
+=====================  ===============================================  ==================================
+Name                   Meaning                                          Was
+=====================  ===============================================  ==================================
+``GAME``               the game, the first argument                     ``--game``
+``-o, --output``       what the command writes
+``--format``           format of the files that are read
+``--write-format``     format of the files that are written             ``--format`` of ``generate``
+``--held-out SHARE``   share of the games that is held out              ``--validation``, ``--split``
+``--per-game N``       random positions of each game, at most           ``--sample`` of ``positions``
+``--sample N``         positions that ``discover`` mines
+``--of-player NAME``   games of this player                             ``--player`` of ``positions``
+``--player PLAYER``    who plays: the text of a player
+``--by PLAYER``        who labels: the text of a player
+``--quick PLAYER``     who searches all positions first                 ``--by`` of ``relabel``
+``--group-by NAME``    print grades by this                             ``--by`` of ``grade``
+``--keep N``           configurations that ``discover`` keeps
+``--keep-labels``      keep the labelled positions                      ``--keep`` of ``improve``
+``--scores FOLDER``    where scores of external engines are kept        ``--keep`` of ``grade``
+``--even-within``      a position is near-even up to this value         ``--window``
+``--suspect-above``    a label is suspicious above this                 ``--threshold`` of ``relabel``
+``--threshold``        standard deviations of ProbCut's check searches
+``--all-moves``        score every move                                 ``--moves`` of ``solve``
+``--baseline NAME``    fit the features of a baseline of the game
+``--start``            evaluation that ``learn`` begins with            ``--baseline`` of ``learn``
+``--quiet-positions``  leave positions with tactical moves out          ``--quiet``
+=====================  ===============================================  ==================================
+
+Metavars: EVALUATION is an evaluation file or ``default``, PLAYER the text of a player, FILE and FOLDER are paths,
+NAME is one of a list, SHARE is from 0 to 1, RULE selects positions.
+
+Old names work for one version, with a notice on standard error: ``was=("--old",)`` of :func:`option` is all it takes.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+from attrs import define
+
+from glem.core.cli.options.making import Command, F, argument, command, group, option
+from glem.core.errors import BadInputError
+from glem.core.game.whole_numbers import whole_number
+
+if TYPE_CHECKING:
+    from glem.core.game.game import Game
+    from glem.core.positions.selection.selection import SelectionRule
+    from glem.core.search.results import Limits
+    from glem.core.tasks.chunked_work import Workers
+
+__all__ = [
+    "LIMITS", "Command", "GameFiles", "Range", "Ranges", "argument", "as_json", "command", "configurations",
+    "evaluation_output", "even_within", "file_format", "files", "group", "held_out", "iterations", "jobs", "l2",
+    "limits", "linear", "opened_workers", "option", "output", "patterns", "per_game", "plies", "quiet_positions",
+    "seed", "selection", "skip_bad", "smoothing", "split_game", "workers",
+]  # fmt: skip
+
+_LOCAL = "local"
+_IN_FLIGHT_PER_THREAD = 2
+_CONNECT_SECONDS = 10
+_PROCESSORS = os.cpu_count() or 1
+
+as_json = option("--json", "as_json", is_flag=True, help="Print JSON.")
+jobs = option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=_PROCESSORS,
+    show_default="processors",
+    help="Threads; the result does not depend on their number.",
+)
+seed = option(
+    "--seed", type=click.IntRange(0, (1 << 32) - 1), default=0, show_default=True, help="Seed of all that is random."
+)
+
+
+def output(text: str, *, required: bool = True, is_folder: bool = False) -> Callable[[F], F]:
+    """Add ``-o``: the file or folder to write, of which the text tells."""
+    kind = click.Path(file_okay=not is_folder, dir_okay=is_folder)
+    return option("-o", "--output", required=required, type=kind, help=text)
+
+
+evaluation_output = output("Evaluation file to write (.npz).")
+
+
+def held_out(
+    default: float | None, purpose: str, *, least: float = 0, most: float = 0.9, was: Iterable[str] = ()
+) -> Callable[[F], F]:
+    """Add ``--held-out``: the share of the games that something else is done with than with the others."""
+    return option(
+        "--held-out",
+        type=click.FloatRange(least, most),
+        default=default,
+        show_default=default is not None,
+        metavar="SHARE",
+        help=f"Hold out this share of the games{purpose}.",
+        was=was,
+    )
+
+
+# ----------------------------------------------------------------------------------------- which files
+
+file_format = option("--format", "file_format", metavar="NAME", help="Format of the files, if names do not tell.")
+skip_bad = option("--skip-bad", is_flag=True, help="Leave bad records out instead of stopping.")
+
+
+class Range(click.ParamType[tuple[int, int]]):
+    """First and last whole number of a range like 20-50; of a number alone both are that number."""
+
+    name = "range"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """Read the text."""
+        first, dash, last = value.partition("-")
+        least, greatest = whole_number(first.strip()), whole_number((last if dash else first).strip())
+        if least is None or greatest is None:
+            raise BadInputError(
+                f"{param.opts[0] if param else self.name} must be a number or a range like 20-50, got {value!r}"
+            )
+        return least, greatest
+
+
+class Ranges(click.ParamType[list[tuple[int, int]]]):
+    """Ranges like 3-8,10."""
+
+    name = "list"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[tuple[int, int]]:
+        """Read the text."""
+        return [Range().convert(part, param, ctx) for part in value.split(",")]
+
+
+plies = option(
+    "--plies", type=Range(), metavar="FIRST-LAST", help="Only these plies of game records; 0 is the starting position."
+)
+per_game = option(
+    "--per-game",
+    type=click.IntRange(1, 1_000_000),
+    metavar="N",
+    help="At most N random positions of each game.",
+    was=("--sample",),
+)
+
+
+def split_game(words: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
+    """Take the name of a game from the front of arguments, if it stands there; the rest names files or players."""
+    from glem.core.game.families import family_names, family_of
+    from glem.core.game.game import game_names
+
+    if words and (words[0] in game_names() or family_of(words[0]) in family_names()):
+        return words[0], tuple(words[1:])
+    return None, tuple(words)
+
+
+@define(frozen=True)
+class GameFiles:
+    """Files and how they are read.
+
+    Parameters
+    ----------
+    game_name
+        The game that was named, if any.
+    paths
+        The files.
+    format
+        Name of their format, if it was given.
+    skip_bad
+        Leave bad records out.
+    """
+
+    game_name: str | None
+    paths: tuple[str, ...]
+    format: str | None = None
+    skip_bad: bool = False
+
+    def game(self) -> Game:
+        """Find the game: the named one, else that of the files.
+
+        Raises
+        ------
+        BadInputError
+            Nothing tells the game, or a file cannot be read.
+        """
+        from glem.core.cli.game_choice import choose_game
+
+        return choose_game(self.game_name, files=self.paths, format=self.format)
+
+
+def files(
+    metavar: str = "FILES...", *settings: Callable[[Any], Any], is_required: bool = True, was_option: bool = False
+) -> Callable[[F], F]:
+    """Add the arguments ``[GAME] FILES...``; the command gets :class:`GameFiles` as ``files``.
+
+    Parameters
+    ----------
+    metavar
+        What the files are.
+    settings
+        Of :data:`file_format` and :data:`skip_bad` those that the command has.
+    is_required
+        There must be a file.
+    was_option
+        The game was named by ``--game`` before.
+    """
+    old = ("--game",) if was_option else ()
+    words = argument("words", nargs=-1, required=is_required, metavar=f"[GAME] {metavar}", was=old)
+
+    def make(words: tuple[str, ...], file_format: str | None = None, skip_bad: bool = False) -> GameFiles:
+        game_name, paths = split_game(words)
+        if is_required and not paths:
+            raise click.UsageError(f"Missing argument '{metavar}'.", click.get_current_context())
+        for path in paths:
+            # Not the argument's own type: a folder may have the name of a game.
+            click.Path(dir_okay=False).convert(path, None, click.get_current_context())
+        return GameFiles(game_name, paths, file_format, skip_bad)
+
+    return group("files", make, words, *settings)
+
+
+# ----------------------------------------------------------------------------------------- which positions
+
+
+def _rule(*, select: str = "random", skip_moves: int, skip_end: float, seed: int) -> SelectionRule:
+    from glem.core.positions.selection.selection import SelectionRule
+
+    return SelectionRule.parse(select, skip_moves=skip_moves, skip_end=skip_end, seed=seed)
+
+
+def selection(default: str | None = "random") -> Callable[[F], F]:
+    """Add ``--select``, ``--skip-moves`` and ``--skip-end``; the command gets a SelectionRule as ``rule``.
+
+    The command has ``--seed`` too. Without a default there is no ``--select``: one position of each game is drawn.
+    """
+    select = option(
+        "--select",
+        default=default,
+        show_default=True,
+        metavar="RULE",
+        help="Positions of each game: random (one), last (one), all, or every:N.",
+    )
+    skips = (
+        option(
+            "--skip-moves",
+            type=click.IntRange(0),
+            default=10,
+            show_default=True,
+            help="Leave out the first moves of each side.",
+        ),
+        option(
+            "--skip-end",
+            type=click.FloatRange(0, 0.99),
+            default=0.1,
+            show_default=True,
+            help="Leave out this share of each game, at its end.",
+        ),
+    )
+    return group("rule", _rule, *(() if default is None else (select,)), *skips, needs=("seed",))
+
+
+def quiet_positions(*, default: bool) -> Callable[[F], F]:
+    """Add ``--quiet-positions``; the command gets ``quiet``."""
+    return option(
+        "--quiet-positions/--any-position",
+        "quiet",
+        default=default,
+        show_default=True,
+        help="Leave out positions with tactical moves, which a search never evaluates.",
+        was=("--quiet",),
+    )
+
+
+def even_within(text: str, default: float | None = None) -> Callable[[F], F]:
+    """Add ``--even-within``: up to which value a position is near even; the text says what follows from it."""
+    kind = click.FloatRange(0)
+    return option(
+        "--even-within", type=kind, default=default, show_default=True, metavar="VALUE", help=text, was=("--window",)
+    )
+
+
+# ------------------------------------------------------------------------------------------------- searches
+
+LIMITS = {
+    "depth": option("--depth", type=click.IntRange(1), help="Search this many plies deep at most."),
+    "nodes": option("--nodes", type=click.IntRange(1), help="Visit this many positions at most."),
+    "seconds": option("--seconds", type=click.FloatRange(0, min_open=True), help="Search this many seconds at most."),
+}
+
+
+def limits(*kinds: str) -> Callable[[F], F]:
+    """Add those of ``--depth``, ``--nodes`` and ``--seconds`` that are named; the command gets Limits as ``limits``."""
+
+    def make(**values: Any) -> Limits:
+        from glem.core.search.results import Limits
+
+        return Limits(**values)
+
+    return group("limits", make, *(LIMITS[kind] for kind in kinds))
+
+
+# ---------------------------------------------------------------------------------------- where tasks run
+
+
+def opened_workers(workers: int, dask: str | None) -> Workers:
+    """Connect to what the options name, until the command ends.
+
+    Parameters
+    ----------
+    workers
+        Local processes; also those of a local dask cluster.
+    dask
+        Address of a scheduler, ``local``, or None for plain processes.
+
+    Raises
+    ------
+    BadInputError
+        dask.distributed is not installed, or nothing answers at the address.
+    """
+    from glem.core.tasks.chunked_work import Workers
+
+    if dask is None:
+        return Workers(workers)
+    try:
+        import distributed
+    except ImportError:
+        raise BadInputError("--dask needs dask.distributed: pip install 'glem[distributed]'") from None
+    dask_distributed: Any = distributed  # it has no types
+    context = click.get_current_context()
+    address: Any = dask
+    if dask == _LOCAL:
+        address = context.with_resource(
+            dask_distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                # Without an address the scheduler tries a fixed port, which another cluster here may have.
+                dashboard_address="127.0.0.1:0",
+                scheduler_kwargs={"dashboard": False},
+                silence_logs=logging.CRITICAL,
+            )
+        )
+    try:
+        client = context.with_resource(dask_distributed.Client(address, timeout=_CONNECT_SECONDS))
+    except (OSError, ValueError) as error:
+        raise BadInputError(f"--dask {dask}: no scheduler answers there ({error})") from error
+    threads = sum(client.nthreads().values())
+    executor = client.get_executor()
+    # Tasks that nobody waits for any more are not waited for.
+    context.call_on_close(lambda: executor.shutdown(wait=False))
+    return Workers(workers, executor, _IN_FLIGHT_PER_THREAD * max(1, threads))
+
+
+workers = group(
+    "workers",
+    opened_workers,
+    option(
+        "--workers",
+        type=click.IntRange(1, 4096),
+        default=_PROCESSORS,
+        show_default="processors",
+        help="Local processes; the result does not depend on their number.",
+    ),
+    option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Run on the workers of a dask.distributed scheduler (tcp://host:8786), or of a local one (local).",
+    ),
+)
+
+
+# ------------------------------------------------------------------------------------------------- fitting
+
+configurations = option(
+    "--configurations", type=click.Path(dir_okay=False), metavar="FILE", help="Use mined configurations (.npz) too."
+)
+linear = option("--linear/--no-linear", default=True, show_default=True, help="Let the game's linear features enter.")
+smoothing = option(
+    "--smoothing",
+    type=click.FloatRange(0, 1),
+    default=0.25,
+    show_default=True,
+    help="Factor for positions of adjacent phases.",
+)
+
+
+def patterns(more: str = "; the game's first by default, `none` for none") -> Callable[[F], F]:
+    """Add ``--patterns``, with words on what is used without it."""
+    return option("--patterns", metavar="NAME", help=f"Pattern set{more}.")
+
+
+def iterations(default: int | None, more: str = "") -> Callable[[F], F]:
+    """Add ``--iterations``."""
+    return option(
+        "--iterations", type=click.IntRange(1), default=default, show_default=True, help=f"Most iterations{more}."
+    )
+
+
+def l2(default: float = 25.0, unit: str = ", in positions") -> Callable[[F], F]:
+    """Add ``--l2``, the penalty on squared weights."""
+    kind = click.FloatRange(0, 1e9)
+    return option("--l2", type=kind, default=default, show_default=True, help=f"Penalty on weights{unit}.")

@@ -1,0 +1,135 @@
+"""What every command is made with: examples below its help, old names that still work, and groups of options.
+
+A group is a decorator that adds its options and hands the command one object made of their values.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import click
+
+from glem.core.cli.display import tell
+
+__all__ = ["Argument", "Command", "Option", "argument", "command", "group", "option"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Option(click.Option):
+    """An option with its old names.
+
+    Parameters
+    ----------
+    was
+        Names that it had before. They work for one version, with a notice.
+    """
+
+    def __init__(self, *arguments: Any, was: Iterable[str] = (), **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.was = tuple(was)
+
+
+class Argument(click.Argument):
+    """An argument that was an option.
+
+    Parameters
+    ----------
+    was
+        Names of that option. They work for one version, with a notice: the value becomes the first argument.
+    """
+
+    def __init__(self, *arguments: Any, was: Iterable[str] = (), **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.was = tuple(was)
+
+
+class Command(click.Command):
+    """A command whose help ends with examples.
+
+    Parameters
+    ----------
+    examples
+        Command lines without ``glem``.
+    """
+
+    def __init__(self, *arguments: Any, examples: Iterable[str] = (), **settings: Any) -> None:
+        self.examples = tuple(examples)
+        lines = ["\b", "Examples:", *(f"  glem {example}" for example in self.examples)]
+        super().__init__(*arguments, **{"epilog": "\n".join(lines), **settings})
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words of the command line, old names as what they are called now."""
+        words, notices = self._renamed(args)
+        rest = super().parse_args(ctx, words)
+        if not ctx.resilient_parsing:
+            for notice in notices:
+                tell(f"glem: notice: {notice}")
+        return rest
+
+    def _renamed(self, args: Iterable[str]) -> tuple[list[str], list[str]]:
+        """Translate old names; return the words and the notices."""
+        old = {name: parameter for parameter in self.params for name in getattr(parameter, "was", ())}
+        first: list[str] = []
+        words: list[str] = []
+        notices = []
+        rest = iter(args)
+        for word in rest:
+            name, equals, value = word.partition("=")
+            parameter = old.get(name)
+            if word == "--":
+                words += [word, *rest]
+            elif parameter is None:
+                words.append(word)
+            elif isinstance(parameter, click.Argument):
+                first.append(value if equals else next(rest, ""))
+                notices.append(f"{name} is no option any more: write {first[-1]} as the first argument")
+            else:
+                words.append(f"{parameter.opts[-1]}{equals}{value}")
+                notices.append(f"{name} is called {parameter.opts[-1]} now")
+        return [*first, *words], notices
+
+
+argument = functools.partial(click.argument, cls=Argument)
+option = functools.partial(click.option, cls=Option)
+
+
+def command(name: str, *examples: str, **settings: Any) -> Callable[[Callable[..., Any]], Command]:
+    """Make a command of a function, with examples: command lines without ``glem``."""
+    return click.command(name, cls=Command, examples=examples, **settings)
+
+
+def group(
+    name: str, make: Callable[..., Any], *options: Callable[[Any], Any], needs: Iterable[str] = ()
+) -> Callable[[F], F]:
+    """Make a decorator that adds options to a command and hands it one object in their place.
+
+    Parameters
+    ----------
+    name
+        Argument of the command.
+    make
+        Makes the object of the options' values, by their names.
+    options
+        Decorators that :func:`option` and :func:`argument` give.
+    needs
+        Names of other arguments of the command that ``make`` takes too: those of options outside the group, or the
+        objects of groups that stand above it.
+    """
+
+    def decorate(function: F) -> F:
+        @functools.wraps(function)
+        def with_object(**values: Any) -> Any:
+            own = {parameter: values.pop(parameter) for parameter in names}
+            return function(**{name: make(**own, **{need: values[need] for need in needs})}, **values)
+
+        there: list[click.Parameter] = with_object.__dict__.setdefault("__click_params__", [])
+        before = len(there)
+        for add in reversed(options):
+            add(with_object)
+        names = [str(parameter.name) for parameter in there[before:]]
+        return with_object  # type: ignore[return-value] # a decorator of click sees only what it calls
+
+    return decorate

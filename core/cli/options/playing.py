@@ -1,0 +1,120 @@
+"""Options of commands in which somebody thinks or plays: the game, a position, the player."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import click
+from click.core import ParameterSource
+
+from glem.core.cli.options import LIMITS
+from glem.core.cli.options.making import F, argument, group, option
+
+if TYPE_CHECKING:
+    from glem.core.game.game import Game
+    from glem.core.players.spec import PlayerSpec
+
+__all__ = ["game", "moves", "opponent", "position", "thinker"]
+
+_SOLVE_FROM = 18
+"""Moves left from which on opponents solve positions, where the game has a solver: some tenths of a second."""
+
+
+def _loaded(game_name: str) -> Game:
+    from glem.core.game.game import load_game
+
+    return load_game(game_name)
+
+
+game = group("game", _loaded, argument("game_name", metavar="GAME"))
+"""The command gets the Game as ``game``."""
+
+position = option("--position", metavar="TEXT", help="Position, as the game writes it; by default the start.")
+moves = option("--moves", default="", metavar="TEXT", help="Moves to play first, such as f5d6c3.")
+
+_THINKING = (
+    option(
+        "--evaluation",
+        default="default",
+        show_default=True,
+        metavar="EVALUATION",
+        help='Evaluation file; "default" is the one that comes with the game, "none" sees only how games end.',
+    ),
+    *LIMITS.values(),
+    option(
+        "--probcut",
+        default="",
+        metavar="FILE",
+        help="Parameters of selective search, from `glem probcut`; by default those that come with the evaluation.",
+    ),
+    option("--full-width", is_flag=True, help="Prune nothing selectively."),
+    option("--table", "table_mb", default=64, show_default=True, type=click.IntRange(1), help="Table, in MB."),
+)
+
+
+def _spec(
+    usual: dict[str, float],
+    *,
+    depth: int | None,
+    nodes: int | None,
+    seconds: float | None,
+    full_width: bool,
+    **more: Any,
+) -> PlayerSpec:
+    """Describe a player who searches, within the usual limits if there are no others."""
+    from glem.core.players.spec import PlayerSpec
+    from glem.core.search.results import Clock, Limits
+
+    limits = Limits(depth=depth, nodes=nodes, seconds=seconds)
+    if limits == Limits():
+        given: dict[str, Any] = {kind: Clock(value) if kind == "clock" else value for kind, value in usual.items()}
+        limits = Limits(**given)
+    return PlayerSpec("glem", limits=limits, selective=not full_width, **more)
+
+
+def thinker(**usual: float) -> Callable[[F], F]:
+    """Add options that describe a player who searches; the command gets a PlayerSpec as ``player``.
+
+    Parameters
+    ----------
+    usual
+        Limit of a search if you give none: ``seconds`` of a move, or ``clock``, the seconds of a game.
+    """
+    return group("player", lambda **thinking: _spec(usual, **thinking), *_THINKING)
+
+
+def opponent(**usual: float) -> Callable[[F], F]:
+    """Add what :func:`thinker` adds, ``--solve``, and ``--player``, one text in place of all of these.
+
+    It stands below :data:`game`; the command gets a PlayerSpec as ``player``.
+    """
+
+    def make(game: Game, player_text: str | None, solve: int | None, **thinking: Any) -> PlayerSpec:
+        from glem.core.errors import BadInputError
+        from glem.core.players.spec import parse_player
+
+        described = _spec(usual, **thinking)
+        if player_text is None:
+            usual_solve = _SOLVE_FROM if game.make_solver is not None else 0
+            return attrs.evolve(described, solve_from=usual_solve if solve is None else solve)
+        context = click.get_current_context()
+        mixed = [
+            parameter.opts[-1]
+            for parameter in context.command.params
+            if parameter.name in {*thinking, "solve"}
+            and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+        ]
+        if mixed:
+            raise BadInputError(f"{', '.join(mixed)} beside --player: say it there, as in --player model.npz,depth=8")
+        return parse_player(player_text, limits=described.limits)
+
+    return group(
+        "player",
+        make,
+        option("--player", "player_text", metavar="PLAYER", help="The player in one text, in place of these options."),
+        *_THINKING,
+        option("--solve", type=click.IntRange(0), help=f"Solve from so many moves left on; {_SOLVE_FROM} by default."),
+        needs=("game",),
+    )

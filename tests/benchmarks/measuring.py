@@ -1,0 +1,95 @@
+"""What the benchmarks share: clocks, Markdown tables, searches, games of tournaments, processes with an empty cache."""
+
+from __future__ import annotations
+
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from attrs import define
+
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
+from glem.core.positions.reading import read_records
+from glem.core.search.results import Limits, SearchResult
+from glem.core.search.searcher import Searcher
+
+
+def table_header(*names: str) -> None:
+    """Begin a Markdown table."""
+    print(f"| {' | '.join(names)} |\n{'|---' * len(names)}|")
+
+
+def table_row(*cells: Any) -> None:
+    """Print a row of a Markdown table at once."""
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
+
+
+def processor_seconds() -> float:
+    """Processor time of this process and of those that it started and that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """Return what a piece of work returns, and its processor time."""
+    began = processor_seconds()
+    result = work()
+    return result, processor_seconds() - began
+
+
+def median_seconds(work: Callable[[], Any], rounds: int) -> float:
+    """Return the median processor time of a piece of work, after a first round."""
+    work()
+    return statistics.median(timed(work)[1] for _ in range(rounds))
+
+
+@define(frozen=True)
+class Searches:
+    """Searches of some positions."""
+
+    results: list[SearchResult]
+    seconds: float
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of all searches."""
+        return sum(result.nodes for result in self.results)
+
+    @property
+    def speed(self) -> float:
+        """Million nodes a second."""
+        return self.nodes / self.seconds / 1e6
+
+
+def search_all(searcher: Searcher, positions: Iterable[Any], limits: Limits) -> Searches:
+    """Search positions one after the other, each with an empty table; compilation is not counted."""
+    searcher.search(searcher.game.initial_position, Limits(depth=1))
+    results, seconds = [], 0.0
+    for position in positions:
+        searcher.clear()
+        result, taken = timed(lambda position=position: searcher.search(position, limits))
+        results.append(result)
+        seconds += taken
+    return Searches(results, seconds)
+
+
+def tournament_records(game: Game, folder: Path) -> Iterator[GameRecords]:
+    """Read all tournament games in a folder of ``.wtb`` files."""
+    for file in sorted(folder.glob("*.wtb")):
+        yield from read_records(game, file)
+
+
+def cold_and_warm(program: str) -> list[list[float]]:
+    """Run a program that prints numbers with an empty kernel cache, and again with what it left there."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment, command = {**os.environ, "GLEM_CACHE_DIR": folder}, [sys.executable, "-c", program]
+        outputs = [subprocess.check_output(command, env=environment, text=True) for _ in range(2)]
+    return [[float(word) for word in output.split()] for output in outputs]

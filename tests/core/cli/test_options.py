@@ -1,0 +1,113 @@
+"""Every command says its options as the others do: examples that work, one meaning a name, notices for old names."""
+
+from __future__ import annotations
+
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from glem.core.cli import command_group, options
+
+DIFFERENT = {
+    "--output": "what is written",
+    "--held-out": "what the games are held out for",
+    "--iterations": "each fit's own number",
+    "--l2": "the unit is each fit's own",
+    "--patterns": "what is used without it",
+    "--by": "improve labels with its newest evaluation",
+    "--select": "what is fitted takes more positions than what is graded",
+    "--even-within": "the unit is the score's own",
+    "--quiet-positions": "a fit takes quiet positions, learning by grading all",
+    "--games": "to play now, or to have in a folder",
+    "--player": "generate takes two",
+    "--positions": "what they are for",
+    "--evaluation": "grades take several",
+    "--depth": "probcut searches all depths up to it",
+    "--openings": "a file, or a plan for a generation",
+    "--tuning": "what is fitted to those games",
+    "--jobs": "perft tells its speed by one thread",
+    "--position": "solve takes several",
+}
+"""Options that commands have in common but not in the same words, with the same type and default, and why."""
+
+
+def leaves(
+    group: click.Group = command_group, parent: click.Context | None = None
+) -> Iterator[tuple[click.Context, click.Command]]:
+    """Yield all commands that do something, with the contexts of their groups."""
+    context = click.Context(group, parent, "glem" if parent is None else group.name)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from leaves(command, context)
+        else:
+            yield context, command
+
+
+COMMANDS = [
+    pytest.param(context, command, id=f"{context.command_path} {command.name}") for context, command in leaves()
+]
+
+
+def parsed(context: click.Context, command: click.Command, words: list[str]) -> click.Context:
+    """Context of a command line of the command, parsed but not run."""
+    return command.make_context(command.name, list(words), parent=context)
+
+
+def example_words(context: click.Context, command: click.Command) -> list[list[str]]:
+    """Words behind the command's name of each of its examples, with a game in place of GAME."""
+    assert isinstance(command, options.Command)
+    path = [*context.command_path.split()[1:], command.name]
+    words = [shlex.split(example.replace("GAME", "connect_four")) for example in command.examples]
+    assert all(each[: len(path)] == path for each in words)
+    return [each[len(path) :] for each in words]
+
+
+@pytest.mark.parametrize(("context", "command"), COMMANDS)
+def test_help_ends_with_two_examples_that_parse(context: click.Context, command: click.Command) -> None:
+    examples = example_words(context, command)
+    assert len(examples) == 2
+    printed = command.get_help(click.Context(command, context, command.name))
+    assert printed.count("\n    glem ") == 2
+    for words in examples:
+        parsed(context, command, words)
+
+
+def test_one_option_has_one_meaning() -> None:
+    meanings = defaultdict[str, dict[tuple[str, ...], list[str]]](lambda: defaultdict(list))
+    for context, command in leaves():
+        for option in command.params:
+            if isinstance(option, click.Option):
+                told = (str(option.help), str(option.type.to_info_dict()), str(option.default), str(option.metavar))
+                meanings[max(option.opts, key=len)][told].append(f"{context.command_path} {command.name}")
+    several = {name: list(found.values()) for name, found in meanings.items() if len(found) > 1}
+    assert {name: found for name, found in several.items() if name not in DIFFERENT} == {}
+    assert DIFFERENT.keys() <= several.keys()
+
+
+@pytest.mark.parametrize(("context", "command"), COMMANDS)
+def test_old_names_work_with_a_notice(
+    context: click.Context, command: click.Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = example_words(context, command)[0]
+    for parameter in command.params:
+        for old in getattr(parameter, "was", ()):
+            if isinstance(parameter, click.Argument):
+                without = [word for word in words if word != "connect_four"]
+                new, given = ["connect_four", *without], [*without, old, "connect_four"]
+            else:
+                value = [] if getattr(parameter, "is_flag", False) else [_value(parameter.type)]
+                new, given = [*words, parameter.opts[-1], *value], [*words, old, *value]
+            expected = parsed(context, command, new).params
+            assert capsys.readouterr().err == ""
+            assert parsed(context, command, given).params == expected
+            assert capsys.readouterr().err.startswith(f"glem: notice: {old} is ")
+            assert all(old not in each.opts for each in command.params)
+
+
+def _value(kind: click.ParamType) -> str:
+    return "0.5" if isinstance(kind, click.FloatRange) else "1"

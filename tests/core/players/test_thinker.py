@@ -1,0 +1,208 @@
+"""Thinkers: lines that they search or solve, and moves that they choose."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+from glem.core.features.learning import Learning
+from glem.core.game.game import Game
+from glem.core.players.analysis import line_text
+from glem.core.players.making import make_player
+from glem.core.players.player import MoveChoice, Player
+from glem.core.players.spec import PlayerSpec, parse_player
+from glem.core.players.thinker import Thinker
+from glem.core.search.results import Bound, Clock, Limits, SearchResult
+from glem.core.tournament.games import GameTask, PlayedGame, play_game
+from glem.core.tournament.opening_choice import choose_openings
+from tests.core.evaluation.linear_evaluations import mobility_evaluation
+
+EMPTIES = 6
+
+
+@pytest.fixture(scope="module")
+def spec(mobility: str) -> PlayerSpec:
+    return PlayerSpec("mobility", evaluation=mobility, limits=Limits(depth=20), table_mb=1)
+
+
+@pytest.fixture(scope="module")
+def endgames(othello: Game) -> list[Any]:
+    """Positions near the end of random games."""
+    generator = np.random.default_rng(5)
+    found: list[Any] = []
+    while len(found) < 12:
+        position = othello.initial_position
+        while not othello.is_over(position):
+            moves = othello.list_legal_moves(position)
+            if len(moves) > 1 and int(position.own | position.opponent).bit_count() >= 64 - EMPTIES:
+                found.append(position)
+                break
+            position = othello.play(position, int(generator.choice(moves)))
+    return found
+
+
+def analyse(
+    thinker: Thinker, position: Any, limits: Limits, *, lines: int = 60
+) -> tuple[SearchResult, list[SearchResult]]:
+    seen: list[SearchResult] = []
+    found = thinker.analyse(position, limits, lines=lines, stop=threading.Event(), on_iteration=seen.append)
+    return found, seen
+
+
+def test_solved_lines_are_those_of_a_full_search(othello: Game, spec: PlayerSpec, endgames: list[Any]) -> None:
+    searching = Thinker(othello, spec)
+    solving = Thinker(othello, attrs.evolve(spec, solve_from=EMPTIES))
+    for position in endgames:
+        searched, _ = analyse(searching, position, Limits(depth=20))
+        solved, seen = analyse(solving, position, Limits(depth=1))
+        assert searched.proven
+        assert solved.proven
+        assert seen[-1] is solved
+        assert {line.moves[0]: line.value for line in solved.lines} == {
+            line.moves[0]: line.value for line in searched.lines
+        }
+        assert solved.depth >= searched.depth
+        for line in solved.lines:
+            after = position
+            for move in line.moves:
+                after = othello.play(after, move)
+            sign = -1 if len(line.moves) % 2 else 1
+            assert othello.is_over(after)
+            assert sign * othello.final_score(after) == line.value
+            assert line.bound is Bound.EXACT
+
+
+def test_what_cannot_be_solved_within_the_limits_is_searched(
+    othello: Game, spec: PlayerSpec, endgames: list[Any]
+) -> None:
+    thinker = Thinker(othello, attrs.evolve(spec, solve_from=EMPTIES))
+    # So few nodes that the glance uses them up, or the solver is refused.
+    few, _ = analyse(thinker, endgames[0], Limits(depth=2, nodes=20), lines=1)
+    assert not few.proven
+    assert len(few.lines) == 1
+    # Thinking on a clock leaves the clock to the search.
+    clocked, _ = analyse(thinker, endgames[0], Limits(depth=2, clock=Clock(100)), lines=1)
+    assert clocked.depth == 2
+
+
+def test_a_stop_before_solving_leaves_what_was_searched(othello: Game, spec: PlayerSpec, endgames: list[Any]) -> None:
+    thinker = Thinker(othello, attrs.evolve(spec, solve_from=EMPTIES))
+    stop = threading.Event()
+    found = thinker.analyse(endgames[0], Limits(depth=1), lines=1, stop=stop, on_iteration=lambda analysis: stop.set())
+    assert found.lines
+    assert not found.proven
+
+
+def test_values_are_worded(othello: Game, othello_learning: Learning, spec: PlayerSpec, tmp_path: Path) -> None:
+    """Discs have a sign; chances are percentages, certain results words."""
+    won = othello.parse_position(f"XO------{'-' * 56} X")
+    thinker = Thinker(othello, spec)
+    discs, _ = analyse(thinker, won, Limits(depth=5), lines=1)
+    assert line_text(thinker.evaluation, discs.lines[0]) == "+64.00"
+    mobility_evaluation(othello_learning, logistic=True).save(tmp_path / "chance.npz")
+    thinker = Thinker(othello, attrs.evolve(spec, evaluation=str(tmp_path / "chance.npz")))
+    certain, _ = analyse(thinker, won, Limits(depth=5), lines=1)
+    assert line_text(thinker.evaluation, certain.lines[0]) == "won"
+    assert certain.results_only
+    begin, _ = analyse(thinker, othello.initial_position, Limits(depth=1), lines=1)
+    assert line_text(thinker.evaluation, begin.lines[0]).endswith("%")
+
+
+def make(othello: Game, mobility: str, limits: str) -> Player:
+    return make_player(othello, parse_player(f"name=searcher,evaluation={mobility},{limits}"))
+
+
+def play(othello: Game, mobility: str, limits: str, number: int) -> PlayedGame:
+    opening = choose_openings(othello, plies=6, count=number + 1)[number]
+    first = parse_player(f"name=searcher,evaluation={mobility},{limits}")
+    return play_game(GameTask(othello, number, opening, first, parse_player("random")))
+
+
+def choices(game: PlayedGame) -> list[MoveChoice]:
+    """Moves of the player who searches."""
+    return [choice for place, choice in enumerate(game.moves) if game.side_of(place) == 0]
+
+
+# ---------------------------------------------------------------------------------------------- choosing moves
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_solved_scores_are_kept_to_the_end(othello: Game, mobility: str, number: int) -> None:
+    game = play(othello, mobility, "depth=1,solve=8", number)
+    solved = [choice for choice in choices(game) if choice.exact]
+    assert len(solved) >= 2
+    scores = [choice.score for choice in solved if choice.score is not None]
+    # The opponent can only err in favour of a player who does not.
+    assert scores == sorted(scores)
+    assert game.score is not None
+    assert scores[-1] <= game.score
+    assert [choice.result for choice in solved] == [(score > 0) - (score < 0) for score in scores]
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_known_results_are_kept_to_the_end(othello: Game, mobility: str, number: int) -> None:
+    game = play(othello, mobility, "depth=1,result=10", number)
+    results = [choice.result for choice in choices(game) if choice.result is not None]
+    assert len(results) >= 2
+    assert results == sorted(results)
+    assert results[-1] <= game.result
+
+
+def test_a_player_forgets_the_games_before(othello: Game, mobility: str) -> None:
+    position: Any = othello.initial_position
+    player = make(othello, mobility, "depth=5")
+    player.new_game(0)
+    first = player.choose(position, [], None)
+    assert (first.depth, first.exact, first.result) == (5, False, None)
+    again = player.choose(position, [], None)
+    assert again.nodes < first.nodes
+    player.new_game(1)
+    fresh = player.choose(position, [], None)
+    assert (fresh.move, fresh.score, fresh.nodes) == (first.move, first.score, first.nodes)
+
+
+def test_the_only_move_is_played_at_once(othello: Game, mobility: str) -> None:
+    position: Any = othello.initial_position
+    player = make(othello, mobility, "depth=3")
+    previous = []
+    for move in othello.list_legal_moves(position):
+        after = othello.play(position, move)
+        assert len(othello.list_legal_moves(after)) == 3
+    while len(othello.list_legal_moves(position)) > 1:
+        previous.append(position)
+        position = othello.play(position, othello.list_legal_moves(position)[-1])
+    choice = player.choose(position, previous, None)
+    assert (choice.move, choice.score, choice.nodes) == (othello.list_legal_moves(position)[0], None, 0)
+
+
+@pytest.mark.parametrize("remaining", [0.0, 0.001, 1.0])
+def test_an_empty_clock_still_gives_a_move(othello: Game, mobility: str, remaining: float) -> None:
+    player = make(othello, mobility, "clock=1+0.01,solve=60")
+    position: Any = othello.initial_position
+    choice = player.choose(position, [], Clock(remaining, 0.01))
+    assert choice.move in othello.list_legal_moves(position)
+    assert not choice.exact
+
+
+def test_solver_and_search_share_the_nodes(othello: Game, mobility: str) -> None:
+    player = make(othello, mobility, "nodes=4000,solve=60")
+    choice = player.choose(othello.initial_position, [], None)
+    assert not choice.exact
+    assert choice.depth > 0
+    assert choice.nodes == 4000
+
+
+def test_a_stop_ends_the_search(othello: Game, mobility: str) -> None:
+    player = make(othello, mobility, "depth=60,solve=60")
+    stop = threading.Event()
+    timer = threading.Timer(0.2, stop.set)
+    timer.start()
+    choice = player.choose(othello.initial_position, [], None, stop=stop)
+    timer.join()
+    assert choice.move in othello.list_legal_moves(othello.initial_position)
+    assert choice.depth < 60
