@@ -13,7 +13,7 @@ from glem.core.cli.display import display_progress, print_json
 __all__ = ["command"]
 
 
-@options.command("check", "check othello", "check my_game --only rules --games 5")
+@options.command("check", "check GAME", "check my_game --only rules --games 5")
 @options.argument("game_name", metavar="GAME")
 @options.option(
     "--only",

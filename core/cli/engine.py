@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@options.command(
-    "engine", "engine othello --protocol nboard", "engine chess --player model.npz,nodes=20000 --protocol uci"
-)
+@options.command("engine", "engine GAME", "engine GAME --player model.npz,nodes=20000 --protocol gtp")
 @playing.game
 @options.option("--protocol", "name", default="auto", show_default=True, help="auto tells it by the first line.")
 # Without any limit a player takes its share of so many seconds for each move: about two.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@options.command("games", "games", "games othello")
+@options.command("games", "games", "games GAME")
 @options.argument("game_name", metavar="[GAME]", required=False)
 @options.as_json
 def command(game_name: str | None, as_json: bool) -> None:

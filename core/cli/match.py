@@ -12,8 +12,8 @@ __all__ = ["command"]
 
 @options.command(
     "match",
-    "match othello model.npz,depth=6 default,depth=6 --opening-count 50",
-    "match chess name=new,evaluation=model.npz default --limit nodes=9999 --sprt 0,10 -o match.jsonl",
+    "match GAME model.npz,depth=6 default,depth=6 --opening-count 50",
+    "match GAME name=new,evaluation=model.npz default --limit nodes=9999 --sprt 0,10 -o match.jsonl",
 )
 @options.argument("words", nargs=-1, required=True, metavar="[GAME] PLAYER PLAYER", was=("--game",))
 @tournament_options

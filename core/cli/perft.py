@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@options.command("perft", "perft othello 9", "perft chess 5 --divide --jobs 4")
+@options.command("perft", "perft GAME 9", "perft GAME 5 --divide --jobs 4")
 @playing.game
 @options.argument("depth", type=click.IntRange(min=0))
 @playing.position

@@ -293,7 +293,7 @@ def _styled(character: str, empty: str) -> str:
     return click.style(character, dim=True) if character == empty else character
 
 
-@options.command("play", "play othello --seconds 3", "play chess --second --player model.npz,depth=8 --save game.pgn")
+@options.command("play", "play GAME --seconds 3", "play GAME --second --player model.npz,depth=8 --save won.games")
 @playing.game
 @options.option("--second", is_flag=True, help="Let glem begin.")
 @playing.position

@@ -55,8 +55,8 @@ def _as_json(engine: Engine, analysis: SearchResult) -> dict[str, Any]:
 
 @options.command(
     "search",
-    "search othello --moves f5d6c3 --seconds 10 --lines 3",
-    'search chess --position "6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1" --depth 12 --evaluation model.npz',
+    "search GAME --moves f5d6c3 --seconds 10 --lines 3",
+    "search GAME --position TEXT --depth 12 --evaluation model.npz",
 )
 @playing.game
 @playing.position

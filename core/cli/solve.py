@@ -125,8 +125,8 @@ class _Answer:
 
 @options.command(
     "solve",
-    'solve othello --position "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X" --all-moves',
-    "solve othello endgames.obf --check --workers 4",
+    "solve GAME --position TEXT --all-moves",
+    "solve GAME endgames.obf --check --workers 4",
 )
 @playing.game
 @options.argument("files", nargs=-1, type=click.Path(dir_okay=False), metavar="[FILE]...")

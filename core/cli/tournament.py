@@ -94,8 +94,8 @@ def tournament_options(function: F) -> F:
 
 @options.command(
     "tournament",
-    "tournament othello default,depth=4 model.npz,depth=4 greedy random --opening-count 20",
-    "tournament model.npz,name=new old.npz,name=old default --limit nodes=5000 -o games.jsonl --transcripts games.pgn",
+    "tournament GAME default,depth=4 model.npz,depth=4 greedy random --opening-count 20",
+    "tournament model.npz,name=new old.npz,name=old default --limit nodes=5000 -o games.jsonl --transcripts all.games",
 )
 @options.argument("words", nargs=-1, required=True, metavar="[GAME] PLAYER...", was=("--game",))
 @tournament_options

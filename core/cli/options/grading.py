@@ -51,13 +51,10 @@ def tuning(text: str) -> Callable[[F], F]:
     """
 
     def make(rule: SelectionRule, tuning: tuple[str, ...], tuning_select: str) -> TuningGames:
-        return TuningGames(tuning, attrs.evolve(rule, **_kind_and_step(tuning_select)))
-
-    def _kind_and_step(text: str) -> dict[str, object]:
         from glem.core.positions.selection.selection import SelectionRule
 
-        rule = SelectionRule.parse(text)
-        return {"kind": rule.kind, "step": rule.step}
+        chosen = SelectionRule.parse(tuning_select, skip_moves=rule.skip_moves, skip_end=rule.skip_end, seed=rule.seed)
+        return TuningGames(tuning, chosen)
 
     return group(
         "tuning",

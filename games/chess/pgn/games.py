@@ -106,7 +106,7 @@ class Facts(NamedTuple):
     def empty(cls, games: int) -> Facts:
         """Make room for some games."""
         columns: list[Any] = [np.empty(games, np.int64) for _ in cls._fields[:-1]]
-        return cls(*columns, tags=np.empty((games, TAG_VALUES), np.int64))
+        return cls._make([*columns, np.empty((games, TAG_VALUES), np.int64)])
 
 
 class Moves(NamedTuple):
