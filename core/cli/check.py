@@ -21,7 +21,7 @@ __all__ = ["command"]
     multiple=True,
     help="Run this part alone; may be repeated.",
 )
-@options.option("--games", type=click.IntRange(min=1), default=40, show_default=True, help="Random games to play.")
+@options.option("--games", type=click.IntRange(min=1), default=40, help="Random games to play.")
 @options.seed
 @options.option("--plain", is_flag=True, help="Use the plain Python rules instead of the compiled ones.")
 @options.as_json

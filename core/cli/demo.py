@@ -34,14 +34,7 @@ def _chosen_learning(name: str | None) -> Learning:
 
 @options.command("demo", "demo", "demo GAME -o demo")
 @options.argument("game_name", metavar="[GAME]", required=False, was=("--game",))
-@options.option(
-    "-o",
-    "--output",
-    default="glem-demo",
-    show_default=True,
-    type=click.Path(file_okay=False),
-    help="Folder for the results.",
-)
+@options.option("-o", "--output", default="glem-demo", type=click.Path(file_okay=False), help="Folder for the results.")
 @options.seed
 @options.jobs
 @options.as_json

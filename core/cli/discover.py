@@ -50,7 +50,6 @@ def show_discovery(found: DiscoveryResult, seconds: float, *, as_json: bool) -> 
     "--within",
     type=click.Choice(["all", "patterns"]),
     default="all",
-    show_default=True,
     help="Combine all features, or those of one pattern at a time.",
 )
 @options.option("--groups", help="Feature groups to combine, with commas; the board's cells by default.")
@@ -63,20 +62,10 @@ def show_discovery(found: DiscoveryResult, seconds: float, *, as_json: bool) -> 
 @options.option(
     "--maximum-size", type=click.IntRange(1), help="Most relations; 4, no limit within patterns, by default."
 )
-@options.option("--sample", type=click.IntRange(100), default=200_000, show_default=True, help="Positions to mine.")
+@options.option("--sample", type=click.IntRange(100), default=200_000, help="Positions to mine.")
+@options.option("--keep", type=click.IntRange(1), default=4_000, help="Symmetry classes of configurations to keep.")
 @options.option(
-    "--keep",
-    type=click.IntRange(1),
-    default=4_000,
-    show_default=True,
-    help="Symmetry classes of configurations to keep.",
-)
-@options.option(
-    "--gain",
-    type=click.FloatRange(0),
-    default=3.0,
-    show_default=True,
-    help="Least gain over all generalizations, in standard errors.",
+    "--gain", type=click.FloatRange(0), default=3.0, help="Least gain over all generalizations, in standard errors."
 )
 @options.option(
     "--sequential", is_flag=True, help="Reject rare configurations by the sequential test: faster, inexact."

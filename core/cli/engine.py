@@ -17,7 +17,7 @@ __all__ = ["command"]
 
 @options.command("engine", "engine GAME", "engine GAME --player model.npz,nodes=20000 --protocol gtp")
 @playing.game
-@options.option("--protocol", "name", default="auto", show_default=True, help="auto tells it by the first line.")
+@options.option("--protocol", "name", default="auto", help="auto tells it by the first line.")
 # Without any limit a player takes its share of so many seconds for each move: about two.
 @playing.opponent(clock=40.0)
 def command(game: Game, name: str, player: PlayerSpec) -> None:

@@ -82,13 +82,12 @@ def _limits(limits: str) -> tuple[str, list[float]]:
     options.option(
         "--limits",
         default="nodes=64,256,1024,4096,16384",
-        show_default=True,
         metavar="KIND=A,B,...",
         help="Sizes of the searches, in nodes, depth or seconds.",
     ),
 )
-@options.option("--static/--no-static", default=True, show_default=True, help="Grade evaluations without a search too.")
-@options.option("--positions", type=click.IntRange(2), default=2000, show_default=True, help="One of each game.")
+@options.option("--static/--no-static", default=True, help="Grade evaluations without a search too.")
+@options.option("--positions", type=click.IntRange(2), default=2000, help="One of each game.")
 @options.seed
 @options.selection(None)
 @grading.confidence
@@ -179,7 +178,7 @@ def _line(line: LineFit | None) -> tuple[str, str]:
     examples=("experiment players games.pgn --fewest 50", "experiment players games.pgn --report players.html"),
 )
 @options.files("GAMES...", options.skip_bad)
-@options.option("--fewest", type=click.IntRange(2), default=100, show_default=True, help="Least games of a player.")
+@options.option("--fewest", type=click.IntRange(2), default=100, help="Least games of a player.")
 @options.seed
 @options.selection(None)
 @grading.confidence

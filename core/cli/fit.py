@@ -50,7 +50,6 @@ class _Fit(options.Command):
     "--method",
     type=click.Choice(["conjugate", "descent"]),
     default="conjugate",
-    show_default=True,
     help="Conjugate gradient, or descent as GLEM describes it.",
 )
 @options.iterations(None, "; by default 60, 250 for descent")
@@ -58,7 +57,6 @@ class _Fit(options.Command):
     "--link",
     type=click.Choice(["identity", "sigmoid", "logistic"]),
     default="identity",
-    show_default=True,
     help="Link function; `logistic` turns labels into 0.9, 0.5 and 0.1.",
 )
 @options.l2()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
@@ -37,25 +37,22 @@ __all__ = ["command"]
 @options.option(
     "--openings",
     default="random:8",
-    show_default=True,
     metavar="PLAN",
     help="random:PLIES, random:LEAST-MOST, all:PLIES (every opening of that length), or a file of openings.",
 )
 @options.option(
     "--explore",
+    "exploration",
     type=click.FloatRange(0, 1),
     default=0.0,
-    show_default=True,
     help="Chance of a random move where the player does not know the exact value.",
 )
 @options.seed
-@options.option(
-    "--games-per-file", type=click.IntRange(1, 100_000), default=200, show_default=True, help="Each is one task."
-)
+@options.option("--games-per-file", type=click.IntRange(1, 100_000), default=200, help="Each is one task.")
 @options.option(
     "--write-format",
+    "format",
     default="games",
-    show_default=True,
     metavar="NAME",
     help="Format of the files that are written: pgn, ggf, ...",
     was=("--format",),
@@ -69,12 +66,9 @@ def command(
     positions: int | None,
     players: tuple[str, ...],
     openings: str,
-    explore: float,
-    seed: int,
-    games_per_file: int,
-    write_format: str,
     workers: Workers,
     as_json: bool,
+    **settings: Any,
 ) -> None:
     """Let players play GAME among themselves, as material to learn from.
 
@@ -93,10 +87,7 @@ def command(
         GenerationSettings(
             players=tuple(parse_player(text, limits=Limits(depth=4)) for text in players or ("default",)),
             openings=OpeningPlan.parse(openings),
-            exploration=explore,
-            seed=seed,
-            games_per_file=games_per_file,
-            format=write_format,
+            **settings,
         ),
         games=games,
         positions=positions,

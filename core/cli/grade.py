@@ -44,7 +44,6 @@ _MOST_ROWS = 12
     "scales",
     multiple=True,
     default=(_OWN,),
-    show_default=True,
     metavar="B",
     help="Scale b of the expectation, in units of the evaluation; fit; or own: that of probabilities is 1, others are "
     "fitted. Once for all, or once for each.",
@@ -53,7 +52,6 @@ _MOST_ROWS = 12
     "--drawishness",
     multiple=True,
     default=(_OWN,),
-    show_default=True,
     metavar="ALPHA",
     help="Constant drawishness, 0 to 1; fit: one for all positions; features: fitted from features of the positions, "
     "on other games than are graded; or own: the evaluation's, fitted if it has none. Once for all, or once for each.",
@@ -70,16 +68,15 @@ _MOST_ROWS = 12
     help="Grade and compare evaluations with the scales and drawishnesses that they come with or are given, not "
     "recalibrated: who is calibrated better counts as well.",
 )
-@options.option("--floor", default=1e-12, show_default=True, help="A correctness below this counts as this.")
+@options.option("--floor", default=1e-12, help="A correctness below this counts as this.")
 @grading.confidence
 @grading.resamples
-@options.option("--bins", type=click.IntRange(1), default=20, show_default=True, help="Bins of the reliability curves.")
+@options.option("--bins", type=click.IntRange(1), default=20, help="Bins of the reliability curves.")
 @options.option(
     "--group-by",
     "groupings",
     multiple=True,
     default=("phase", "result"),
-    show_default=True,
     metavar="NAME",
     help="Print grades by this, or by `all`: phase, ply, tenth of the game, result and so on. May be repeated.",
     was=("--by",),

@@ -41,15 +41,12 @@ def _without_evaluation(_context: click.Context, _option: click.Parameter, text:
     options.option(
         "--by",
         default="depth=6",
-        show_default=True,
         metavar="PLAYER",
         callback=_without_evaluation,
         help="How positions are labelled: depth= or nodes=, and solve= moves before the end.",
     )
 )
-@options.option(
-    "--positions-per-phase", type=click.IntRange(1), default=100_000, show_default=True, help="Most given ones."
-)
+@options.option("--positions-per-phase", type=click.IntRange(1), default=100_000, help="Most given ones.")
 @options.l2()
 @options.smoothing
 @options.held_out(0.05, " for early stopping; 0 fits to the last iteration", was=("--validation",))

@@ -34,13 +34,10 @@ __all__ = ["command"]
     options.option(
         "--by",
         default="default,depth=6",
-        show_default=True,
         metavar="PLAYER",
         help="Who labels: an evaluation file, depth= or nodes=, and solve= moves before the end.",
     ),
-    options.option(
-        "--given/--no-given", default=True, show_default=True, help="Label the positions of the files themselves."
-    ),
+    options.option("--given/--no-given", default=True, help="Label the positions of the files themselves."),
 )
 @options.plies
 @options.per_game

@@ -27,12 +27,7 @@ __all__ = ["command"]
 )
 @options.files("GAMES...", options.skip_bad)
 @options.option(
-    "--start",
-    default="default",
-    show_default=True,
-    metavar="EVALUATION",
-    help="Evaluation file to begin with.",
-    was=("--baseline",),
+    "--start", default="default", metavar="EVALUATION", help="Evaluation file to begin with.", was=("--baseline",)
 )
 @options.option(
     "--candidate",
@@ -47,7 +42,7 @@ __all__ = ["command"]
 @grading.tuning("Games that candidates were or will be fitted to; may be repeated. They must not decide.")
 @options.held_out(None, ", chosen by the seed: they decide, and the others are tuned to", most=1, was=("--split",))
 @options.option("--leave-out-tuned", is_flag=True, help="Leave tuning games out of those that decide; else an error.")
-@options.option("--level", default=0.05, show_default=True, help="Accept an increase significant at this level.")
+@options.option("--level", default=0.05, help="Accept an increase significant at this level.")
 @options.option("--any-increase", is_flag=True, help="Accept any increase, as the paper does.")
 @options.option(
     "--log",

@@ -38,7 +38,6 @@ _PLAYERS_SHOWN = 20
     "--label",
     type=click.Choice(["auto", "result", "theoretical", "score"]),
     default="auto",
-    show_default=True,
     help="Final result, exact (theoretical) scores alone, both as they are known best, or scores of position files.",
 )
 @options.plies

@@ -24,12 +24,11 @@ __all__ = ["command"]
 @options.argument("evaluation", type=click.Path(dir_okay=False))
 @options.argument("positions", type=click.Path(dir_okay=False))
 @options.output("Parameter file to write (.npz).")
-@options.option("--depth", default=10, show_default=True, type=click.IntRange(5, 60), help="Search up to this depth.")
-@options.option("--per-phase", default=100, show_default=True, type=click.IntRange(1), help="Positions of each phase.")
+@options.option("--depth", default=10, type=click.IntRange(5, 60), help="Search up to this depth.")
+@options.option("--per-phase", default=100, type=click.IntRange(1), help="Positions of each phase.")
 @options.option(
     "--deepest",
     default=24,
-    show_default=True,
     type=click.IntRange(5, 60),
     help="Greatest depth with parameters; those beyond --depth are extrapolated.",
 )

@@ -35,12 +35,11 @@ __all__ = ["command"]
 )
 @options.files("FILES...", options.file_format, options.skip_bad, was_option=True)
 @options.output("Parquet file to write.", required=False)
-@options.option("--exact/--no-exact", default=True, show_default=True, help="Let exact scores of the records stand.")
+@options.option("--exact/--no-exact", default=True, help="Let exact scores of the records stand.")
 @options.option(
     "--against",
     type=click.Choice(["result", "theoretical", "auto"]),
     default="result",
-    show_default=True,
     help="Labels of single games that the new ones are compared with in the table.",
 )
 @options.option(
@@ -65,14 +64,11 @@ __all__ = ["command"]
     "outcome_from",
     type=click.IntRange(0),
     default=0,
-    show_default=True,
     metavar="N",
     help="Search for the outcome where at most N moves are left.",
 )
 @options.plies
-@options.option(
-    "--rounds", type=click.IntRange(1, 100), default=3, show_default=True, help="Most rounds of corrections."
-)
+@options.option("--rounds", type=click.IntRange(1, 100), default=3, help="Most rounds of corrections.")
 @options.option("--distinct", is_flag=True, help="Write every position once, with its number of occurrences as weight.")
 @options.workers
 @options.as_json

@@ -138,13 +138,12 @@ class _Answer:
 @options.option(
     "--evaluation",
     default="default",
-    show_default=True,
     metavar="EVALUATION",
     help='What orders the moves; "none" for nothing, "default" for what comes with the game, if anything does.',
 )
 @options.option("--check", is_flag=True, help="Compare with the scores in the files; exit status 1 where they differ.")
 @options.limits("nodes", "seconds")
-@options.option("--table", "table_mb", default=64, show_default=True, type=click.IntRange(1), help="Table, in MB.")
+@options.option("--table", "table_mb", default=64, type=click.IntRange(1), help="Table, in MB.")
 @options.workers
 @options.as_json
 def command(

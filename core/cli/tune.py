@@ -30,7 +30,6 @@ _PHASES = click.Choice(["each", "linear", "one"])
     "--prior",
     metavar="EVALUATION",
     default="none",
-    show_default=True,
     help="What the fit begins with and is held to: a file, `default`, or `none`.",
 )
 @options.patterns(" for a prior without one; none by default")
@@ -45,12 +44,9 @@ _PHASES = click.Choice(["each", "linear", "one"])
     "--value-phases",
     type=_PHASES,
     default="linear",
-    show_default=True,
     help="Corrections of the value are free in each phase, linear over the phases, or one for all.",
 )
-@options.option(
-    "--drawishness-phases", type=_PHASES, default="linear", show_default=True, help="The same for the drawishness."
-)
+@options.option("--drawishness-phases", type=_PHASES, default="linear", help="The same for the drawishness.")
 @options.l2(4.0, ": 1 / (expected correction of the prior in log odds)^2")
 @options.iterations(200)
 @options.selection("every:7")

@@ -75,9 +75,7 @@ jobs = option(
     show_default="processors",
     help="Threads; the result does not depend on their number.",
 )
-seed = option(
-    "--seed", type=click.IntRange(0, (1 << 32) - 1), default=0, show_default=True, help="Seed of all that is random."
-)
+seed = option("--seed", type=click.IntRange(0, (1 << 32) - 1), default=0, help="Seed of all that is random.")
 
 
 def output(text: str, *, required: bool = True, is_folder: bool = False) -> Callable[[F], F]:
@@ -240,23 +238,15 @@ def selection(default: str | None = "random") -> Callable[[F], F]:
     select = option(
         "--select",
         default=default,
-        show_default=True,
         metavar="RULE",
         help="Positions of each game: random (one), last (one), all, or every:N.",
     )
     skips = (
-        option(
-            "--skip-moves",
-            type=click.IntRange(0),
-            default=10,
-            show_default=True,
-            help="Leave out the first moves of each side.",
-        ),
+        option("--skip-moves", type=click.IntRange(0), default=10, help="Leave out the first moves of each side."),
         option(
             "--skip-end",
             type=click.FloatRange(0, 0.99),
             default=0.1,
-            show_default=True,
             help="Leave out this share of each game, at its end.",
         ),
     )
@@ -269,7 +259,6 @@ def quiet_positions(*, default: bool) -> Callable[[F], F]:
         "--quiet-positions/--any-position",
         "quiet",
         default=default,
-        show_default=True,
         help="Leave out positions with tactical moves, which a search never evaluates.",
         was=("--quiet",),
     )
@@ -278,9 +267,7 @@ def quiet_positions(*, default: bool) -> Callable[[F], F]:
 def even_within(text: str, default: float | None = None) -> Callable[[F], F]:
     """Add ``--even-within``: up to which value a position is near even; the text says what follows from it."""
     kind = click.FloatRange(0)
-    return option(
-        "--even-within", type=kind, default=default, show_default=True, metavar="VALUE", help=text, was=("--window",)
-    )
+    return option("--even-within", type=kind, default=default, metavar="VALUE", help=text, was=("--window",))
 
 
 # ------------------------------------------------------------------------------------------------- searches
@@ -377,13 +364,9 @@ workers = group(
 configurations = option(
     "--configurations", type=click.Path(dir_okay=False), metavar="FILE", help="Use mined configurations (.npz) too."
 )
-linear = option("--linear/--no-linear", default=True, show_default=True, help="Let the game's linear features enter.")
+linear = option("--linear/--no-linear", default=True, help="Let the game's linear features enter.")
 smoothing = option(
-    "--smoothing",
-    type=click.FloatRange(0, 1),
-    default=0.25,
-    show_default=True,
-    help="Factor for positions of adjacent phases.",
+    "--smoothing", type=click.FloatRange(0, 1), default=0.25, help="Factor for positions of adjacent phases."
 )
 
 
@@ -394,12 +377,10 @@ def patterns(more: str = "; the game's first by default, `none` for none") -> Ca
 
 def iterations(default: int | None, more: str = "") -> Callable[[F], F]:
     """Add ``--iterations``."""
-    return option(
-        "--iterations", type=click.IntRange(1), default=default, show_default=True, help=f"Most iterations{more}."
-    )
+    return option("--iterations", type=click.IntRange(1), default=default, help=f"Most iterations{more}.")
 
 
 def l2(default: float = 25.0, unit: str = ", in positions") -> Callable[[F], F]:
     """Add ``--l2``, the penalty on squared weights."""
     kind = click.FloatRange(0, 1e9)
-    return option("--l2", type=kind, default=default, show_default=True, help=f"Penalty on weights{unit}.")
+    return option("--l2", type=kind, default=default, help=f"Penalty on weights{unit}.")

@@ -21,10 +21,8 @@ def evaluations(text: str) -> Callable[[F], F]:
     return option("--evaluation", "evaluations", multiple=True, required=True, metavar="EVALUATION", help=text)
 
 
-resamples = option(
-    "--resamples", type=click.IntRange(100), default=10_000, show_default=True, help="Samples of each test."
-)
-confidence = option("--confidence", default=0.95, show_default=True, help="Confidence level.")
+resamples = option("--resamples", type=click.IntRange(100), default=10_000, help="Samples of each test.")
+confidence = option("--confidence", default=0.95, help="Confidence level.")
 report = option("--report", type=click.Path(dir_okay=False), metavar="FILE", help="Write an HTML report.")
 
 
@@ -60,12 +58,6 @@ def tuning(text: str) -> Callable[[F], F]:
         "tuning",
         make,
         option("--tuning", multiple=True, type=click.Path(dir_okay=False), metavar="FILE", help=text),
-        option(
-            "--tuning-select",
-            default="every:7",
-            show_default=True,
-            metavar="RULE",
-            help="Positions of each tuning game.",
-        ),
+        option("--tuning-select", default="every:7", metavar="RULE", help="Positions of each tuning game."),
         needs=("rule",),
     )

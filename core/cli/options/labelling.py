@@ -38,18 +38,10 @@ def labelling(*settings: Callable[[Any], Any]) -> Callable[[F], F]:
             "--sampled",
             type=click.IntRange(0, 1000),
             default=0,
-            show_default=True,
             metavar="N",
             help="Add N positions that the search of each position evaluates.",
         ),
-        option(
-            "--even",
-            type=click.IntRange(0, 1000),
-            default=0,
-            show_default=True,
-            metavar="N",
-            help="Add N near-even ones of those.",
-        ),
+        option("--even", type=click.IntRange(0, 1000), default=0, metavar="N", help="Add N near-even ones of those."),
         options.even_within(
             "Greatest static score of near-even ones; 1/16 of the greatest score, or a quarter win, by default."
         ),
@@ -57,7 +49,6 @@ def labelling(*settings: Callable[[Any], Any]) -> Callable[[F], F]:
         option(
             "--successors/--no-successors",
             default=True,
-            show_default=True,
             help="Add the successor by the principal variation with the negated label.",
         ),
         needs=("seed",),

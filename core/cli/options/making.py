@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Option(click.Option):
-    """An option with its old names.
+    """An option that shows its default, with its old names.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Option(click.Option):
     """
 
     def __init__(self, *arguments: Any, was: Iterable[str] = (), **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
+        super().__init__(*arguments, **{"show_default": settings.get("default") != "", **settings})
         self.was = tuple(was)
 
 

@@ -38,7 +38,6 @@ _THINKING = (
     option(
         "--evaluation",
         default="default",
-        show_default=True,
         metavar="EVALUATION",
         help='Evaluation file; "default" is the one that comes with the game, "none" sees only how games end.',
     ),
@@ -50,7 +49,7 @@ _THINKING = (
         help="Parameters of selective search, from `glem probcut`; by default those that come with the evaluation.",
     ),
     option("--full-width", is_flag=True, help="Prune nothing selectively."),
-    option("--table", "table_mb", default=64, show_default=True, type=click.IntRange(1), help="Table, in MB."),
+    option("--table", "table_mb", default=64, type=click.IntRange(1), help="Table, in MB."),
 )
 
 

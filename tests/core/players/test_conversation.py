@@ -89,14 +89,19 @@ def test_nothing_ends_the_thinking_of_a_script() -> None:
     assert [conversation.think(lambda stop: None) for command in commands if command == "go"] == [True, True]
 
 
-def test_a_script_in_a_pipe_is_known_as_such_at_once() -> None:
+@pytest.mark.parametrize("is_script", [True, False])
+def test_what_was_there_before_thinking_does_not_end_it(is_script: bool) -> None:
+    """However slowly the reader is scheduled; a script, whose end is there too, is known as such at once."""
     for _ in range(20):
         reader, writer = os.pipe()
-        os.write(writer, b"go\n" + b"harmless\n" * 500 + b"ping")
-        os.close(writer)
+        os.write(writer, b"go\n" + b"harmless\n" * 500 + (b"ping" if is_script else b"stop\n"))
+        if is_script:
+            os.close(writer)
         conversation = Conversation(DescriptorLines(reader), interruption)
         assert next(iter(conversation)) == "go"
         assert conversation.think(lambda stop: None)
+        if not is_script:
+            os.close(writer)
         assert conversation.ended.wait(10)
         os.close(reader)
 
@@ -150,33 +155,19 @@ def test_very_long_lines_are_no_commands() -> None:
     assert max(map(len, lines)) < 100
 
 
-def test_the_longest_line_is_kept() -> None:
-    assert read([b"x" * LONGEST_LINE + b"\n"]) == ["x" * LONGEST_LINE]
-
-
-def test_a_closed_input_has_no_lines() -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    os.close(writer)
-    assert list(DescriptorLines(reader)) == []
-
-
-@pytest.mark.parametrize("ending", [b"", b"\n", b"\r\n"])
-def test_a_last_line_may_lack_its_end(ending: bytes) -> None:
-    assert read([b"name\nquit" + ending]) == ["name", "quit"]
-
-
-def test_what_was_there_before_thinking_does_not_end_it() -> None:
-    """However slowly the reader is scheduled."""
-    for _ in range(20):
-        reader, writer = os.pipe()
-        os.write(writer, b"go\n" + b"harmless\n" * 500 + b"stop\n")
-        conversation = Conversation(DescriptorLines(reader), interruption)
-        assert next(iter(conversation)) == "go"
-        assert conversation.think(lambda stop: None)
-        os.close(writer)
-        assert conversation.ended.wait(10)
-        os.close(reader)
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (b"", []),
+        (b"name\nquit", ["name", "quit"]),
+        (b"name\nquit\n", ["name", "quit"]),
+        (b"name\nquit\r\n", ["name", "quit"]),
+        (b"x" * LONGEST_LINE + b"\n", ["x" * LONGEST_LINE]),
+    ],
+    ids=["closed", "no end", "end", "carriage return", "longest"],
+)
+def test_lines_as_they_may_end(text: bytes, lines: list[str]) -> None:
+    assert read([text] if text else []) == lines
 
 
 def test_the_first_line_can_be_looked_at() -> None:

@@ -110,9 +110,7 @@ def test_moves_depend_on_seed_and_game_number_alone(othello: Game, text: str) ->
 def test_greedy_plays_the_move_with_the_best_value(othello: Game, othello_learning: Learning, tmp_path: Path) -> None:
     path = tmp_path / "discs.npz"
     linear_evaluation(othello_learning, disc_difference=1.0).save(path)
-    spec = parse_player(f"greedy,evaluation={path}").resolved(othello)
-    player = make_player(othello, spec)
-    player.new_game(0)
+    player = make_player(othello, parse_player(f"greedy,evaluation={path}").resolved(othello))
     position: Any = othello.initial_position
     for _ in range(20):
         discs = {
