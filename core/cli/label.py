@@ -114,7 +114,7 @@ def _given_positions(
         sets = (attrs.evolve(read_positions(file), label_kind="given") for file in scored)
         return Positions.concatenate(list(sets)).merge_duplicates()
     game, selection = files.game(), Selection(plies=plies, per_game=per_game)
-    records = read_all_records(game, files.paths, format=files.format, skip_bad=files.skip_bad)
+    records = read_all_records(game, files.paths, format=files.format, skip_bad=files.skip_bad, keep_replay=True)
     given = positions_of_records(game, records, selection=selection, seed=seed)
     if len(given) == 0:
         raise BadInputError("the games have no positions to label: none is finished, or none has these plies")

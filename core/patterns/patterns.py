@@ -338,13 +338,7 @@ class PatternSet:
         """Weight, within the pattern, of each entry of its table: int64 [table size]."""
         return self._folds[pattern]
 
-    def indices(
-        self,
-        values: NDArray[np.int16],
-        *,
-        targets: NDArray[np.int64] | None = None,
-        out: NDArray[np.uint16] | None = None,
-    ) -> NDArray[np.uint16]:
+    def indices(self, values: NDArray[np.int16], *, targets: NDArray[np.int64] | None = None) -> NDArray[np.uint16]:
         """Find the active entry of every instance in every position.
 
         Parameters
@@ -353,8 +347,6 @@ class PatternSet:
             int16 [N, F], best feature by feature (Fortran order) as :meth:`AtomicFeatures.values` returns it.
         targets
             int64 [N]: a permutation, the row of the result for each position; by default its own.
-        out
-            Where to write: uint16 [I, N] in C order.
 
         Returns
         -------
@@ -370,12 +362,11 @@ class PatternSet:
         count = columns.shape[1]
         if targets is None:
             targets = np.arange(count, dtype=np.int64)
-        if out is None:
-            out = np.empty((len(self.instances), count), np.uint16)
-        if out.shape != (len(self.instances), count) or targets.shape != (count,):
-            raise BadInputError(f"indices of {count} positions do not fit into {out.shape} at {targets.shape}")
-        _fill_indices(columns, self._tables, np.ascontiguousarray(targets, np.int64), out)
-        return out
+        if targets.shape != (count,):
+            raise BadInputError(f"{count} positions cannot be put at {targets.shape} places")
+        indices = np.empty((len(self.instances), count), np.uint16)
+        _fill_indices(columns, self._tables, np.ascontiguousarray(targets, np.int64), indices)
+        return indices
 
     def _checked(self, values: NDArray[np.int16]) -> NDArray[np.int16]:
         """Values feature by feature, after a look at the ranges: an index outside its table would corrupt memory."""
@@ -392,19 +383,13 @@ class PatternSet:
                     )
         return columns
 
-    def locate(self, weight: int) -> tuple[int, int]:
-        """Pattern and first table entry of a weight."""
+    def describe(self, weight: int) -> tuple[str, tuple[Relation, ...]]:
+        """Pattern name and relations, on the base instance, of the first configuration behind a weight."""
         if not 0 <= weight < self.weight_count:
             raise BadInputError(f"weight {weight} is not among the {self.weight_count} of the patterns")
-        pattern = int(np.searchsorted(self.weight_starts, weight, side="right")) - 1
-        rank = weight - self.weight_starts[pattern]
-        return pattern, int(np.flatnonzero(self._folds[pattern] == rank)[0])
-
-    def describe(self, weight: int) -> tuple[str, tuple[Relation, ...]]:
-        """Pattern name and relations, on the base instance, of the configuration behind a weight."""
-        place, entry = self.locate(weight)
-        pattern = self.patterns[place]
-        return pattern.name, relations_of(self.features, pattern, entry)
+        place = int(np.searchsorted(self.weight_starts, weight, side="right")) - 1
+        entry = int(np.argmax(self._folds[place] == weight - self.weight_starts[place]))
+        return self.patterns[place].name, relations_of(self.features, self.patterns[place], entry)
 
 
 def check_pattern(features: AtomicFeatures, pattern: Pattern) -> list[int]:

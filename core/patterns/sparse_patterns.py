@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.patterns.patterns import (
@@ -26,32 +24,6 @@ __all__ = ["MAX_COUNTED_ENTRIES", "SparsePatterns"]
 
 MAX_COUNTED_ENTRIES = 1 << 28
 """Largest table of match counts that :meth:`SparsePatterns.count` makes: 2 GiB."""
-
-
-@kernel
-def _digits_to_index(values: Any, members: Any, lows: Any, cardinalities: Any, index: Any) -> None:
-    for row in range(index.shape[0]):
-        index[row] = 0
-    for place in range(members.shape[0]):
-        feature = members[place]
-        column = values[feature]
-        low, cardinality = np.int64(lows[place]), np.int64(cardinalities[place])
-        for row in range(index.shape[0]):
-            index[row] = index[row] * cardinality + (np.int64(column[row]) - low)
-
-
-@kernel
-def _add_counts(indices: Any, counts: Any) -> None:
-    """Count every row once for each different index among its instances."""
-    for row in range(indices.shape[1]):
-        for instance in range(indices.shape[0]):
-            fresh = True
-            for other in range(instance):
-                if indices[other, row] == indices[instance, row]:
-                    fresh = False
-                    break
-            if fresh:
-                counts[indices[instance, row]] += 1
 
 
 @define(frozen=True, eq=False)
@@ -124,7 +96,10 @@ class SparsePatterns:
                 )
             counts = np.zeros(size, np.int64)
             for values in chunks():
-                _add_counts(_canonical_indices(features, pattern, values), counts)
+                # Every row counts once for each different index among its instances.
+                indices = np.sort(_canonical_indices(features, pattern, values), axis=0)
+                fresh = np.diff(indices, axis=0, prepend=-1) != 0
+                np.add.at(counts, indices[fresh], 1)
             entries.append(np.flatnonzero(counts >= minimum_matches))
             match_counts.append(counts[entries[-1]])
         return cls(features, patterns, tuple(entries), tuple(match_counts))
@@ -187,14 +162,12 @@ class SparsePatterns:
 
 def _indices(features: AtomicFeatures, members: Sequence[int], values: NDArray[np.int16]) -> NDArray[np.int64]:
     """Mixed-radix index of some features' values in every row: int64 [N]."""
+    index = np.zeros(len(values), np.int64)
     for place in members:
-        feature = features[place]
-        if len(values) and not feature.low <= values[:, place].min() <= values[:, place].max() <= feature.high:
+        feature, column = features[place], values[:, place]
+        if len(values) and not feature.low <= column.min() <= column.max() <= feature.high:
             raise BadInputError(f"feature {feature.name!r} has values outside {feature.low}..{feature.high}")
-    index = np.empty(len(values), np.int64)
-    lows = np.array([features[place].low for place in members], np.int64)
-    cardinalities = np.array([features[place].cardinality for place in members], np.int64)
-    _digits_to_index(np.ascontiguousarray(values.T, np.int16), np.array(members, np.int64), lows, cardinalities, index)
+        index = index * feature.cardinality + (column.astype(np.int64) - feature.low)
     return index
 
 

@@ -54,14 +54,6 @@ def _place_rows(first_rows: Any, row_starts: Any, seconds: Any, offsets: Any, oc
     return top
 
 
-@kernel
-def _lookup(offsets: Any, locks: Any, slots: Any, firsts: Any, seconds: Any, found: Any) -> None:
-    for row in range(firsts.shape[0]):
-        first = firsts[row]
-        place = offsets[first] + seconds[row]
-        found[row] = slots[place] if locks[place] == first else np.int32(-1)
-
-
 @define(frozen=True, eq=False)
 class SparseTable:
     """The hash table of GLEM, Fig. 5.
@@ -170,6 +162,5 @@ class SparseTable:
             and 0 <= second.min() <= second.max() < self.second_count
         ):
             raise BadInputError("sparse table: an index is out of range")
-        found = np.empty(len(first), np.int32)
-        _lookup(self.offsets, self.locks, self.slots, first, second, found)
-        return found
+        place = self.offsets[first] + second
+        return np.where(self.locks[place] == first, self.slots[place], np.int32(-1))

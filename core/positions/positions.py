@@ -174,7 +174,8 @@ class Positions:
     @classmethod
     def empty(cls, game: Game, *, label_kind: str = "score") -> Positions:
         """Set without positions."""
-        return cls(game, game.empty_columns(0), np.zeros(0, np.float32), label_kind=label_kind)
+        keys = np.zeros(0, np.uint64)
+        return cls(game, game.empty_columns(0), np.zeros(0, np.float32), game_key=keys, label_kind=label_kind)
 
     @classmethod
     def concatenate(cls, sets: Sequence[Positions], *, renumber: bool = True) -> Positions:

@@ -20,7 +20,6 @@ __all__ = [
     "Replay",
     "first_sides",
     "last_positions",
-    "outcomes",
     "plies_of_games",
     "positions_before",
     "replay",
@@ -32,7 +31,7 @@ FINISHED, UNFINISHED, ILLEGAL = 0, 1, 2
 
 @define(frozen=True, eq=False)
 class Replay:
-    """Positions of G games with M recorded moves, P in all, in order: every one, or the last of each game.
+    """Every position of G games with M recorded moves, P in all, in order.
 
     Parameters
     ----------
@@ -107,7 +106,6 @@ def _replay(
     offsets: Any,
     pass_move: Any,
     buffer: Any,
-    every_position: Any,
     columns: Any,
     record: Any,
     ply: Any,
@@ -119,7 +117,7 @@ def _replay(
     scores: Any,
     move_side: Any,
 ) -> None:
-    """Replay all games, storing every position or only the last of each."""
+    """Replay all games, storing every position."""
     row = 0
     for game in range(offsets.shape[0] - 1):
         # One start stands for all games.
@@ -152,13 +150,12 @@ def _replay(
                 scores[game] = final_score(rules, position) * mover
             else:
                 status[game] = UNFINISHED
-            if chosen < 0 or every_position != 0:
-                store_position(columns, row, position)
-                record[row] = game
-                ply[row] = plies
-                side[row] = mover
-                played[row] = chosen
-                row += 1
+            store_position(columns, row, position)
+            record[row] = game
+            ply[row] = plies
+            side[row] = mover
+            played[row] = chosen
+            row += 1
             if chosen < 0:
                 break
             position = play(rules, position, chosen)
@@ -181,39 +178,6 @@ def _starts(game: Game, records: GameRecords, start: Any = None) -> tuple[Any, N
 def _moves(records: GameRecords) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
     """Give moves and offsets of records as the kernels take them."""
     return np.ascontiguousarray(records.moves, np.int16), np.ascontiguousarray(records.offsets, np.int64)
-
-
-def _run(game: Game, records: GameRecords, start: Any, *, every_position: bool) -> Replay:
-    games, recorded = len(records), len(records.moves)
-    # A pass needs a recorded move after it, so passes at most double the plies. Pages never written cost nothing.
-    rows = 2 * recorded + games if every_position else games
-    positions = game.empty_columns(rows)
-    record, ply = np.empty(rows, np.int32), np.empty(rows, np.int16)
-    side, move = np.empty(rows, np.int8), np.empty(rows, np.int16)
-    offsets, status = np.zeros(games + 1, np.int64), np.zeros(games, np.uint8)
-    illegal_at, final_score = np.full(games, -1, np.int32), np.zeros(games, np.int16)
-    move_side = np.zeros(recorded, np.int8)
-    compiled(_replay)(
-        game.rules,
-        *_starts(game, records, start),
-        *_moves(records),
-        np.int64(-1 if game.pass_move is None else game.pass_move),
-        np.zeros(game.max_moves, np.int32),
-        np.int64(every_position),
-        positions,
-        record,
-        ply,
-        side,
-        move,
-        offsets,
-        status,
-        illegal_at,
-        final_score,
-        move_side,
-    )
-    used = slice(int(offsets[-1]))
-    positions, record, ply, side, move = rows_of(positions, used), record[used], ply[used], side[used], move[used]
-    return Replay(positions, record, ply, side, move, offsets, status, illegal_at, final_score, move_side)
 
 
 def replay(game: Game, records: GameRecords, *, start: Any = None) -> Replay:
@@ -241,12 +205,35 @@ def replay(game: Game, records: GameRecords, *, start: Any = None) -> Replay:
     if start is None and records.played is not None:
         played: Replay = records.played
         return played
-    return _run(game, records, start, every_position=True)
-
-
-def outcomes(game: Game, records: GameRecords, *, start: Any = None) -> Replay:
-    """Replay games as :func:`replay` does and keep only the last position of each."""
-    return _run(game, records, start, every_position=False)
+    games, recorded = len(records), len(records.moves)
+    # A pass needs a recorded move after it, so passes at most double the plies. Pages never written cost nothing.
+    rows = 2 * recorded + games
+    positions = game.empty_columns(rows)
+    record, ply = np.empty(rows, np.int32), np.empty(rows, np.int16)
+    side, move = np.empty(rows, np.int8), np.empty(rows, np.int16)
+    offsets, status = np.zeros(games + 1, np.int64), np.zeros(games, np.uint8)
+    illegal_at, final_score = np.full(games, -1, np.int32), np.zeros(games, np.int16)
+    move_side = np.zeros(recorded, np.int8)
+    compiled(_replay)(
+        game.rules,
+        *_starts(game, records, start),
+        *_moves(records),
+        np.int64(-1 if game.pass_move is None else game.pass_move),
+        np.zeros(game.max_moves, np.int32),
+        positions,
+        record,
+        ply,
+        side,
+        move,
+        offsets,
+        status,
+        illegal_at,
+        final_score,
+        move_side,
+    )
+    used = slice(int(offsets[-1]))
+    positions, record, ply, side, move = rows_of(positions, used), record[used], ply[used], side[used], move[used]
+    return Replay(positions, record, ply, side, move, offsets, status, illegal_at, final_score, move_side)
 
 
 # ------------------------------------------------------------------------------------- games known to be legal

@@ -13,7 +13,7 @@ from glem.core.files.packed import line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.positions.reading import read_records, read_scored_positions
-from glem.core.positions.replay import outcomes, replay
+from glem.core.positions.replay import replay
 from glem.games.othello.formats.move_text import colored_lines, move_lines
 from tests.benchmarks.measuring import tournament_records
 
@@ -37,11 +37,6 @@ def tournament_games(othello: Game, shared: Path) -> GameRecords:
 def test_read_and_check_wthor(benchmark: Any, othello: Game, shared: Path) -> None:
     folder = shared / "othello" / "wthor"
     measure(benchmark, 137_548, "games", lambda: list(tournament_records(othello, folder)))
-
-
-@pytest.mark.benchmark(group="records", timer=time.process_time)
-def test_outcomes_of_wthor(benchmark: Any, othello: Game, tournament_games: GameRecords) -> None:
-    measure(benchmark, len(tournament_games), "games", lambda: outcomes(othello, tournament_games))
 
 
 @pytest.mark.benchmark(group="records", timer=time.process_time)

@@ -57,9 +57,7 @@ AFTER_THE_END, AFTER_THE_RESULT, OPEN_COMMENT, OPEN_VARIATION, NO_RESULT = 7, 8,
 NO_MARKER = 3
 """What stands for White's score where the file ends with the moves."""
 
-_OTHER, _BLANK, _LINE_END, _DIGIT, _PIECE, _FILE, _CASTLING, _OPEN, _CLOSE, _BRACE, _REST, _NAG, _STAR = range(13)
-_LETTER, _DASH, _AT_SIGN, _BRACKET = 13, 14, 15, 16
-
+_BLANK, _LINE_END, _DIGIT, _PIECE, _FILE, _LETTER = range(1, 7)
 
 _CLASSES = classes(
     (LETTERS + bytes(range(128, 256)), _LETTER),
@@ -68,16 +66,6 @@ _CLASSES = classes(
     (DIGITS, _DIGIT),
     (b"NBRQK", _PIECE),
     (b"abcdefgh", _FILE),
-    (b"O", _CASTLING),
-    (b"(", _OPEN),
-    (b")", _CLOSE),
-    (b"{", _BRACE),
-    (b";", _REST),
-    (b"$", _NAG),
-    (b"*", _STAR),
-    (b"-", _DASH),
-    (b"@", _AT_SIGN),
-    (b"[", _BRACKET),
 )
 _FILES = places(b"abcdefgh")
 _RANKS = places(b"12345678")
@@ -118,7 +106,7 @@ class Facts(NamedTuple):
     def empty(cls, games: int) -> Facts:
         """Make room for some games."""
         columns: list[Any] = [np.empty(games, np.int64) for _ in cls._fields[:-1]]
-        return cls(*columns, tags=np.empty((games, TAG_VALUES), np.int64))
+        return cls._make([*columns, np.empty((games, TAG_VALUES), np.int64)])
 
 
 class Moves(NamedTuple):
@@ -249,7 +237,7 @@ def _movetext(data: Any, at: int, end: int, position: Any, facts: Facts, game: i
                 if ended:
                     break
             continue
-        if kind == _BRACE:
+        if byte == char.LEFT_BRACE:
             after, given, score, mate, book = read_comment(data, at + 1, end)
             if after < 0 or after > end:
                 comment_is_open = True
@@ -269,25 +257,25 @@ def _movetext(data: Any, at: int, end: int, position: Any, facts: Facts, game: i
                     moves.book[place] = True
             at = after
             continue
-        if kind == _REST:
+        if byte == char.SEMICOLON:
             while at < end and _CLASSES[data[at]] != _LINE_END:
                 at += 1
             continue
-        if kind == _OPEN:
+        if byte == char.LEFT_PARENTHESIS:
             depth += 1
             at += 1
             continue
         if depth > 0:
-            if kind == _CLOSE:
+            if byte == char.RIGHT_PARENTHESIS:
                 depth -= 1
             at += 1
             continue
-        if kind == _NAG:
+        if byte == char.DOLLAR_SIGN:
             at += 1
             while _CLASSES[data[at]] == _DIGIT:
                 at += 1
             continue
-        if has_result and kind == _BRACKET and is_tag(data, at, end):
+        if has_result and byte == char.LEFT_BRACKET and is_tag(data, at, end):
             ended = True
             break
         # Move numbers are many, so the first look is a short one. A half of one sign may be the end of a letter.
@@ -323,22 +311,22 @@ def _movetext(data: Any, at: int, end: int, position: Any, facts: Facts, game: i
         target, promotion = np.int64(0), np.int64(0)
         if kind == _PIECE or kind == _FILE:
             after, piece, file, rank, target, promotion = _move_text(data, at)
-        elif kind == _CASTLING or kind == _DIGIT:
+        elif byte == char.CAPITAL_O or kind == _DIGIT:
             if data[at + 1] == char.HYPHEN and data[at + 2] == byte:
                 is_castling = True
                 after = at + 5 if data[at + 3] == char.HYPHEN and data[at + 4] == byte else at + 3
         elif (
-            (kind == _DASH and data[at + 1] == char.HYPHEN and data[at + 2] != char.HYPHEN)
+            (byte == char.HYPHEN and data[at + 1] == char.HYPHEN and data[at + 2] != char.HYPHEN)
             or (byte == char.CAPITAL_Z and data[at + 1] == char.DIGIT_ZERO)
             or (
-                kind == _AT_SIGN
+                byte == char.COMMERCIAL_AT
                 and (data[at + 1] == char.COMMERCIAL_AT or (_FILES[data[at + 1]] >= 0 and _RANKS[data[at + 2]] >= 0))
             )
         ):
             wrong = OTHER_GAME
         if after == at and wrong == GOOD:
             at += 1
-            if kind == _LETTER or kind == _PIECE or kind == _FILE or kind == _CASTLING:
+            if kind == _LETTER or kind == _PIECE or kind == _FILE:
                 letter_end = at
             continue
         if status == GOOD:

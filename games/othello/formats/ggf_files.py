@@ -15,7 +15,7 @@ from glem.core.errors import BadInputError
 from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
-from glem.core.positions.replay import outcomes
+from glem.core.positions.replay import replay
 from glem.core.positions.validation import BadRecords
 from glem.games.othello import rules
 from glem.games.othello.formats.ggf import game_of, parse_move_item, tags_of
@@ -145,7 +145,7 @@ def write_ggf(game: Game, records: GameRecords, /) -> Iterator[bytes]:
     records
         The games; see :class:`~glem.core.game.game.WriteRecords`.
     """
-    reached = outcomes(game, records)
+    reached = replay(game, records)
     for index in range(len(records)):
         start = game.initial_position if records.starts is None else records.start_of(index)
         side = 1 if records.start_side is None else int(records.start_side[index])

@@ -20,7 +20,7 @@ from glem.core.errors import BadInputError
 from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
-from glem.core.positions.replay import FINISHED, outcomes, replay
+from glem.core.positions.replay import FINISHED, replay
 from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello.formats.move_text import BLANK, GOOD, NO_MOVES, NOT_A_MOVE, REST, MoveLines, move_lines
 from glem.games.othello.formats.score_conventions import Convention, likely_convention, stored_scores
@@ -276,7 +276,7 @@ def write_transcripts(game: Game, records: GameRecords, /, *, score: Convention 
         A game has an illegal move or does not begin at the start, or the convention is unknown.
     """
     check_starts(game, records, "transcripts")
-    reached = outcomes(game, records)
+    reached = replay(game, records)
     illegal = np.flatnonzero(reached.illegal_at >= 0)
     if len(illegal):
         raise BadInputError(

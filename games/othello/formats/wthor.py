@@ -30,7 +30,6 @@ from glem.core.game.game import Game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
 from glem.core.positions.replay import replay
 from glem.core.positions.validation import BadRecords, validated
-from glem.games.othello.formats.score_conventions import stored_scores
 from glem.games.othello.formats.transcripts import check_starts
 
 __all__ = ["read_names", "read_wthor", "recognizes", "write_wthor"]
@@ -274,7 +273,7 @@ def _check_games(
         source=path.name,
     )
     reached = replay(game, records)
-    return validated(game, records, reached, stored_scores(reached, "standard"), bad, skip_bad=skip_bad)
+    return validated(game, records, reached, reached.final_score.astype(np.float32), bad, skip_bad=skip_bad)
 
 
 def write_wthor(game: Game, records: GameRecords, /) -> Iterator[bytes]:

@@ -138,9 +138,9 @@ def store(
             break
         value = np.int64((known >> np.uint64(32)) & _BYTE)
         if np.int64((known >> np.uint64(48)) & _BYTE) == solution:
-            value += 256
+            value += np.int64(256)
         if np.int64(known >> np.uint64(56)) != era:
-            value = -1
+            value = np.int64(-1)
         if value < least:
             least = value
             place = at

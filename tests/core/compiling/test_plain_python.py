@@ -26,7 +26,7 @@ from glem.core.game.game import Game, final_score, load_game, play
 from glem.core.game.perft import perft
 from glem.core.game.records import GameRecords
 from glem.core.positions.labels import positions_of_records
-from glem.core.positions.replay import outcomes, replay
+from glem.core.positions.replay import replay
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.core.tasks.tasks import run_tasks
@@ -88,8 +88,8 @@ def _perft(learning: Learning) -> Any:
 
 def _replay(learning: Learning) -> Any:
     records = random_records(learning.game)
-    every, last = replay(learning.game, records), outcomes(learning.game, records)
-    return [*every.positions, every.move, every.side, every.status, every.final_score, *last.positions, last.move_side]
+    every = replay(learning.game, records)
+    return [*every.positions, every.move, every.side, every.status, every.final_score, every.move_side]
 
 
 def _duplicates(learning: Learning) -> Any:

@@ -228,7 +228,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> StrangerEnvironment
 def test_it_installs_checks_and_passes_its_own_tests(environment: StrangerEnvironment, tmp_path: Path) -> None:
     for command in ("glem new-game small_game", "pip install -e ./small_game", "glem check small_game --plain"):
         environment.run(command, tmp_path)
-    listed = json.loads(environment.run("glem games --json", tmp_path))
+    listed = json.loads(environment.run("glem games --json", tmp_path))["games"]
     [entry] = [entry for entry in listed if entry["name"] == "small_game"]
     assert entry["title"] == "Small game"
     assert "12 passed" in environment.run("pytest", tmp_path / "small_game")

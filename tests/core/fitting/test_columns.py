@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from glem.core.features.learning import Learning
 from glem.core.fitting.packed.columns import Columns
@@ -43,19 +44,24 @@ def test_logistello_needs_38_columns(othello_learning: Learning) -> None:
     assert joined == {("diagonal_4", "diagonal_7"), ("diagonal_5", "diagonal_6")}
 
 
-def test_joining_is_undone_by_splitting(patterns: PatternSet) -> None:
-    generator = np.random.default_rng(1)
+@pytest.fixture
+def indices(patterns: PatternSet) -> NDArray[np.uint16]:
+    """Random indices of the instances in 200 positions, the greatest ones first."""
     sizes = patterns.weight_sizes[[instance.pattern for instance in patterns.instances]]
-    indices = (generator.random((len(sizes), 200)) * sizes[:, None]).astype(np.uint16)
-    indices[:, 0] = sizes - 1
+    found = (np.random.default_rng(1).random((len(sizes), 200)) * sizes[:, None]).astype(np.uint16)
+    found[:, 0] = sizes - 1
+    return found
+
+
+def test_joining_is_undone_by_splitting(patterns: PatternSet, indices: NDArray[np.uint16]) -> None:
     columns = Columns.plan(patterns)
     np.testing.assert_array_equal(columns.split(columns.join(indices)), indices)
 
 
-def test_a_spread_vector_gives_the_same_sums(patterns: PatternSet) -> None:
+def test_a_spread_vector_gives_the_same_sums_and_gathering_is_its_transpose(
+    patterns: PatternSet, indices: NDArray[np.uint16]
+) -> None:
     generator = np.random.default_rng(2)
-    sizes = patterns.weight_sizes[[instance.pattern for instance in patterns.instances]]
-    indices = (generator.random((len(sizes), 100)) * sizes[:, None]).astype(np.uint16)
     columns = Columns.plan(patterns)
     # Three more items stand for configurations, linear terms and the bias.
     weights = generator.normal(size=patterns.weight_count + 3)
@@ -64,12 +70,6 @@ def test_a_spread_vector_gives_the_same_sums(patterns: PatternSet) -> None:
     expected = weights[indices + patterns.column_offsets[:, None]].sum(axis=0)
     found = spread[columns.join(indices) + columns.column_offsets[:, None]].sum(axis=0)
     np.testing.assert_allclose(found, expected, atol=1e-4)
-
-
-def test_gathering_is_the_transpose_of_spreading(patterns: PatternSet) -> None:
-    generator = np.random.default_rng(3)
-    columns = Columns.plan(patterns)
-    weights = generator.normal(size=patterns.weight_count + 1)
-    gradient = generator.normal(size=columns.joint_size + len(weights))
-    expected = float(columns.spread(weights).astype(np.float64) @ gradient)
-    assert float(weights @ columns.gather(gradient)) == pytest.approx(expected, rel=1e-4, abs=1e-3)
+    gradient = generator.normal(size=len(spread))
+    product = float(spread.astype(np.float64) @ gradient)
+    assert float(weights @ columns.gather(gradient)) == pytest.approx(product, rel=1e-4, abs=1e-3)

@@ -8,7 +8,7 @@ import numpy as np
 
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
-from glem.core.positions.replay import FINISHED, outcomes
+from glem.core.positions.replay import FINISHED, replay
 from glem.core.positions.writing import write_games
 
 __all__ = ["random_records", "write_random_games"]
@@ -28,7 +28,7 @@ def random_records(game: Game, count: int, seed: int = 1) -> GameRecords:
             position = game.play(position, move)
         offsets.append(len(moves))
     records = GameRecords.from_moves(np.array(moves, np.int16), np.array(offsets, np.int64))
-    reached = outcomes(game, records)
+    reached = replay(game, records)
     assert (reached.status == FINISHED).all()
     return GameRecords.from_moves(records.moves, records.offsets, reached.final_score.astype(np.float32))
 

@@ -10,9 +10,7 @@ from typing import Any
 import chess.pgn
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
-from glem.core.cli import command_group
 from glem.core.discovery.game_positions import read_game_positions
 from glem.core.errors import BadInputError
 from glem.core.evaluation.named import load_evaluation
@@ -27,6 +25,7 @@ from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions, keys_digest
 from glem.core.positions.selection.selection import PAPER_RULE
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
+from tests.core.grading.examples import run
 
 
 @pytest.fixture(scope="module")
@@ -154,8 +153,7 @@ def test_the_example_of_the_documentation_runs_as_it_stands(monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     Path("changes.txt").write_text(changes)
     Path("games.pgn").write_text("".join(random_pgn(number) for number in range(60)))
-    found = CliRunner().invoke(command_group, [*command.split()[1:], "--resamples", "100"])
-    assert found.exit_code == 0, found.output
+    run(*command.split()[1:], "--resamples", 100)
     tried = [json.loads(line) for line in Path("learning.jsonl").read_text().splitlines()[1:]]
     assert [one["text"] for one in tried] == [line for line in changes.splitlines() if not line.startswith("#")]
     assert Path("learned.npz").exists()
@@ -279,10 +277,6 @@ def test_games_that_tuned_do_not_decide(othello_learning: Learning, file: Path, 
         deciding_games([])
 
 
-def run(*words: object) -> Result:
-    return CliRunner().invoke(command_group, ["learn", "othello", *map(str, words)])
-
-
 def test_the_command_learns_and_writes(
     baseline: ResultEvaluation, games: Positions, file: Path, tmp_path: Path
 ) -> None:
@@ -291,11 +285,10 @@ def test_the_command_learns_and_writes(
     baseline.save(better)
     changes = tmp_path / "changes.txt"
     changes.write_text("scale mobility 0.9\nfitted: fit mobility bias; drawishness fit mobility bias\n")
-    options = ("--start", start, "--candidate", better, "--changes", changes, "--resamples", 200, "--jobs", 1)
+    begin = ("learn", "othello", file, "--start", start)
+    options = (*begin, "--candidate", better, "--changes", changes, "--resamples", 200, "--jobs", 1)
     log, output = tmp_path / "log.jsonl", tmp_path / "learned.npz"
-    told = run(file, *options, "--held-out", 0.5, "--log", log, "-o", output, "--json")
-    assert told.exit_code == 0, told.output
-    found = json.loads(told.output)
+    found = json.loads(run(*options, "--held-out", 0.5, "--log", log, "-o", output, "--json"))
     assert [verdict["name"] for verdict in found["verdicts"]] == ["better", "scale mobility 0.9", "fitted"]
     assert found["verdicts"][0]["verdict"] == "accepted"
     assert found["tuning_games"] > 500
@@ -303,28 +296,25 @@ def test_the_command_learns_and_writes(
     assert isinstance(load_evaluation(output), ResultEvaluation)
     fitting = tmp_path / "fitting.txt"
     fitting.write_text("fit mobility bias\n")
-    fitted = run(file, "--start", start, "--changes", fitting, "--held-out", 0.5, "-o", tmp_path / "fitted.npz")
-    assert "1 of 1 accepted" in fitted.output
+    fitted = run(*begin, "--changes", fitting, "--held-out", 0.5, "-o", tmp_path / "fitted.npz")
+    assert "1 of 1 accepted" in fitted
     provenance = load_evaluation(tmp_path / "fitted.npz").provenance
     assert provenance["changed by learn"] == "fit mobility bias"
     assert provenance[FITTED_FILES].split() == [file_digest(file), file.name]
-    again = run(file, *options, "--held-out", 0.5, "--log", log)
-    assert again.exit_code == 0, again.output
-    assert "3 scale" not in again.output
-    assert "of 3 accepted" in again.output
+    again = run(*options, "--held-out", 0.5, "--log", log)
+    assert "3 scale" not in again
+    assert "of 3 accepted" in again
     lines = [json.loads(line) for line in log.read_text().splitlines()][1:]
     assert [line["digest"] for line in lines] == [file_digest(better), "", ""]
     baseline.save(better.with_name("kept.npz"))
     changed("scale mobility 0.5", baseline).save(better)
-    refused = run(file, *options, "--held-out", 0.5, "--log", log)
-    assert isinstance(refused.exception, BadInputError)
-    assert "is another file now than when it was tried" in str(refused.exception)
+    with pytest.raises(BadInputError, match="is another file now than when it was tried"):
+        run(*options, "--held-out", 0.5, "--log", log)
     better.with_name("kept.npz").replace(better)
     for words, more in (
         ("are tuning games as well", ("--tuning", file)),
         ("give one", ("--tuning", file, "--held-out", 0.5)),
-        (r"changes.txt:2: there are no games to fit to", ()),
+        (r"changes\.txt:2: there are no games to fit to", ()),
     ):
-        refused = run(file, *options, *more)
-        assert isinstance(refused.exception, BadInputError)
-        assert words in str(refused.exception)
+        with pytest.raises(BadInputError, match=words):
+            run(*options, *more)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from glem.core.compiling.columns import position_at
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
-from glem.core.positions.replay import FINISHED, ILLEGAL, UNFINISHED, outcomes, replay
+from glem.core.positions.replay import FINISHED, ILLEGAL, UNFINISHED, replay
 from tests.oracles.replay import legal_moves, random_game, replay_game
 
 OTHELLO = load_game("othello")
@@ -80,10 +80,9 @@ def records_of(games: Sequence[Sequence[int]]) -> GameRecords:
 
 
 def check(game: Game, games: Sequence[Sequence[int]], start: Any = None) -> None:
-    """Every column of both replays equals the oracle's."""
+    """Every column of the replay equals the oracle's."""
     records = records_of(games)
     whole = replay(game, records, start=start)
-    ends = outcomes(game, records, start=start)
     assert whole.offsets[0] == 0
     assert len(whole.record) == whole.offsets[-1]
     for index, moves in enumerate(games):
@@ -94,16 +93,13 @@ def check(game: Game, games: Sequence[Sequence[int]], start: Any = None) -> None
         assert whole.move[rows].tolist() == [step.move for step in plain.steps]
         assert whole.ply[rows].tolist() == list(range(len(plain.steps)))
         assert set(whole.record[rows].tolist()) == {index}
-        assert position_at(ends.positions, index) == plain.steps[-1].position
-        assert ends.side[index] == plain.steps[-1].side
         inserted = [step for step in plain.steps[:-1] if step.move != game.pass_move or game.pass_move in moves]
-        legal = ends.move_side[records.offsets[index] : records.offsets[index + 1]]
+        legal = whole.move_side[records.offsets[index] : records.offsets[index + 1]]
         assert legal[: len(inserted)].tolist() == [step.side for step in inserted]
         assert not legal[len(inserted) :].any()
-        for result in (whole, ends):
-            assert result.status[index] == plain.status
-            assert result.illegal_at[index] == plain.illegal_at
-            assert result.final_score[index] == plain.final_score
+        assert whole.status[index] == plain.status
+        assert whole.illegal_at[index] == plain.illegal_at
+        assert whole.final_score[index] == plain.final_score
 
 
 @pytest.fixture(scope="module")
@@ -114,20 +110,20 @@ def games() -> list[list[int]]:
 
 def test_whole_games(games: list[list[int]]) -> None:
     check(OTHELLO, games)
-    assert (outcomes(OTHELLO, records_of(games)).status == FINISHED).all()
+    assert (replay(OTHELLO, records_of(games)).status == FINISHED).all()
     assert any(OTHELLO.pass_move in replay(OTHELLO, records_of([game])).move for game in games)
 
 
 def test_games_that_stop_early(games: list[list[int]]) -> None:
     cut = [game[: 7 * index % len(game)] for index, game in enumerate(games)]
     check(OTHELLO, cut)
-    assert UNFINISHED in outcomes(OTHELLO, records_of(cut)).status
+    assert UNFINISHED in replay(OTHELLO, records_of(cut)).status
 
 
 def test_moves_behind_the_end_are_illegal(games: list[list[int]]) -> None:
     records = records_of([[*games[0], 0]])
-    assert outcomes(OTHELLO, records).status.tolist() == [ILLEGAL]
-    assert outcomes(OTHELLO, records).illegal_at.tolist() == [len(games[0])]
+    found = replay(OTHELLO, records)
+    assert (found.status.tolist(), found.illegal_at.tolist()) == ([ILLEGAL], [len(games[0])])
 
 
 @settings(max_examples=60, deadline=None)
@@ -156,7 +152,7 @@ def test_written_passes(games: list[list[int]]) -> None:
 def test_a_missing_pass_is_illegal_where_the_game_has_none(games: list[list[int]]) -> None:
     strict = attrs.evolve(OTHELLO, pass_move=None)
     passing = next(game for game in games if 64 in replay(OTHELLO, records_of([game])).move)
-    assert outcomes(strict, records_of([passing])).status.tolist() == [ILLEGAL]
+    assert replay(strict, records_of([passing])).status.tolist() == [ILLEGAL]
 
 
 def test_start_in_another_position(games: list[list[int]]) -> None:
@@ -174,14 +170,26 @@ def test_every_game_has_a_start_of_its_own(games: list[list[int]]) -> None:
     records = attrs.evolve(
         records_of(rests), starts=starts, start_side=np.array([step.side for step in firsts], np.int8)
     )
-    whole, ends = replay(OTHELLO, records), outcomes(OTHELLO, records)
+    whole = replay(OTHELLO, records)
     for index, game in enumerate(steps):
         rows = range(int(whole.offsets[index]), int(whole.offsets[index + 1]))
         rest = game[begin[index] :]
         assert [position_at(whole.positions, row) for row in rows] == [step.position for step in rest]
         assert whole.side[rows].tolist() == [step.side for step in rest]
-        assert ends.final_score[index] == replay_game(OTHELLO, games[index]).final_score
-    assert (outcomes(OTHELLO, records.select(slice(0, 0))).status == FINISHED).all()
+        assert whole.final_score[index] == replay_game(OTHELLO, games[index]).final_score
+    assert (replay(OTHELLO, records.select(slice(0, 0))).status == FINISHED).all()
+
+
+def test_selected_games_are_those_of_their_own_replay(games: list[list[int]]) -> None:
+    records = records_of(games)
+    records = attrs.evolve(records, played=replay(OTHELLO, records))
+    for chosen in (np.arange(len(games)) % 3 == 0, np.array([7, 2]), slice(5, 5)):
+        some = records.select(chosen)
+        expected = replay(OTHELLO, attrs.evolve(some, played=None))
+        found = attrs.asdict(some.played, recurse=False)
+        for name, column in attrs.asdict(expected, recurse=False).items():
+            for one, other in zip(np.atleast_2d(found[name]), np.atleast_2d(column), strict=True):
+                np.testing.assert_array_equal(one, other, err_msg=name)
 
 
 def test_no_games_and_games_without_moves() -> None:
@@ -195,11 +203,11 @@ def test_the_cache_survives_a_game_that_is_gone(tmp_path: Path) -> None:
     program = (
         "import numpy as np; from glem.core.game.game import load_game; "
         "from glem.core.game.records import GameRecords; "
-        "from glem.core.positions.replay import outcomes; "
+        "from glem.core.positions.replay import replay; "
         "records = GameRecords.from_moves(np.array([37, 43]), np.array([0, 2])); "
-        "print(outcomes(load_game('othello'), records).status)"
+        "print(replay(load_game('othello'), records).status)"
     )
-    here = "import tests.core.positions.test_replay as here; here.outcomes(here.HEAP, here.records_of([[1, 2]])); "
+    here = "import tests.core.positions.test_replay as here; here.replay(here.HEAP, here.records_of([[1, 2]])); "
     environment = {**os.environ, "GLEM_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": ""}
     root = Path(__file__).resolve().parents[3]
     subprocess.run([sys.executable, "-c", here], cwd=root, env=environment, check=True)

@@ -15,7 +15,7 @@ from glem.core.errors import BadInputError
 from glem.core.game.records import GameRecords
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.reading import read_records
-from glem.core.positions.replay import ILLEGAL, outcomes
+from glem.core.positions.replay import ILLEGAL, replay
 from glem.games.chess import CHESS
 from glem.games.chess.boards import from_board
 from glem.games.chess.pgn import reading as pgn
@@ -64,14 +64,14 @@ def check(content: str | bytes, path: Path) -> GameRecords:
     plain = list(plain_games(path.read_bytes()))
     assert len(records) == len(plain)
     assert not records.problems
-    reached = outcomes(CHESS, records)
+    reached = replay(CHESS, records)
     for index, game in enumerate(plain):
         assert not game.errors
         assert records.moves_of(index).tolist() == game.moves
         score = np.float32(SCORES.get(game.result, np.nan))
         assert np.array_equal(records.score[index], score, equal_nan=True)
         assert reached.status[index] != ILLEGAL
-        assert position_at(reached.positions, index) == from_board(game.board)
+        assert position_at(reached.positions, reached.last[index]) == from_board(game.board)
     return records
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import chess
 import numpy as np
 import pytest
@@ -17,15 +19,17 @@ from glem.games.chess.rules.generation import in_check
 from glem.games.chess.rules.playing import insufficient_material
 from glem.games.chess.rules.position import INITIAL_POSITION
 from glem.games.chess.rules.searching import is_drawn, no_moves_score, table_key, tactical_moves
-from tests.oracles.chess_boards import numbered_moves, random_game
+from tests.oracles.chess_boards import numbered_moves, random_game, read_counts
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 GAMES = range(8)
+# `python -m tests.benchmarks.chess_perft_suites` counts them whole.
+MOST_LEAVES = 20_000
 
 
-def test_keeps_its_promises():
-    # Compiled, in tests/games/chess/test_suites.py.
-    report = check_game(CHESS, games=1, plain=True)
+@pytest.mark.parametrize("plain", [True, pytest.param(False, marks=pytest.mark.shared)])
+def test_keeps_its_promises(plain: bool):
+    report = check_game(CHESS, games=1 if plain else 2, plain=plain)
     assert report.passed, str(report)
 
 
@@ -50,6 +54,26 @@ def test_perft(fen: str | None, counts: list[int] | None):
         counts = [1, *(_perft(to_board(position, chess960=True), depth) for depth in range(1, 4))]
     assert [perft(CHESS, depth, position) for depth in range(len(counts))] == counts
     assert [perft(CHESS, depth, position, plain=True) for depth in range(3)] == counts[:3]
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("perft.epd", 127),
+        ("perft-chess960.epd", 960),
+        pytest.param("random.perft.xz", 6838, marks=pytest.mark.repeats),
+        ("tricky.perft", 19),
+    ],
+)
+def test_perft_of_suites(shared: Path, name: str, size: int):
+    suite = read_counts(shared / "chess" / "epd" / name)
+    assert len(suite) == size
+    for known in suite:
+        affordable = [depth for depth, leaves in known.leaves.items() if leaves <= MOST_LEAVES]
+        for depth in affordable[-1:]:
+            found = perft(CHESS, depth, parse_position(known.fen))
+            assert found == known.leaves[depth], f"{known.name}: {known.fen}, depth {depth}"
 
 
 def _perft(board: chess.Board, depth: int) -> int:

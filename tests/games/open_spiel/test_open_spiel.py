@@ -81,20 +81,15 @@ def test_a_wrapped_game_keeps_the_promises_of_a_game(text: str) -> None:
     check_game(load_game(f"open_spiel:{text}"), games=4).require()
 
 
-@pytest.mark.parametrize("depth", range(6))
-def test_perft_of_tic_tac_toe(depth: int) -> None:
-    expected = [1, 9, 72, 504, 3024, 15120][depth]  # 9 * 8 * ...: no game ends before the fifth move
-    assert perft(load_game("open_spiel:tic_tac_toe"), depth) == expected
-
-
-@pytest.mark.parametrize("depth", [6, 7])
-def test_perft_leaves_out_games_that_have_ended(depth: int) -> None:
+@pytest.mark.parametrize("moves", ["", "(0,0) (1,1)"])
+def test_perft_leaves_out_games_that_have_ended(moves: str) -> None:
     game = load_game("open_spiel:tic_tac_toe")
-    position = game.parse_position("(0,0) (1,1)")
     state = pyspiel.load_game("tic_tac_toe").new_initial_state()
-    for action in (0, 4):
-        state.apply_action(action)
-    assert perft(game, depth, position) == sequences(state, depth)
+    for move in moves.split():
+        state.apply_action(game.parse_move(move))
+    position = game.parse_position(moves or "start")
+    for depth in range(6 if not moves else 8):
+        assert perft(game, depth, position) == sequences(state, depth)
 
 
 def test_connect_four_is_the_games_own_move_for_move() -> None:

@@ -9,9 +9,11 @@ import chess
 import numpy as np
 import pytest
 
+from glem.core.compiling.columns import column_of_one
 from glem.games.chess.boards import from_board
 from glem.games.chess.rules.playing import transform
 from glem.plugins.chess.features.features import FEATURES
+from glem.plugins.chess.material_balance import group_by_material
 from glem.plugins.chess.phases import PHASES, phase_of
 from tests.oracles.chess_features import features_of
 
@@ -31,7 +33,8 @@ _RARE = (
 )
 
 
-def boards() -> list[chess.Board]:
+@pytest.fixture(scope="module")
+def some_boards() -> list[chess.Board]:
     """Positions of random games of all lengths, with many captures, and rare ones."""
     source = random.Random(3)
     found = [chess.Board(text, chess960=True) for text in _RARE]
@@ -45,11 +48,6 @@ def boards() -> list[chess.Board]:
             board.push(source.choice(captures if captures and source.random() < 0.3 else moves))
         found.append(board)
     return found
-
-
-@pytest.fixture(scope="module")
-def some_boards() -> list[chess.Board]:
-    return boards()
 
 
 @pytest.fixture(scope="module")
@@ -93,3 +91,19 @@ def test_phases_go_by_the_pieces_left() -> None:
     assert phase("4k3/8/8/8/8/8/8/R3K3") == "0-2"
     assert phase("q3k3/8/8/8/8/8/8/Q3K3") == "6-9"
     assert phase("4k3/8/8/8/8/8/PPPP4/4K3") == "0-2"
+
+
+@pytest.mark.parametrize(
+    ("fen", "name"),
+    [
+        ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "even"),
+        ("rnbqkbnr/ppp1pppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "1 ahead"),
+        ("rnbqkbnr/ppp1pppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1", "1 behind"),
+        ("r1bqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKB1R w KQkq - 0 1", "even"),
+        ("4k3/8/8/8/8/8/8/Q3K3 b - - 0 1", "4 and more behind"),
+        ("r3k3/8/8/8/8/8/8/N3K3 w - - 0 1", "2 behind"),
+    ],
+)
+def test_material_is_counted_from_the_side_to_move(fen: str, name: str) -> None:
+    names, group = group_by_material(column_of_one(from_board(chess.Board(fen))))
+    assert names[group[0]] == name
