@@ -111,11 +111,7 @@ class ConfigurationMatcher:
         return scratch.listed[: list_bits(scratch, BIT_PLACES)].copy()
 
     def active(
-        self,
-        values: NDArray[np.int16],
-        most_specific: bool = False,
-        jobs: int = 1,
-        out: NDArray[np.int32] | None = None,
+        self, values: NDArray[np.int16], most_specific: bool = False, jobs: int = 1
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Find the active configurations of many positions.
 
@@ -128,10 +124,6 @@ class ConfigurationMatcher:
             Leave out configurations with an active specialization.
         jobs
             Threads.
-        out
-            int32, contiguous: the indices are written here if there is room, as a view of it. A loop over batches that
-            hands in the indices of the batch before asks the system for memory once; to hand out fresh pages can take
-            it longer than matching takes.
 
         Returns
         -------
@@ -143,19 +135,16 @@ class ConfigurationMatcher:
         Raises
         ------
         BadInputError
-            The values are no int16 matrix, or lack a feature that a relation names; fewer than one job; ``out`` is no
-            contiguous int32 array.
+            The values are no int16 matrix, or lack a feature that a relation names; fewer than one job.
         """
         values = self._checked(values, dimensions=2)
-        if out is not None and (out.dtype != np.int32 or out.ndim != 1 or not out.flags.carray):
-            raise BadInputError("out: expected a contiguous array of one dimension of int32")
         positions = len(values)
         workers = _worker_count(jobs, positions)
         indptr = np.zeros(positions + 1, np.int64)
         if positions <= _FEW:
             rows = [self.active_one(row, most_specific) for row in values]
             np.cumsum([len(row) for row in rows], out=indptr[1:])
-            return indptr, np.concatenate([np.empty(0, np.int32), *rows], out=_room(out, int(indptr[-1])))
+            return indptr, np.concatenate([np.empty(0, np.int32), *rows])
 
         # Matching twice costs less than copying the lists together: they are written where they belong, in memory
         # that is asked for once and so comes in large pages.
@@ -168,7 +157,7 @@ class ConfigurationMatcher:
 
         self._each_block(count, positions, most_specific, workers)
         np.cumsum(indptr, out=indptr)
-        indices = _room(out, int(indptr[-1]))
+        indices = np.empty(indptr[-1], np.int32)
         self._each_block(write, positions, most_specific, workers)
         return indptr, indices
 
@@ -336,10 +325,6 @@ def _checked_phases(phase: NDArray[np.uint8] | None, positions: int, rows: int) 
     if positions and not 0 <= int(phase.min()) <= int(phase.max()) < rows:
         raise BadInputError(f"phase: a value is outside of 0..{rows - 1}")
     return np.require(phase, np.uint8, ("C", "W"))
-
-
-def _room(out: NDArray[np.int32] | None, count: int) -> NDArray[np.int32]:
-    return out[:count] if out is not None and len(out) >= count else np.empty(count, np.int32)
 
 
 def _worker_count(jobs: int, positions: int) -> int:

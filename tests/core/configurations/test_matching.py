@@ -195,19 +195,6 @@ def test_extreme_values_of_one_feature() -> None:
     assert [matcher.active_one(row).tolist() for row in values[:3]] == [[0], [1], []]
 
 
-@SPECIFIC
-def test_indices_in_memory_of_the_caller(matcher: ConfigurationMatcher, most_specific: bool) -> None:
-    values = feature_values(700, 14)
-    indptr, indices = matcher.active(values, most_specific)
-    room = np.full(len(indices) + 10, -1, np.int32)
-    again, written = matcher.active(values, most_specific, out=room)
-    assert np.shares_memory(written, room)
-    np.testing.assert_array_equal(again, indptr)
-    np.testing.assert_array_equal(written, indices)
-    assert (room[len(indices) :] == -1).all()
-    np.testing.assert_array_equal(matcher.active(values, most_specific, out=room[: len(indices) - 1])[1], indices)
-
-
 def test_kernels_are_compiled_once() -> None:
     values = feature_values(200, 15)
     configurations = configuration_set(values, 20, 15)
@@ -250,8 +237,6 @@ class TestErrors:
             matcher.active_one(values)
         with pytest.raises(BadInputError, match="5 features, but a relation names feature 13"):
             matcher.active(values[:, :5])
-        with pytest.raises(BadInputError, match="out: expected a contiguous array"):
-            matcher.active(values, out=np.zeros(20, np.int32)[::2])
         with pytest.raises(BadInputError, match="jobs: expected at least 1, found 0"):
             matcher.active(values, jobs=0)
 

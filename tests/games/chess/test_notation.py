@@ -157,7 +157,7 @@ def test_people_see_san_and_a_board():
 
 
 def test_explain_draws_the_board_and_tells_the_results() -> None:
-    words = ["explain", "--game", "chess", "default", "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1"]
+    words = ["explain", "chess", "default", "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1"]
     shown = CliRunner().invoke(command_group, words).output
     assert "8 - - - - k - - - 8" in shown
     told = json.loads(CliRunner().invoke(command_group, [*words, "--json"]).output)
