@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from glem.core.fitting.likelihood import LikelihoodTraining
     from glem.core.game.solver import Solution
     from glem.core.grading.collection import CollectionGrading
+    from glem.core.grading.correctness import GradingSettings
+    from glem.core.grading.scorers.scorer import Scorer
     from glem.core.labelling.by_search import SearchLabelling
     from glem.core.labelling.training_games import Generated
     from glem.core.positions.selection.reading import FileSummary
@@ -506,6 +508,8 @@ class DiscoveryResult:
         Where report and evaluations lie.
     report
         The report as data.
+    evaluations
+        What was fitted, by name: ``configurations`` and ``patterns``.
     """
 
     folder: Path
@@ -767,12 +771,12 @@ def generate(
 def grade(
     game: Game | str,
     files: Path_ | Sequence[Path_],
-    *evaluations: str | LinearEvaluation | ResultEvaluation,
-    select: str = "random",
-    skip_bad: bool = False,
-    resamples: int = 10_000,
+    *evaluations: str | LinearEvaluation | ResultEvaluation | Scorer,
+    select: str | SelectionRule = "random",
+    settings: GradingSettings | None = None,
     seed: int = 0,
     jobs: int = _THREADS,
+    **more: Any,
 ) -> CollectionGrading:
     """Grade evaluations by how well they predict the results of games (Ban 2012), as ``glem grade`` does.
 
@@ -786,15 +790,16 @@ def grade(
         Evaluations, or texts: a file or ``default``, with ``depth=``, ``nodes=`` or ``seconds=`` after a search,
         ``comments``, ``csv:FILE`` and so on.
     select
-        Positions of each game: ``random`` (one), ``last`` (one), ``all``, or ``every:N``.
-    skip_bad
-        Leave bad game records out.
-    resamples
-        Samples of each test.
+        Positions of each game: ``random`` (one), ``last`` (one), ``all``, or ``every:N``; or a whole rule.
+    settings
+        How grades are taken; by default with the seed.
     seed
         Chooses positions and resamples.
     jobs
         Threads; they change no result.
+    more
+        ``skip_bad``, ``scales``, ``drawishness``, ``tuning`` and so on, as
+        :func:`~glem.core.grading.collection.grade_collection` takes them.
 
     Raises
     ------
@@ -803,24 +808,22 @@ def grade(
     """
     from glem.core.grading.collection import grade_collection
     from glem.core.grading.correctness import GradingSettings
+    from glem.core.grading.scorers.scorer import Scorer
     from glem.core.grading.scorers.scorers import StaticScorer, scorer_of
     from glem.core.positions.selection.selection import SelectionRule
 
     owner = _game(game)
-    return grade_collection(
-        owner,
-        _paths(files),
-        [
-            scorer_of(owner, one, jobs=jobs)
-            if isinstance(one, str)
-            else StaticScorer(f"evaluation {number}", one, jobs=jobs)
-            for number, one in enumerate(evaluations, 1)
-        ],
-        rule=SelectionRule.parse(select, seed=seed),
-        settings=GradingSettings(resamples=resamples, seed=seed),
-        skip_bad=skip_bad,
-        jobs=jobs,
-    )
+    scorers: list[Scorer] = []
+    for number, one in enumerate(evaluations, 1):
+        if isinstance(one, Scorer):
+            scorers.append(one)
+        elif isinstance(one, str):
+            scorers.append(scorer_of(owner, one, jobs=jobs))
+        else:
+            scorers.append(StaticScorer(f"evaluation {number}", one, jobs=jobs))
+    rule = SelectionRule.parse(select, seed=seed) if isinstance(select, str) else select
+    chosen = GradingSettings(seed=seed) if settings is None else settings
+    return grade_collection(owner, _paths(files), scorers, rule=rule, settings=chosen, jobs=jobs, **more)
 
 
 def search(

@@ -117,10 +117,10 @@ def command(
     are compared on the same positions, recalibrated to the games alike; the grades as given stand beside.
     """
     from glem.core.cli.compiling_ahead import FEATURES, compile_ahead
-    from glem.core.grading.collection import grade_collection
     from glem.core.grading.correctness import GradingSettings
     from glem.core.grading.scorers.scorers import StaticScorer, scorer_of
     from glem.core.positions.selection.written_positions import PositionTable
+    from glem.functions import grade
 
     game = files.game()
     chosen = GradingSettings(seed=seed, recalibrate=not as_given, **settings)
@@ -129,11 +129,11 @@ def command(
     scorers = [scorer_of(game, text, jobs=jobs, workers=workers, kept=scores) for text in evaluations]
     if any(isinstance(scorer, StaticScorer) for scorer in scorers):
         compile_ahead(FEATURES, game)
-    found = grade_collection(
+    found = grade(
         game,
         files.paths,
-        scorers,
-        rule=rule,
+        *scorers,
+        select=rule,
         settings=chosen,
         scales=[_number(text, "--scale") for text in scales],
         drawishness=[_number(text, "--drawishness", _FEATURES) for text in drawishness],

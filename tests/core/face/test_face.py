@@ -16,6 +16,7 @@ from glem.core.errors import BadInputError, PluginError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
+from glem.core.grading.correctness import GradingSettings
 
 TIMED = """
 import sys, time
@@ -26,6 +27,7 @@ assert "fit" in dir(glem)
 print(seconds, "numpy" in sys.modules)
 """
 LONGEST_REPR = 300
+QUICK = GradingSettings(resamples=200)
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +173,7 @@ def test_games_become_positions_and_grades(games: Path, tmp_path: Path) -> None:
     glem.write_positions(tmp_path / "positions.parquet", positions)
     assert len(glem.read_positions(tmp_path / "positions.parquet")) == 180
     evaluation = glem.load_evaluation("default", "connect_four")
-    graded = glem.grade("connect_four", games, "default", evaluation, select="every:5", resamples=200, jobs=1)
+    graded = glem.grade("connect_four", games, "default", evaluation, select="every:5", settings=QUICK, jobs=1)
     named, given = graded.grading.evaluations
     assert (named.name, given.name) == ("default", "evaluation 2")
     assert named.grade.grade == given.grade.grade
