@@ -21,8 +21,8 @@ CELL_SECONDS = 600
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "path",
-    # A discovery takes most of a minute; test_face has a smaller one.
-    [pytest.param(path, id=path.stem, marks=[pytest.mark.repeats] * (path.stem == "discovery")) for path in NOTEBOOKS],
+    # Discovery and grades take most of a minute each; test_face has smaller ones.
+    [pytest.param(path, id=path.stem, marks=[pytest.mark.repeats] * (path.stem != "new-game")) for path in NOTEBOOKS],
 )
 def test_notebook_runs(path: Path, tmp_path: Path) -> None:
     nbclient = pytest.importorskip("nbclient")

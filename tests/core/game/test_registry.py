@@ -75,7 +75,7 @@ def test_a_sound_plugin(site: Site):
     site.install("ant-games", "sound_ant", f"{SOUND}GAME = evolve(COUNTDOWN, name='ant', title='Ant')\n")
     assert load_game("ant").title == "Ant"
     found = site.run("games", "--json")
-    (entry,) = [entry for entry in json.loads(found.stdout) if entry["name"] == "ant"]
+    (entry,) = [entry for entry in json.loads(found.stdout)["games"] if entry["name"] == "ant"]
     assert entry == {"name": "ant", "title": "Ant", "symmetries": 1, "record_formats": []}
 
 
@@ -161,7 +161,7 @@ def test_a_plugin_that_interrupts_leaves_the_others(site: Site):
     site.install("ant-games", "rude_ant", "raise KeyboardInterrupt\n")
     found = site.run("games", "--json")
     assert found.returncode == 0
-    entries = {entry["name"]: entry for entry in json.loads(found.stdout)}
+    entries = {entry["name"]: entry for entry in json.loads(found.stdout)["games"]}
     assert "KeyboardInterrupt" in entries["ant"]["error"]
     assert "title" in entries["othello"]
 
@@ -221,7 +221,7 @@ def test_broken_plugins_are_listed_with_their_reasons(site: Site):
     damaged.write_text("[glem.games]\nno equals sign\n")
     found = site.run("games", "--json")
     assert (found.returncode, found.stderr) == (0, "")
-    entries = {entry.get("name", entry.get("distribution")): entry for entry in json.loads(found.stdout)}
+    entries = {entry.get("name", entry.get("distribution")): entry for entry in json.loads(found.stdout)["games"]}
     assert "ZeroDivisionError: division by zero (file " in entries["ant"]["error"]
     assert "learning 'bee' of bee-learning cannot be loaded: its entry point names BEE" in entries["bee"]["error"]
     assert "its entry points cannot be read" in entries["damaged"]["error"]
@@ -265,7 +265,7 @@ def test_learning_for_another_game(site: Site, module: str, other: str, expected
     site.install("ant-games", module, LEARNING.format(other=other), points=points)
     with pytest.raises(PluginError, match=f"learning 'ant' of ant-games is {expected}"):
         load_learning("ant")
-    (entry,) = [entry for entry in json.loads(site.run("games", "--json").stdout) if entry["name"] == "ant"]
+    (entry,) = [entry for entry in json.loads(site.run("games", "--json").stdout)["games"] if entry["name"] == "ant"]
     assert expected in entry["learning_error"]
 
 

@@ -323,7 +323,7 @@ def test_the_clock_runs_from_ponderhit_on() -> None:
 
 
 def test_it_answers_before_it_is_ready() -> None:
-    with Talk(FakeEngine(preparing_seconds=PATIENCE)) as talk:
+    with Talk(FakeEngine(preparing_seconds=3.0)) as talk:
         talk.say("uci", "setoption name MultiPV value 2")
         assert talk.until("uciok")
         talk.say("isready", "position startpos", "go infinite", "stop")
