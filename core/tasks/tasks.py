@@ -264,5 +264,6 @@ def _comes_from_dask_itself(error: Exception) -> bool:
 
 def _too_many_deaths(attempt: _Attempt[Any]) -> GlemError:
     return GlemError(
-        f"workers died again and again while they had task {attempt.index}: they were killed, or ran out of memory"
+        f"workers died again and again while they had task {attempt.index}: they were killed, ran out of memory, or "
+        "belong to a script that starts them outside `if __name__ == '__main__':`"
     )
