@@ -44,6 +44,7 @@ def test_none_is_started_where_it_would_not_help(started: list[list[str]], monke
     assert not started
 
 
+@pytest.mark.repeats  # compiles in a process; what starts it is tested above
 def test_the_process_leaves_kernels(tmp_path: Path) -> None:
     for purpose, evaluation in ((FEATURES, ""), (SEARCH, "none")):
         subprocess.run(

@@ -43,6 +43,7 @@ def test_the_protocol_is_recognized() -> None:
     assert talk("", *RANDOM) == ""
 
 
+@pytest.mark.repeats  # one more process: the protocol is recognized above
 def test_the_protocol_is_chosen() -> None:
     assert talk("name\n", "--protocol", "nboard", *RANDOM) == "status unknown command 'name'\n"
     assert talk("nboard 2\n", "--protocol", "gtp", *RANDOM) == "? unknown command\n\n"

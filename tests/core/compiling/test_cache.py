@@ -166,6 +166,7 @@ def test_edited_rules_are_compiled_anew(plugin: Plugin):
     assert plugin.machine_code() == written
 
 
+@pytest.mark.repeats  # two more processes: edits are seen above
 def test_an_edit_between_import_and_compilation_spoils_nothing(plugin: Plugin):
     # This process compiles what it has imported; the next one must not take that for the new source's code.
     edit = (
@@ -178,6 +179,7 @@ def test_an_edit_between_import_and_compilation_spoils_nothing(plugin: Plugin):
     assert plugin.run()[0] == "16"
 
 
+@pytest.mark.repeats  # two more processes: test_cache_index has the waiting
 def test_two_processes_at_once_on_an_empty_cache(plugin: Plugin):
     processes = [plugin.start() for _ in range(2)]
     outputs = [process.communicate(timeout=300) for process in processes]
@@ -186,6 +188,7 @@ def test_two_processes_at_once_on_an_empty_cache(plugin: Plugin):
     assert outputs[0][0].startswith("66 -1 ")
 
 
+@pytest.mark.repeats  # three more processes: a folder of its own after an edit is above
 def test_choices_that_numba_does_not_know_have_folders_of_their_own(plugin: Plugin):
     expected = plugin.run()
     written = plugin.machine_code()
@@ -198,6 +201,7 @@ def test_choices_that_numba_does_not_know_have_folders_of_their_own(plugin: Plug
     assert all(name.endswith(("-boundscheck", "-nopext")) for name in added)
 
 
+@pytest.mark.repeats  # two more processes: a warm cache is above
 def test_bounds_are_checked_on_a_warm_cache(plugin: Plugin):
     before = (
         "def beyond(values, place):\n    return values[place]\n"

@@ -131,6 +131,7 @@ def test_a_kept_translation_is_read_by_the_next_kernel(tmp_path: Path) -> None:
     assert in_processes(tmp_path, *programs) == [["16", "0"], ["17", "1"], ["17", "0"]]
 
 
+@pytest.mark.repeats  # .ci/run has a step without linking
 @pytest.mark.parametrize(
     ("before", "linking"), [("", "0"), ("numba.version_info = numba.version_info._replace(short=(9, 9))\n", "1")]
 )

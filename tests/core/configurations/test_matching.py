@@ -252,8 +252,8 @@ class TestErrors:
 
 
 @pytest.mark.shared
-# The search for the most specific ones in real positions repeats that in drawn ones, in an oracle's half minute.
-@pytest.mark.parametrize("most_specific", [False, pytest.param(True, marks=pytest.mark.repeats)])
+@pytest.mark.repeats  # real positions, in an oracle's half minute; drawn ones are above
+@pytest.mark.parametrize("most_specific", [False, True])
 def test_ten_thousand_real_positions(
     shared: Path, othello: Game, othello_learning: Learning, most_specific: bool
 ) -> None:

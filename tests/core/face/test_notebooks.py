@@ -18,12 +18,9 @@ CELL_SECONDS = 600
 
 
 @pytest.mark.slow
+@pytest.mark.repeats  # most of a minute each; test_face has what they call
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "path",
-    # Discovery and grades take most of a minute each; test_face has smaller ones.
-    [pytest.param(path, id=path.stem, marks=[pytest.mark.repeats] * (path.stem != "new-game")) for path in NOTEBOOKS],
-)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs(path: Path, tmp_path: Path) -> None:
     nbclient = pytest.importorskip("nbclient")
     nbformat = pytest.importorskip("nbformat")

@@ -133,6 +133,7 @@ def test_opens_quietly_at_both_widths(browser: str, tmp_path: Path, dark: bool) 
         assert (max(shades) < 64) if dark else (min(shades) > 192)
 
 
+@pytest.mark.repeats  # starts a browser; the markup is in test_report
 @pytest.mark.slow
 def test_tables_are_sorted_and_phases_chosen(browser: str, tmp_path: Path) -> None:
     report = example_report()
@@ -158,6 +159,7 @@ def test_tables_are_sorted_and_phases_chosen(browser: str, tmp_path: Path) -> No
         assert one["hidden"] is False
 
 
+@pytest.mark.repeats  # starts a browser; the markup is in test_report
 @pytest.mark.slow
 def test_hostile_names_neither_run_nor_widen_the_page(browser: str, tmp_path: Path) -> None:
     write_page(render(hostile_report("".join(HOSTILE))), tmp_path / "report.html")

@@ -27,6 +27,7 @@ def engine(shared: Path) -> Iterator[chess.engine.SimpleEngine]:
         yield running
 
 
+@pytest.mark.repeats  # a whole game: the talk is in test_uci, the search in test_search
 @pytest.mark.slow
 def test_a_match(engine: chess.engine.SimpleEngine) -> None:
     board = chess.Board()
