@@ -12,6 +12,7 @@ from glem.core.errors import __version__
 
 if TYPE_CHECKING:
     from glem.boards import Board, board
+    from glem.core.positions.files import read_positions, write_positions
     from glem.functions import (
         Positions,
         discover,
@@ -25,14 +26,12 @@ if TYPE_CHECKING:
         match,
         positions_of_games,
         read_games,
-        read_positions,
         register,
         search,
         solve,
         tournament,
         train_test_split,
         tune,
-        write_positions,
     )
     from glem.regressor import PatternRegressor
 
@@ -63,7 +62,13 @@ __all__ = [
     "write_positions",
 ]
 
-_HOMES = {"Board": "boards", "board": "boards", "PatternRegressor": "regressor"}
+_HOMES = {
+    "Board": "boards",
+    "PatternRegressor": "regressor",
+    "board": "boards",
+    "read_positions": "core.positions.files",
+    "write_positions": "core.positions.files",
+}
 
 
 def __getattr__(name: str) -> Any:

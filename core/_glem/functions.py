@@ -21,7 +21,6 @@ from glem.core.features.learning import Learning, load_learning
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
 from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, add_plugin
-from glem.core.positions.files import read_positions, write_positions
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -57,7 +56,6 @@ __all__ = [
     "position_of",
     "positions_of_games",
     "read_games",
-    "read_positions",
     "register",
     "search",
     "search_labelling",
@@ -65,7 +63,6 @@ __all__ = [
     "tournament",
     "train_test_split",
     "tune",
-    "write_positions",
 ]
 
 _SECONDS = 5.0
