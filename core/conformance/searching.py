@@ -167,8 +167,8 @@ def _check_numbers(game: Game, sample: Sample, check: OpenCheck) -> None:
         for move in (sample.legal[row] if row in all_moves else sample.played_at(row)) if of_moves else ():
             after = game.play(position, move)
             for name in of_moves:
-                arguments = (position, move) if name == "move_hint" else (position, move, after)
-                value = functions[name](*arguments)
+                arguments = (position, move, after)
+                value = functions[name](*arguments[: 2 if name == "move_hint" else 3])
                 value = _in_range(value, *_RANGES_OF_MOVES[name], f"{name} of {game.format_move(move)}")
                 if name == "extension":
                     extensions.append(value)

@@ -331,8 +331,7 @@ def _games_of_players(records: GameRecords, players: frozenset[str]) -> tuple[ND
 
 def _counted(names: Sequence[str], numbers: NDArray[Any]) -> dict[str, int]:
     """How often each name occurs among its numbers; -1 stands for none."""
-    found, counts = np.unique(numbers[numbers >= 0], return_counts=True)
-    return {names[number]: count for number, count in zip(found, counts.tolist(), strict=True)}
+    return dict(Counter(names[number] for number in numbers[numbers >= 0].tolist()))
 
 
 def frequent_players(chunks: Iterable[GameRecords], minimum_games: int) -> frozenset[str]:

@@ -99,7 +99,7 @@ class Positions:
     record: NDArray[np.int32] = field(default=_each(-1, np.int32))
     ply: NDArray[np.int16] = field(default=_each(-1, np.int16))
     source: NDArray[np.int16] = field(default=_each(-1, np.int16))
-    _game_key: NDArray[np.uint64] | None = None
+    _game_key: NDArray[np.uint64] | None = field(default=None, alias="game_key")
     sources: tuple[str, ...] = ()
     label_kind: str = "score"
     label_spread: NDArray[np.float32] | None = None

@@ -301,7 +301,7 @@ class _Scores:
         columns = {name: column[kept] for name, column in {**columns, "value": value}.items()}
         counts = np.bincount(columns["player"], minlength=len(self._names))
         logs = np.full(int(kept.sum()), np.nan)
-        graded = {}
+        graded: dict[int, tuple[float, Grade, ScaleFit]] = {}
         for player in np.flatnonzero(counts >= max(fewest, 2)).tolist():
             rows = np.flatnonzero(columns["player"] == player)
             game = columns["game"][rows]
@@ -309,7 +309,10 @@ class _Scores:
             logs[rows] = settings.floored(own)
             graded[player] = float(columns["rating"][rows].mean()), grade_of(own, game, settings), fit
         advantages, names = _advantages(columns, logs, graded), list(self._names)
-        points = [StrengthPoint(names[player], *found, advantages.get(player)) for player, found in graded.items()]
+        points = [
+            StrengthPoint(names[player], rating, grade, fit, advantages.get(player))
+            for player, (rating, grade, fit) in graded.items()
+        ]
         return _experiment(points, int((counts > 0).sum()) - len(points), settings.confidence)
 
 

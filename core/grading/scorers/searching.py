@@ -97,7 +97,7 @@ class _Work:
                     name="scores",
                     amounts=[len(task.positions[0]) for task in tasks],
                     workers=self.workers,
-                    progress=lambda _, total=None: progress(f"Scoring: {self.spec.name}", total),
+                    progress=lambda description, total=None: progress(f"Scoring: {self.spec.name}", total),
                 )
             )
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

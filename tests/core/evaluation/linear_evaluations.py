@@ -41,10 +41,10 @@ def random_weights(
 ) -> LinearEvaluation:
     """Random weights for these items."""
     widths = (patterns.weight_count if patterns else 0, len(configurations) if configurations else 0, len(linear))
-    tables = [generator.normal(size=(len(learning.phases), width)) for width in widths]
+    tables = [generator.normal(size=(len(learning.phases), width)).astype(np.float32) for width in widths]
     return LinearEvaluation(
         learning,
-        generator.normal(size=len(learning.phases)),
+        generator.normal(size=len(learning.phases)).astype(np.float32),
         patterns=patterns,
         pattern_weights=tables[0],
         configurations=configurations,

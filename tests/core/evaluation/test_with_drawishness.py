@@ -123,7 +123,7 @@ def test_grading_uses_both_parts(othello_learning: Learning, tmp_path: Path) -> 
     positions = positions_of(othello_learning)
     value, drawishness = evaluation.predict(positions)
     game = othello_learning.game
-    graded = scorer_of(game, str(path)).predict(Positions(game, positions, np.zeros_like(value)))
+    graded = scorer_of(game, str(path)).predict(Positions(game, positions, np.zeros(len(value), np.float32)))
     assert graded.unit == "log odds"
     assert graded.value == pytest.approx(value)
     assert graded.drawishness == pytest.approx(drawishness)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from glem.core.features.learning import Learning, load_learning
 from glem.core.game.game import Game, load_game
 from glem.core.grading.collection import CollectionGrading, grade_collection
 from glem.core.grading.correctness import GradingSettings
+from glem.core.grading.scorers.scorer import Scorer
 from glem.core.grading.scorers.scorers import StaticScorer, scorer_of
 from glem.core.grading.scorers.searching import SearchScorer
 from glem.core.positions.files import write_positions
@@ -88,8 +90,8 @@ def test_all_positions_are_graded_by_game(
     othello: Game, othello_learning: Learning, games: Positions, file: Path, mobility: StaticScorer
 ) -> None:
     """Against the arrays themselves, without selection and files."""
-    rule, given = SelectionRule("all", skip_moves=0, skip_end=0.0), {"scales": [5.0], "drawishness": [0.1]}
-    found = grade_collection(othello, [file], [mobility], rule=rule, settings=QUICK, **given)
+    rule = SelectionRule("all", skip_moves=0, skip_end=0.0)
+    found = grade_collection(othello, [file], [mobility], rule=rule, settings=QUICK, scales=[5.0], drawishness=[0.1])
     value = mobility_evaluation(othello_learning).predict(games.positions)
     logs = log_correctness(value, np.sign(games.label), 5.0, 0.1)
     grade = found.grading.evaluations[0].as_given
@@ -141,13 +143,14 @@ def test_what_cannot_be_graded_is_told(
     empty, merged = tmp_path / "empty.games", tmp_path / "merged.parquet"
     empty.write_text("")
     write_positions(merged, games.merge_duplicates())
-    for path, scorers, options, text in (
+    refused: list[tuple[Path, list[Scorer], dict[str, Any], str]] = [
         (empty, [mobility], {}, "hold no finished game"),
         (merged, [mobility], {"rule": SelectionRule("all", 0, 0.0)}, "without --merge"),
         (file, [mobility], {"rule": SelectionRule(skip_moves=40)}, "too short"),
         (file, [mobility, mobility], {}, "names of their own"),
         (file, [mobility], {"scales": [1.0, 2.0]}, "2 values of scale"),
-    ):
+    ]
+    for path, scorers, options, text in refused:
         with pytest.raises(BadInputError, match=text):
             grade_collection(othello, [path], scorers, **options)
 

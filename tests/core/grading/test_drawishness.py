@@ -145,7 +145,7 @@ def test_tuning_games_that_are_graded_are_left_out() -> None:
     rows, _ = example(500)
     tuning, _ = example(800, seed=1)
 
-    both = DrawishnessRows(*map(np.concatenate, zip(tuning, rows, strict=True)))
+    both = DrawishnessRows._make(map(np.concatenate, zip(tuning, rows, strict=True)))
     alpha, remark, _ = featured(rows, both)
     np.testing.assert_array_equal(alpha, featured(rows, tuning)[0])
     assert "500 that are graded too were left out" in remark

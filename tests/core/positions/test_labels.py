@@ -46,7 +46,7 @@ def random_records(game: Game, games: int, seed: int, source: str = "random") ->
 
 def cut(records: GameRecords, game: int, length: int) -> GameRecords:
     """Records with one game shortened to ``length`` moves."""
-    parts = [records.moves_of(place)[: length if place == game else None] for place in range(len(records))]
+    parts = [records.moves_of(place)[: length if place == game else None].tolist() for place in range(len(records))]
     short = records_of(parts)
     return evolve(records, moves=short.moves, offsets=short.offsets)
 
