@@ -167,9 +167,9 @@ def _check_numbers(game: Game, sample: Sample, check: OpenCheck) -> None:
         for move in (sample.legal[row] if row in all_moves else sample.played_at(row)) if of_moves else ():
             after = game.play(position, move)
             for name in of_moves:
-                arguments = (position, move, after)
-                value = functions[name](*arguments[: 2 if name == "move_hint" else 3])
-                value = _in_range(value, *_RANGES_OF_MOVES[name], f"{name} of {game.format_move(move)}")
+                value = functions[name](position, move, *(() if name == "move_hint" else (after,)))
+                least, most = _RANGES_OF_MOVES[name]
+                value = _in_range(value, least, most, f"{name} of {game.format_move(move)}")
                 if name == "extension":
                     extensions.append(value)
     extended = np.count_nonzero(extensions)

@@ -331,7 +331,7 @@ def _games_of_players(records: GameRecords, players: frozenset[str]) -> tuple[ND
 
 def _counted(names: Sequence[str], numbers: NDArray[Any]) -> dict[str, int]:
     """How often each name occurs among its numbers; -1 stands for none."""
-    return dict(Counter(names[number] for number in numbers[numbers >= 0].tolist()))
+    return dict(Counter(names[int(number)] for number in numbers[numbers >= 0]))
 
 
 def frequent_players(chunks: Iterable[GameRecords], minimum_games: int) -> frozenset[str]:
