@@ -74,9 +74,10 @@ def found(sampled: Positions) -> PowerExperiment:
     return measure_power(sampled, _makers(sampled, []), limits=[2, 16, 128], settings=QUICK)
 
 
-def test_positions_are_drawn_from_all_games(sampled: Positions) -> None:
+def test_positions_are_drawn_from_all_games(sampled: Positions, othello: Game, file: Path) -> None:
+    _, counts = sample_positions(othello, [file, file], most=120)
     # Every seventh game is unfinished.
-    assert len(sampled) == 120
+    assert (counts.games, counts.without, len(sampled)) == (258, 0, 120)
     assert len(np.unique(sampled.record)) == 120
     assert sampled.record.max() > 129
     assert set(np.unique(sampled.result)) <= {-1, 0, 1}
