@@ -6,7 +6,7 @@ from functools import partial
 
 from glem.core.game.game import BoardLayout, Game, PositionFormat, RecordFormat
 from glem.games.othello import nboard, notation, rules, searching
-from glem.games.othello.formats import ggf_files, logbook, obf, scored_positions, transcripts, wthor
+from glem.games.othello.formats import ggf_files, obf, scored_positions, transcripts, wthor
 from glem.games.othello.solver import EndgameSolver
 
 __all__ = ["OTHELLO"]
@@ -24,8 +24,8 @@ _RECORD_FORMATS = (
         name="logbook",
         description="Logistello's opening book: +d3-c3+c4: -04 10.",
         suffixes=(".gam",),
-        read=logbook.read_logbook,
-        recognizes=logbook.recognizes,
+        read=transcripts.read_logbook,
+        recognizes=transcripts.recognizes_logbook,
     ),
     RecordFormat(
         name="transcripts",
@@ -57,9 +57,9 @@ _POSITION_FORMATS = (
         name="obf",
         description="Positions with the scores of their moves; the label is the best of them.",
         suffixes=(".obf",),
-        read=obf.read_obf_labels,
+        read=obf.read_obf,
         recognizes=obf.recognizes,
-        read_unscored=partial(obf.read_obf_labels, unscored=True),
+        read_unscored=partial(obf.read_obf, unscored=True),
     ),
     PositionFormat(
         name="positions",

@@ -98,25 +98,30 @@ def number_at(data: Any, at: int, end: int) -> tuple[float, int]:
 
 
 @kernel
-def _numbers(data: Any, starts: Any, ends: Any, values: Any, state: Any) -> None:
+def _numbers(data: Any, starts: Any, ends: Any, most: int, values: Any, state: Any) -> None:
     for line in range(starts.shape[0]):
         end = ends[line]
         at = skip_blanks(data, starts[line], end)
         values[line] = np.nan
         state[line] = ABSENT
-        if at < end:
+        count = 0
+        while at < end:
             value, after = number_at(data, at, end)
-            if after == at or skip_blanks(data, after, end) < end:
+            if after == at or count == most:
+                values[line] = np.nan
                 state[line] = BAD
-            else:
+                break
+            if count == 0:
                 values[line] = value
                 state[line] = GOOD
+            count += 1
+            at = skip_blanks(data, after, end)
 
 
 def numbers(
-    data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
+    data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, most: int = 1
 ) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
-    """Read one number out of each span of a text.
+    """Read the first number out of each span of a text.
 
     Parameters
     ----------
@@ -124,17 +129,19 @@ def numbers(
         uint8 [B].
     starts, ends
         int64 [L]: the spans; an empty one holds no number.
+    most
+        Most numbers that a span may hold.
 
     Returns
     -------
     values
         float32 [L], nan where there is no number.
     state
-        uint8 [L]: :data:`GOOD`, :data:`ABSENT`, or :data:`BAD` for anything else than one number.
+        uint8 [L]: :data:`GOOD`, :data:`ABSENT`, or :data:`BAD` for anything else than so many numbers.
     """
     values = np.empty(len(starts), np.float32)
     state = np.empty(len(starts), np.uint8)
-    _numbers(data, starts, ends, values, state)
+    _numbers(data, starts, ends, most, values, state)
     return values, state
 
 
@@ -277,6 +284,6 @@ def table_blocks(
 
 
 def excerpt(data: NDArray[np.uint8], at: int, end: int) -> str:
-    """Show the first bytes of a span, readable on one line."""
-    shown = data[at : min(end, at + _SHOWN)].tobytes().decode("latin-1")
-    return f"{shown!a}{'...' if end - at > _SHOWN else ''}"
+    """Show the first bytes of a span behind its blanks, readable on one line."""
+    text = data[at:end].tobytes().decode("latin-1").lstrip(" \t,;")
+    return f"{text[:_SHOWN]!a}{'...' if len(text) > _SHOWN else ''}"
