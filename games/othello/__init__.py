@@ -6,7 +6,7 @@ from functools import partial
 
 from glem.core.game.game import BoardLayout, Game, PositionFormat, RecordFormat
 from glem.games.othello import nboard, notation, rules, searching
-from glem.games.othello.formats import ggf_files, obf, scored_positions, transcripts, wthor
+from glem.games.othello.formats import ggf, obf, scored_positions, transcripts, wthor
 from glem.games.othello.solver import EndgameSolver
 
 __all__ = ["OTHELLO"]
@@ -39,9 +39,9 @@ _RECORD_FORMATS = (
         name="ggf",
         description="Generic Game Format of the server GGS, with players, results, and first positions.",
         suffixes=(".ggf",),
-        read=ggf_files.read_ggf,
-        recognizes=ggf_files.recognizes,
-        write=ggf_files.write_ggf,
+        read=ggf.read_ggf,
+        recognizes=ggf.recognizes,
+        write=ggf.write_ggf,
     ),
     RecordFormat(
         name="table",
