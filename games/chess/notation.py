@@ -7,7 +7,7 @@ import re
 import chess
 
 from glem.core.errors import BadInputError
-from glem.games.chess.boards import board_of_fen, from_board, move_number, numbered_move, problems_of, to_board
+from glem.games.chess.boards import board_of_fen, from_board, move_number, move_of, problems_of, to_board
 from glem.games.chess.rules.generation import count_moves_on_board
 from glem.games.chess.rules.position import Position
 
@@ -111,7 +111,7 @@ def move_from_uci(position: Position, text: str) -> int:
 
 def move_to_san(position: Position, move: int) -> str:
     """Legal move as people write it, such as ``Nf3``, ``exd6``, ``e8=Q+`` or ``O-O``."""
-    return to_board(position, chess960=True).san(numbered_move(move))
+    return to_board(position, chess960=True).san(move_of(move))
 
 
 def move_from_san(position: Position, text: str) -> int:

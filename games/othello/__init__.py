@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from glem.core.game.game import BoardLayout, Game, PositionFormat, RecordFormat
-from glem.games.othello import nboard, notation, rules, searching
+from glem.games.othello import nboard, notation, rules, single
 from glem.games.othello.formats import ggf, obf, scored_positions, transcripts, wthor
 from glem.games.othello.solver import EndgameSolver
 
@@ -105,7 +105,7 @@ OTHELLO = Game(
     pass_move=rules.PASS,
     record_formats={known.name: known for known in _RECORD_FORMATS},
     position_formats={known.name: known for known in _POSITION_FORMATS},
-    search_functions=searching.SEARCH_FUNCTIONS,
+    search_functions=single.SEARCH_FUNCTIONS,
     make_solver=EndgameSolver,
     protocols={nboard.NBOARD.name: nboard.NBOARD},
 )

@@ -11,11 +11,11 @@ again, or has hung, the player has failed over this move: its game is lost, or i
 
 from __future__ import annotations
 
-import hashlib
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from glem.core.files.digests import file_digest
 from glem.core.game.game import ExternalPlayers
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from glem.games.chess.uci.player import UciPlayer, UciScoring
 
 __all__ = ["UCI_PLAYERS"]
-
-_HASH_CHUNK = 1 << 20
-
 
 # Imported late in these functions: python-chess's engines need asyncio, and chess alone does not.
 
@@ -41,15 +38,11 @@ def _digest(_game: Game, spec: PlayerSpec) -> str:
 
 @lru_cache(64)
 def _file_digest(path: str, _modified: int, _size: int) -> str:
-    digest = hashlib.blake2b(digest_size=16)
     try:
-        with Path(path).open("rb") as file:
-            while chunk := file.read(_HASH_CHUNK):
-                digest.update(chunk)
+        return file_digest(path)
     except PermissionError:
         # What may be executed need not be readable.
         return ""
-    return digest.hexdigest()
 
 
 def _make_player(_game: Game, spec: PlayerSpec) -> UciPlayer:

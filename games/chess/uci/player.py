@@ -14,7 +14,7 @@ from glem.core.errors import BadInputError
 from glem.core.game.protocols import ExternalScore, PlayerFailureError
 from glem.core.players.player import MoveChoice
 from glem.core.players.spec import split_program
-from glem.games.chess.boards import move_number
+from glem.games.chess.boards import GameBoard, board_of, move_number
 from glem.games.chess.rules.position import Position
 from glem.games.chess.uci.external_engine import (
     EngineAnswer,
@@ -23,7 +23,6 @@ from glem.games.chess.uci.external_engine import (
     UciEngine,
     engine_command,
 )
-from glem.games.chess.uci.position_history import PositionHistory, board_of
 
 if TYPE_CHECKING:
     from glem.core.players.spec import PlayerSpec
@@ -153,7 +152,7 @@ class UciPlayer(_EngineUser):
         super().__init__(spec)
         self.name = spec.name
         self._game = object()
-        self._history = PositionHistory()
+        self._history = GameBoard()
 
     def new_game(self, number: int = 0) -> None:
         """Have the engine forget the last game."""

@@ -16,13 +16,13 @@ from glem.core.game.solver import Solution
 from glem.core.search.results import StopRelay
 from glem.games.othello.formats.score_conventions import CONVENTIONS, Convention
 from glem.games.othello.rules import Position, legal_moves
-from glem.games.othello.solver.estimates import estimate
-from glem.games.othello.solver.no_evaluation import NO_EVALUATION
+from glem.games.othello.solver.ordering import estimate
 from glem.games.othello.solver.search import begin, open_window
 from glem.games.othello.solver.workspace import (
     BONUS,
     DEADLINE,
     ERA,
+    NO_EVALUATION,
     NODE_LIMIT,
     NODES,
     PASS_NUMBER,

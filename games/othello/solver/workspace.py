@@ -8,11 +8,11 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.operations import Operations
 from glem.core.compiling.vectors import aligned_words
 from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator
 from glem.games.othello.rules import neighbours
-from glem.games.othello.solver.no_evaluation import NO_EVALUATION
 
 __all__ = [
     "BONUS",
@@ -21,6 +21,7 @@ __all__ = [
     "ERA",
     "NODES",
     "NODE_LIMIT",
+    "NO_EVALUATION",
     "PASS_NUMBER",
     "SOLUTION",
     "STOPPED",
@@ -65,6 +66,42 @@ _MOBILITY_WEIGHT = 1 << 15
 _BEST_SCORE = 64
 _NEVER = 1 << 62
 _LEAST_MEGABYTES, _MOST_MEGABYTES = 1, 1 << 20
+
+
+class _NoData(NamedTuple):
+    nothing: np.int64
+
+
+def _start(position: Any, data: Any, accumulators: Any, ply: int) -> None:
+    pass
+
+
+def _update(before: Any, move: int, after: Any, data: Any, accumulators: Any, ply: int) -> None:
+    pass
+
+
+def _static_score(position: Any, data: Any, accumulators: Any, ply: int) -> np.int64:
+    return np.int64(0)
+
+
+def _search_phase(position: Any) -> np.int64:
+    return np.int64(0)
+
+
+NO_EVALUATION = Evaluator(
+    name="none",
+    operations=Operations(
+        "othello-no-evaluation",
+        {"start": _start, "update": _update, "static_score": _static_score, "search_phase": _search_phase},
+    ),
+    data=_NoData(np.int64(0)),
+    width=0,
+    phase_count=1,
+    steps_per_unit=1.0,
+    limit=64,
+    unit="discs",
+)
+"""What stands in for an evaluation where there is none: it is never asked. Every position is even."""
 
 
 @define(frozen=True)
