@@ -271,7 +271,11 @@ def _records(game: Game, path: Path, blocks: Iterator[LineBlock], skip_bad: bool
                 lines.append(line)
                 games.append(one)
                 problems.append(problem)
-        bad = BadRecords(len(games), lambda index, lines=lines: f"{path}:{lines[index]}")
+
+        def place(index: int, lines: list[int] = lines) -> str:
+            return f"{path}:{lines[index]}"
+
+        bad = BadRecords(len(games), place)
         bad.mark(np.array([problem != "" for problem in problems], np.bool_), problems.__getitem__)
         moves = [move for one in games for move in one.moves]
         sides = np.array([1 if is_black else -1 for is_black, _, _ in moves], np.int8)

@@ -25,10 +25,10 @@ from glem.games.othello.formats.text_fields import (
     ABSENT,
     BAD,
     excerpt,
+    is_blank,
     is_table,
     not_empty,
     numbers,
-    only_blanks,
     skip_blanks,
     table_blocks,
 )
@@ -121,7 +121,7 @@ def _check_lines(
     if scores is None:
         scores = behind, ends
     else:
-        state[(state == _GOOD) & (behind < ends) & ~only_blanks(block.data, behind, ends)] = _NO_SIDE
+        state[(state == _GOOD) & (behind < ends) & ~is_blank(block.data, behind, ends)] = _NO_SIDE
     score, score_state = numbers(block.data, *scores)
     low, high = game.score_bounds
 
@@ -131,7 +131,7 @@ def _check_lines(
     def score_text(index: int) -> str:
         return excerpt(block.data, int(scores[0][index]), int(scores[1][index]))
 
-    blank = only_blanks(block.data, block.starts, block.ends)
+    blank = is_blank(block.data, block.starts, block.ends)
     bad = BadRecords(count, lambda index: f"{path}:{block.first_number + index}")
     bad.mark((state == _BLANK) & ~blank, lambda _: "there is no position")
     bad.mark(state == _NO_BOARD, lambda index: f"{found(index)} stands where X, O or - is needed (64 squares)")

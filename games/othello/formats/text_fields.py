@@ -19,21 +19,17 @@ from glem.core.game.records import ScoredPositions
 __all__ = [
     "ABSENT",
     "BAD",
-    "GOOD",
-    "TableBlock",
-    "column_spans",
+    "Table",
     "excerpt",
-    "header_columns",
+    "is_blank",
     "is_table",
     "not_empty",
-    "number_at",
     "numbers",
-    "only_blanks",
     "skip_blanks",
     "table_blocks",
 ]
 
-GOOD, ABSENT, BAD = 0, 1, 2
+_GOOD, ABSENT, BAD = 0, 1, 2
 """What a line holds where a number is looked for."""
 
 
@@ -65,7 +61,7 @@ def skip_blanks(data: Any, at: int, end: int) -> int:
 
 
 @kernel
-def number_at(data: Any, at: int, end: int) -> tuple[float, int]:
+def _number_at(data: Any, at: int, end: int) -> tuple[float, int]:
     """Decimal number at an index, with optional sign and fraction: its value and the index behind it.
 
     The index is the one given where there is no number, or one of more than nine digits.
@@ -106,14 +102,14 @@ def _numbers(data: Any, starts: Any, ends: Any, most: int, values: Any, state: A
         state[line] = ABSENT
         count = 0
         while at < end:
-            value, after = number_at(data, at, end)
+            value, after = _number_at(data, at, end)
             if after == at or count == most:
                 values[line] = np.nan
                 state[line] = BAD
                 break
             if count == 0:
                 values[line] = value
-                state[line] = GOOD
+                state[line] = _GOOD
             count += 1
             at = skip_blanks(data, after, end)
 
@@ -137,7 +133,7 @@ def numbers(
     values
         float32 [L], nan where there is no number.
     state
-        uint8 [L]: :data:`GOOD`, :data:`ABSENT`, or :data:`BAD` for anything else than so many numbers.
+        uint8 [L]: 0 for one number, :data:`ABSENT`, or :data:`BAD` for anything else than so many numbers.
     """
     values = np.empty(len(starts), np.float32)
     state = np.empty(len(starts), np.uint8)
@@ -167,22 +163,12 @@ def _column_spans(data: Any, starts: Any, ends: Any, delimiter: int, column: int
         spans[1, line] = stop
 
 
-def column_spans(block: LineBlock, delimiter: str, column: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where one column of delimited lines lies: starts and ends, int64 [L]; empty where a line has no such column.
-
-    Quotes around a value are left out; a delimiter between quotes is not understood.
-    """
-    spans = np.empty((2, len(block.starts)), np.int64)
-    _column_spans(block.data, block.starts, block.ends, ord(delimiter), column, spans)
-    return spans[0], spans[1]
-
-
-def only_blanks(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+def is_blank(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Tell which spans of a text hold nothing but blanks and separators: bool [L]."""
     return np.asarray(numbers(data, starts, ends)[1] == ABSENT)
 
 
-def header_columns(
+def _header_columns(
     header: str, wanted: Mapping[str, tuple[str, ...]], required: Sequence[str]
 ) -> tuple[str, dict[str, int]]:
     """Find columns in a header line.
@@ -223,7 +209,7 @@ def header_columns(
 def is_table(head: bytes, wanted: Mapping[str, tuple[str, ...]], required: Sequence[str]) -> bool:
     """Whether the first bytes of a file look like a table with the required columns."""
     try:
-        header_columns(head.split(b"\n", 1)[0].decode("ascii", "replace"), wanted, required)
+        _header_columns(head.split(b"\n", 1)[0].decode("ascii", "replace"), wanted, required)
     except BadInputError:
         return False
     return True
@@ -240,7 +226,7 @@ def not_empty(parts: Iterable[_Part], path: str | os.PathLike[str], expected: st
         raise BadInputError(f"{path}: {expected}")
 
 
-class TableBlock(NamedTuple):
+class Table(NamedTuple):
     """Some rows of a table: lines without the header, and where its columns are."""
 
     rows: LineBlock
@@ -248,13 +234,19 @@ class TableBlock(NamedTuple):
     columns: Mapping[str, int]
 
     def spans(self, thing: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where a column lies: see :func:`column_spans`."""
-        return column_spans(self.rows, self.delimiter, self.columns[thing])
+        """Where a column lies: starts and ends, int64 [L]; empty where a line has no such column.
+
+        Quotes around a value are left out; a delimiter between quotes is not understood.
+        """
+        data, starts, ends, _ = self.rows
+        spans = np.empty((2, len(starts)), np.int64)
+        _column_spans(data, starts, ends, ord(self.delimiter), self.columns[thing], spans)
+        return spans[0], spans[1]
 
 
 def table_blocks(
     path: Path, wanted: Mapping[str, tuple[str, ...]], required: Sequence[str], *, lines: int, max_bytes: int
-) -> Iterator[TableBlock]:
+) -> Iterator[Table]:
     """Read a table with a header line in blocks of rows.
 
     Parameters
@@ -262,7 +254,7 @@ def table_blocks(
     path, lines, max_bytes
         As in :func:`glem.core.files.packed.line_blocks`.
     wanted, required
-        As in :func:`header_columns`.
+        As in :func:`_header_columns`.
 
     Raises
     ------
@@ -274,11 +266,11 @@ def table_blocks(
         rows = block
         if block.first_number == 1:
             try:
-                delimiter, columns = header_columns(block.text(0), wanted, required)
+                delimiter, columns = _header_columns(block.text(0), wanted, required)
             except BadInputError as error:
                 raise BadInputError(f"{path}:1: {error}") from None
             rows = LineBlock(block.data, block.starts[1:], block.ends[1:], 2)
-        yield TableBlock(rows, delimiter, columns)
+        yield Table(rows, delimiter, columns)
     if not columns:
         raise BadInputError(f"{path}: the file is empty, expected a header line")
 

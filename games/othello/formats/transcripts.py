@@ -32,12 +32,12 @@ from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello.formats.score_conventions import Convention, likely_convention, stored_scores
 from glem.games.othello.formats.text_fields import (
     BAD,
-    TableBlock,
+    Table,
     excerpt,
+    is_blank,
     is_table,
     not_empty,
     numbers,
-    only_blanks,
     skip_blanks,
     table_blocks,
 )
@@ -161,7 +161,7 @@ def move_lines(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray
     """
     moves, offsets, sides, behind = _moves_of(data, starts, ends)
     score, state = numbers(data, behind, ends)
-    joined = (np.diff(offsets) > 0) & ~only_blanks(data, behind, np.minimum(behind + 1, ends))
+    joined = (np.diff(offsets) > 0) & ~is_blank(data, behind, np.minimum(behind + 1, ends))
     return MoveLines(moves, offsets, sides, score, joined | (state == BAD), behind)
 
 
@@ -176,11 +176,11 @@ def colored_lines(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDAr
     return MoveLines(moves, offsets, sides, score, (has_rest & ~has_colon) | (state == BAD), behind)
 
 
-def _table_lines(block: TableBlock) -> MoveLines:
+def _table_lines(block: Table) -> MoveLines:
     data = block.rows.data
     starts, ends = block.spans("moves")
     moves, offsets, sides, at = _moves_of(data, starts, ends)
-    bad = ~only_blanks(data, at, ends)
+    bad = ~is_blank(data, at, ends)
     score = np.full(len(starts), np.nan, np.float32)
     if "score" in block.columns:
         starts, ends = block.spans("score")
@@ -325,7 +325,7 @@ def _checked_lines(
 def _checked(
     game: Game, path: Path, block: LineBlock, lines: MoveLines, convention: Convention | None, skip_bad: bool
 ) -> tuple[GameRecords, Convention | None]:
-    kept = np.flatnonzero(~only_blanks(block.data, block.starts, block.ends))
+    kept = np.flatnonzero(~is_blank(block.data, block.starts, block.ends))
     numbers_in_file = block.first_number + kept
     records = GameRecords.from_moves(
         lines.moves,

@@ -13,7 +13,6 @@ from glem.plugins.chess.features.sides import FILE_A, RANK_1, Side, beside, has,
 
 __all__ = ["KING_TERMS", "add_king_terms"]
 
-_ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _EIGHT = np.uint64(8)
 
