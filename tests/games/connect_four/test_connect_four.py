@@ -167,13 +167,6 @@ def test_search_to_the_end_agrees_with_brute_force(game: Game, endgames: list[tu
         assert np.sign(found.score) == value, text
 
 
-def test_plain_search_to_the_end_agrees_with_brute_force(game: Game, endgames: list[tuple[str, int]]):
-    searcher = Searcher(game, evaluator_of(blank_evaluation(game)), SearchSettings(table_mb=1), plain=True)
-    for text, value in endgames[:40]:
-        found = searcher.search(game.parse_position(text), Limits(depth=8))
-        assert np.sign(found.score) == value, text
-
-
 def test_the_solver_of_every_game_agrees_with_brute_force(game: Game, endgames: list[tuple[str, int]]):
     solver = solver_of(game, table_mb=1)
     for text, value in endgames:

@@ -19,7 +19,7 @@ from glem.core.game.game import Game, load_game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
 from glem.core.positions.reading import read_records
 from glem.core.positions.writing import write_games
-from glem.games.othello.formats.score_conventions import CONVENTIONS, Convention, stored_scores
+from glem.games.othello.formats.score_conventions import CONVENTIONS, Convention
 from glem.games.othello.formats.transcripts import read_transcripts, write_transcripts
 from glem.games.othello.notation import format_square, parse_square
 from tests.oracles.replay import PlainReplay, random_game, replay_game
@@ -214,33 +214,6 @@ def test_files_without_games(tmp_path: Path, name: str, content: bytes) -> None:
     assert records.skipped > 0
 
 
-@settings(max_examples=200, deadline=None)
-@given(data=st.data(), name=st.sampled_from(list(LAYOUTS)))
-def test_any_damage(
-    tmp_path_factory: pytest.TempPathFactory, games: list[list[int]], data: st.DataObject, name: str
-) -> None:
-    lines = [LAYOUTS[name](moves, raw_score(moves)) for moves in games]
-    header = "game_id,winner,game_moves\n" if name.endswith(".csv") else ""
-    content = bytearray((header + "\n".join(lines)).encode())
-    for _ in range(data.draw(st.integers(1, 3))):
-        place = data.draw(st.integers(len(header), len(content) - 1))
-        content[place] ^= data.draw(st.integers(1, 255))
-    path = tmp_path_factory.mktemp("damage") / name
-    path.write_bytes(content[: data.draw(st.integers(len(header), len(content)))])
-    first = 2 if header else 1
-    records = read_all(path, format=formats_of(name), skip_bad=True)
-    known = {tuple(moves) for moves in games}
-    for number, moves, score in zip(records.extra.get("number", []), games_of(records), records.score, strict=True):
-        played = tuple(move for move in moves if move != OTHELLO.pass_move)
-        # A byte that became a line end or a blank can only cut a game, which then has no score.
-        assert number >= first
-        assert played in known or np.isnan(score)
-    try:
-        assert len(read_all(path, format=formats_of(name))) == len(records)
-    except BadInputError as error:
-        assert "\n" not in str(error)
-
-
 def formats_of(name: str) -> str:
     return {".gam": "logbook", ".csv": "table"}.get(Path(name).suffix, "transcripts")
 
@@ -329,8 +302,3 @@ def test_openings(shared: Path, othello: Game, name: str, count: int) -> None:
     assert len(records) == count
     assert set(records.lengths.tolist()) == {8}
     assert np.isnan(records.score).all()
-
-
-def test_stored_scores_know_their_conventions() -> None:
-    with pytest.raises(BadInputError, match="no score convention"):
-        stored_scores(None, "discs")  # type: ignore[arg-type]
