@@ -209,7 +209,6 @@ def read_transcripts(
     game: Game,
     path: str | os.PathLike[str],
     *,
-    score: Convention | None = None,
     skip_bad: bool = False,
     chunk_games: int = CHUNK_SIZE,
     max_bytes: int = MAX_BYTES,
@@ -225,8 +224,6 @@ def read_transcripts(
         Othello.
     path
         Text file, one game a line.
-    score
-        What the scores mean; by default what most games of the first chunk agree with.
     skip_bad
         Leave bad lines out and count them.
     chunk_games
@@ -246,7 +243,7 @@ def read_transcripts(
     """
     blocks = line_blocks(path, lines=chunk_games, max_bytes=max_bytes)
     lines = ((block, move_lines(block.data, block.starts, block.ends)) for block in blocks)
-    records = _checked_lines(game, path, lines, convention=score, skip_bad=skip_bad)
+    records = _checked_lines(game, path, lines, skip_bad=skip_bad)
     return not_empty(records, path, "no games; expected lines like f5d6c3")
 
 
@@ -254,7 +251,6 @@ def read_table(
     game: Game,
     path: str | os.PathLike[str],
     *,
-    score: Convention | None = None,
     skip_bad: bool = False,
     chunk_games: int = CHUNK_SIZE,
     max_bytes: int = MAX_BYTES,
@@ -267,7 +263,7 @@ def read_table(
     """
     blocks = table_blocks(Path(path), _COLUMNS, ("moves",), lines=chunk_games, max_bytes=max_bytes)
     lines = ((block.rows, _table_lines(block)) for block in blocks)
-    return _checked_lines(game, path, lines, convention=score, skip_bad=skip_bad)
+    return _checked_lines(game, path, lines, skip_bad=skip_bad)
 
 
 def read_logbook(
@@ -294,7 +290,7 @@ def _checked_lines(
     path: str | os.PathLike[str],
     blocks: Iterable[tuple[LineBlock, MoveLines]],
     *,
-    convention: Convention | None,
+    convention: Convention | None = None,
     skip_bad: bool,
 ) -> Iterator[GameRecords]:
     """Check the games of a file by replay, a block of lines at a time.
@@ -396,7 +392,7 @@ def validated_games(
     return validated(game, records, reached, stored, bad, skip_bad=skip_bad), convention
 
 
-def write_transcripts(game: Game, records: GameRecords, /, *, score: Convention | None = "standard") -> Iterator[bytes]:
+def write_transcripts(game: Game, records: GameRecords, /) -> Iterator[bytes]:
     """Yield a line per game: the moves without passes and, where it is known, a blank and the score for black.
 
     Of an unfinished game that is the exact score of the position that the moves lead to.
@@ -407,13 +403,11 @@ def write_transcripts(game: Game, records: GameRecords, /, *, score: Convention 
         Othello.
     records
         The games; see :class:`~glem.core.game.game.WriteRecords`.
-    score
-        What the scores of finished games should mean; None leaves all out.
 
     Raises
     ------
     BadInputError
-        A game has an illegal move or does not begin at the start, or the convention is unknown.
+        A game has an illegal move or does not begin at the start.
     """
     check_starts(game, records, "transcripts")
     reached = replay(game, records)
@@ -426,10 +420,8 @@ def write_transcripts(game: Game, records: GameRecords, /, *, score: Convention 
     is_disc = records.moves != game.pass_move
     places = np.concatenate([[0], np.cumsum(is_disc)])[records.offsets]
     text = names[records.moves[is_disc]].tobytes()
-    known = np.full(len(records), np.nan)
-    if score is not None:
-        exact = np.where(records.theoretical_ply == records.lengths, records.theoretical_score, np.nan)
-        known = np.where(reached.status == FINISHED, stored_scores(reached, score), exact)
+    exact = np.where(records.theoretical_ply == records.lengths, records.theoretical_score, np.nan)
+    known = np.where(reached.status == FINISHED, reached.final_score, exact)
     for first, last, value in zip(places[:-1].tolist(), places[1:].tolist(), known.tolist(), strict=True):
         ending = b"" if np.isnan(value) else b" %d" % int(value)
         yield text[2 * first : 2 * last] + ending + b"\n"

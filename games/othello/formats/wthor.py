@@ -32,7 +32,7 @@ from glem.core.positions.replay import replay
 from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello.formats.transcripts import check_starts
 
-__all__ = ["read_names", "read_wthor", "recognizes", "write_wthor"]
+__all__ = ["read_wthor", "recognizes", "write_wthor"]
 
 _HEADER = np.dtype(
     [
@@ -57,6 +57,7 @@ _GAME = np.dtype(
     ]
 )
 _NAME_BYTES = {"player": 20, "tournament": 26}
+_MOST_NAME_BYTES = 1 << 26
 _NAME_SUFFIXES = {"player": ".jou", "tournament": ".trn"}
 _SQUARES = 64
 _LONGEST = 60
@@ -102,17 +103,8 @@ def recognizes(head: bytes) -> bool:
     return _header_problem(header) is None and bool(_SQUARE_OF_BYTE[first["moves"][0]] < _SQUARES)
 
 
-def read_names(path: str | os.PathLike[str], kind: str, *, max_bytes: int = 1 << 26) -> tuple[str, ...]:
-    """Read the names of a ``.JOU`` or ``.TRN`` file, also from ``.gz`` and ``.xz``.
-
-    Parameters
-    ----------
-    path
-        The file.
-    kind
-        ``player`` or ``tournament``.
-    max_bytes
-        Limit on the unpacked size.
+def _read_names(path: Path, kind: str) -> tuple[str, ...]:
+    """Read the names of a ``.JOU`` or ``.TRN`` file, of a ``player`` or ``tournament``, also from ``.gz`` and ``.xz``.
 
     Raises
     ------
@@ -120,7 +112,7 @@ def read_names(path: str | os.PathLike[str], kind: str, *, max_bytes: int = 1 <<
         The file cannot be read, or its length is not what its header announces.
     """
     size = _NAME_BYTES[kind]
-    with open_bounded(path, max_bytes=max_bytes) as file:
+    with open_bounded(path, max_bytes=_MOST_NAME_BYTES) as file:
         count = int(_read_header(file)["names"])
         content = file.read(count * size + 1)
     if len(content) != count * size:
@@ -151,8 +143,6 @@ def read_wthor(
     game: Game,
     path: str | os.PathLike[str],
     *,
-    players: str | os.PathLike[str] | None = None,
-    tournaments: str | os.PathLike[str] | None = None,
     skip_bad: bool = False,
     chunk_games: int = CHUNK_SIZE,
     max_bytes: int = MAX_BYTES,
@@ -169,8 +159,6 @@ def read_wthor(
         Othello.
     path
         The games.
-    players, tournaments
-        Files of names; by default ``WTH.JOU`` and ``WTH.TRN`` beside the games, if they are there.
     skip_bad
         Leave bad records out and count them. A file whose length is not what its header announces still gives all
         its whole records, and damaged files of names are done without; each counts as one problem.
@@ -198,15 +186,12 @@ def read_wthor(
             raise BadInputError(f"{source}: no WTHOR file of 8x8 games: {problem}")
         announced = int(header["records"])
         try:
-            files = {
-                "player": players or _names_file(source, "player"),
-                "tournament": tournaments or _names_file(source, "tournament"),
-            }
-            names = {kind: read_names(file, kind) if file else () for kind, file in files.items()}
+            files = {kind: _names_file(source, kind) for kind in _NAME_BYTES}
+            names = {kind: _read_names(file, kind) if file else () for kind, file in files.items()}
         except BadInputError as error:
             if not skip_bad:
                 raise
-            names = {"player": (), "tournament": ()}
+            names = dict.fromkeys(_NAME_BYTES, ())
             yield GameRecords.empty(source=source.name, problems=(str(error),), skipped=1)
         count = 0
         while True:
@@ -238,11 +223,7 @@ def _check_games(
     skip_bad: bool,
 ) -> GameRecords:
     """Turn raw game records into checked ones; ``before`` records of the file came earlier."""
-    name_columns = {
-        "tournament": names["tournament"],
-        "black_player": names["player"],
-        "white_player": names["player"],
-    }
+    name_columns = {"tournament": names["tournament"], "black_player": names["player"], "white_player": names["player"]}
     bad = BadRecords(len(chunk), lambda index: f"{path}: record {before + index + 1}")
     squares, written = _check_moves(chunk["moves"], bad)
     _check_range(bad, "black's disc count", chunk["discs"], _SQUARES)

@@ -20,7 +20,7 @@ from glem.core.game.records import CHUNK_SIZE, GameRecords
 from glem.core.positions.reading import read_records
 from glem.core.positions.writing import write_games
 from glem.games.othello.formats.score_conventions import CONVENTIONS, Convention
-from glem.games.othello.formats.transcripts import read_transcripts, write_transcripts
+from glem.games.othello.formats.transcripts import write_transcripts
 from glem.games.othello.notation import format_square, parse_square
 from tests.oracles.replay import PlainReplay, random_game, replay_game
 
@@ -124,28 +124,14 @@ def test_every_layout(tmp_path: Path, games: list[list[int]], name: str, packing
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_conventions_are_told_from_the_games(tmp_path: Path, games: list[list[int]], convention: Convention) -> None:
     path = tmp_path / "games.txt"
-    records = GameRecords.from_moves(
-        np.array([move for moves in games for move in moves], np.uint8), np.cumsum([0, *map(len, games)])
-    )
-    path.write_bytes(b"".join(write_transcripts(OTHELLO, records, score=convention)))
+    final = [replayed(moves).final_score for moves in games]
+    stored = {"standard": final, "raw": [raw_score(moves) for moves in games], "sign": np.sign(final).tolist()}
+    lines = (f"{text_of(moves)} {score}\n" for moves, score in zip(games, stored[convention], strict=True))
+    path.write_text("".join(lines))
     again = read_all(path)
     assert games_of(again) == games
-    final = [replayed(moves).final_score for moves in games]
     assert again.score.tolist() == final
-    stored = {"standard": final, "raw": [raw_score(moves) for moves in games], "sign": np.sign(final).tolist()}
     assert again.extra["stored_score"].tolist() == stored[convention]
-    (given_one,) = read_transcripts(OTHELLO, path, score=convention)
-    assert given_one.score.tolist() == final
-    other = "raw" if convention != "raw" else "sign"
-    with pytest.raises(BadInputError, match="but the moves end at"):
-        list(read_transcripts(OTHELLO, path, score=other))
-
-
-def test_an_unknown_convention(tmp_path: Path) -> None:
-    path = tmp_path / "games.txt"
-    path.write_text("f5d6 3\n")
-    with pytest.raises(BadInputError, match="no score convention 'percent'; known: standard, raw, sign"):
-        list(read_transcripts(OTHELLO, path, score="percent"))  # type: ignore[arg-type]
 
 
 def test_a_wipe_out_counts_the_empty_squares_for_the_winner(tmp_path: Path) -> None:
@@ -252,15 +238,14 @@ def test_write_and_read(tmp_path: Path, games: list[list[int]], name: str) -> No
     assert games_of(again) == cut
     assert np.isnan(again.score).sum() == sum(replayed(moves).status != 0 for moves in cut)
     assert [entry.name for entry in tmp_path.iterdir()] == [name]
-    assert all(line.rstrip().isalnum() for line in write_transcripts(OTHELLO, records, score=None))
 
 
 def test_written_passes_are_left_out(games: list[list[int]]) -> None:
     passing = next(moves for moves in games if any(step.move == 64 for step in replayed(moves).steps))
     written = [step.move for step in replayed(passing).steps[:-1]]
     records = GameRecords.from_moves(np.array(written, np.uint8), np.array([0, len(written)]))
-    [line] = write_transcripts(OTHELLO, records, score="raw")
-    assert line.decode() == f"{text_of(passing)} {raw_score(passing)}\n"
+    [line] = write_transcripts(OTHELLO, records)
+    assert line.decode() == f"{text_of(passing)} {replayed(passing).final_score}\n"
 
 
 def test_illegal_games_are_not_written(tmp_path: Path) -> None:

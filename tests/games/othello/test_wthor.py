@@ -15,7 +15,6 @@ from glem.core.errors import BadInputError
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
 from glem.core.positions.reading import read_records
-from glem.games.othello.formats.wthor import read_names, read_wthor
 from tests.oracles.replay import random_game, replay_game
 from tests.oracles.wthor import game_record, games_file, names_file
 
@@ -96,14 +95,6 @@ def test_names_are_optional(tmp_path: Path, games: list[list[int]], file_records
     assert games_of(records) == games
     assert records.names == {}
     assert records.extra["black_player"].tolist() == [place % 3 for place in range(len(games))]
-
-
-def test_names_from_elsewhere(tmp_path: Path, file_records: list[bytes]) -> None:
-    path, players = tmp_path / "a.wtb", tmp_path / "people"
-    path.write_bytes(games_file(file_records))
-    players.write_bytes(names_file(PLAYERS, 20))
-    (records,) = read_wthor(OTHELLO, path, players=players)
-    assert set(records.names) == {"black_player", "white_player"}
 
 
 def test_unfinished_and_short_games(tmp_path: Path, games: list[list[int]]) -> None:
@@ -218,10 +209,6 @@ def test_names_of_other_games(folder: Path, file_records: list[bytes]) -> None:
     path.write_bytes(games_file(file_records))
     (folder / "WTH.JOU").write_bytes(names_file(PLAYERS[:2], 20))
     fails(path, "record 2: the white player number is 2, expected at most 1")
-
-
-def test_names_are_latin_1(folder: Path) -> None:
-    assert read_names(folder / "WTH.JOU", "player") == PLAYERS
 
 
 @settings(max_examples=150, deadline=None)
