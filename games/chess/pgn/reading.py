@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import compiled
 from glem.core.errors import BadInputError
-from glem.core.files.packed import MAX_BYTES, BoundedFile, open_bounded
+from glem.core.files.packed import BoundedFile, open_bounded
 from glem.core.game.game import Game
-from glem.core.game.records import CHUNK_SIZE, GameRecords
+from glem.core.game.records import GameRecords
 from glem.core.positions.validation import BadRecords
 from glem.games.chess.boards import board_of_fen, from_board, problems_of
 from glem.games.chess.pgn import games as pgn_games
@@ -115,15 +115,7 @@ def recognizes(head: bytes) -> bool:
     return _BEGINNING.match(first) is not None
 
 
-def read_pgn(
-    game: Game,
-    path: Path,
-    /,
-    *,
-    skip_bad: bool = False,
-    chunk_games: int = CHUNK_SIZE,
-    max_bytes: int = MAX_BYTES,
-) -> Iterator[GameRecords]:
+def read_pgn(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_bytes: int) -> Iterator[GameRecords]:
     """Read and check the games of a PGN file, also from ``.gz``, ``.xz`` and ``.zst``.
 
     A game is bad when one of its moves is illegal, ambiguous or no move, when it begins in no legal position or is of
@@ -161,12 +153,11 @@ def read_pgn(
     BadInputError
         The file cannot be read, has no games, or has a bad game and ``skip_bad`` is false.
     """
-    source = Path(path)
-    reader = _Reader(source, skip_bad, min(chunk_games, _MOST_GAMES_AT_ONCE))
-    with open_bounded(source, max_bytes=max_bytes) as file:
+    reader = _Reader(path, skip_bad, min(chunk_games, _MOST_GAMES_AT_ONCE))
+    with open_bounded(path, max_bytes=max_bytes) as file:
         yield from reader.read(file)
     if reader.number == 0:
-        raise BadInputError(f'{source}: no games; expected PGN, tags like [White "..."] and moves like 1. e4 e5 1-0')
+        raise BadInputError(f'{path}: no games; expected PGN, tags like [White "..."] and moves like 1. e4 e5 1-0')
 
 
 @define(eq=False)

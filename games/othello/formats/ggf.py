@@ -8,7 +8,6 @@ keeps files of one or more games a line.
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,9 +17,9 @@ import numpy as np
 from attrs import define
 
 from glem.core.errors import BadInputError
-from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
+from glem.core.files.packed import LineBlock, line_blocks
 from glem.core.game.game import Game
-from glem.core.game.records import CHUNK_SIZE, GameRecords
+from glem.core.game.records import GameRecords
 from glem.core.positions.replay import replay
 from glem.core.positions.validation import BadRecords
 from glem.core.search.results import Clock
@@ -225,15 +224,7 @@ def recognizes(head: bytes) -> bool:
     return _GAME.match(head) is not None
 
 
-def read_ggf(
-    game: Game,
-    path: str | os.PathLike[str],
-    /,
-    *,
-    skip_bad: bool = False,
-    chunk_games: int = CHUNK_SIZE,
-    max_bytes: int = MAX_BYTES,
-) -> Iterator[GameRecords]:
+def read_ggf(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_bytes: int) -> Iterator[GameRecords]:
     """Read and check games in GGF, also from ``.gz``, ``.xz`` and ``.zst``.
 
     A game is bad when it is no game of Othello on 64 squares, has an illegal move or one of the wrong side, or a result
@@ -247,7 +238,7 @@ def read_ggf(
     """
     blocks = line_blocks(path, lines=chunk_games, max_bytes=max_bytes)
     return not_empty(
-        _records(game, Path(path), blocks, skip_bad),
+        _records(game, path, blocks, skip_bad),
         path,
         "no games; expected lines like (;GM[Othello]...B[f5]W[d6]...;)",
     )

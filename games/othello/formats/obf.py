@@ -7,16 +7,16 @@ is a filler that some programs write, and skipped. Lines that begin with ``%`` a
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 
 from glem.core.errors import BadInputError
-from glem.core.files.packed import MAX_BYTES, line_blocks
+from glem.core.files.packed import line_blocks
 from glem.core.game.game import Game
-from glem.core.game.records import CHUNK_SIZE, ScoredPositions
+from glem.core.game.records import ScoredPositions
 from glem.games.othello.notation import parse_position, parse_square
 from glem.games.othello.rules import PASS, Position, legal_moves
 
@@ -63,13 +63,7 @@ def _parse_line(text: str, game: Game) -> tuple[Position, float]:
 
 
 def read_obf(
-    game: Game,
-    path: str | os.PathLike[str],
-    *,
-    skip_bad: bool = False,
-    unscored: bool = False,
-    chunk_positions: int = CHUNK_SIZE,
-    max_bytes: int = MAX_BYTES,
+    game: Game, path: Path, /, *, skip_bad: bool, unscored: bool = False, chunk_positions: int, max_bytes: int
 ) -> Iterator[ScoredPositions]:
     """Read positions labelled with the best score among their moves, also from ``.gz`` and ``.xz``.
 

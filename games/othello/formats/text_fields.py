@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -215,7 +214,7 @@ def is_table(head: bytes, wanted: Mapping[str, tuple[str, ...]], required: Seque
     return True
 
 
-def not_empty(parts: Iterable[_Part], path: str | os.PathLike[str], expected: str) -> Iterator[_Part]:
+def not_empty(parts: Iterable[_Part], path: Path, expected: str) -> Iterator[_Part]:
     """Hand out what was read of a file, and raise :class:`BadInputError` behind it where nothing was, good or bad."""
     found = False
     for part in parts:

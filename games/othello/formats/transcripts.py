@@ -11,7 +11,6 @@ the game and a number that is 10 on every line of the published book.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -24,9 +23,9 @@ from numpy.typing import NDArray
 from glem.core.compiling import characters as char
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
-from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
+from glem.core.files.packed import LineBlock, line_blocks
 from glem.core.game.game import Game
-from glem.core.game.records import CHUNK_SIZE, GameRecords
+from glem.core.game.records import GameRecords
 from glem.core.positions.replay import FINISHED, replay
 from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello.formats.score_conventions import Convention, likely_convention, stored_scores
@@ -206,12 +205,7 @@ def recognizes_logbook(head: bytes) -> bool:
 
 
 def read_transcripts(
-    game: Game,
-    path: str | os.PathLike[str],
-    *,
-    skip_bad: bool = False,
-    chunk_games: int = CHUNK_SIZE,
-    max_bytes: int = MAX_BYTES,
+    game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_bytes: int
 ) -> Iterator[GameRecords]:
     """Read and check transcripts, also from ``.gz`` and ``.xz``.
 
@@ -247,32 +241,20 @@ def read_transcripts(
     return not_empty(records, path, "no games; expected lines like f5d6c3")
 
 
-def read_table(
-    game: Game,
-    path: str | os.PathLike[str],
-    *,
-    skip_bad: bool = False,
-    chunk_games: int = CHUNK_SIZE,
-    max_bytes: int = MAX_BYTES,
-) -> Iterator[GameRecords]:
+def read_table(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_bytes: int) -> Iterator[GameRecords]:
     """Read and check a table with a header line and one game a line, also from ``.gz`` and ``.xz``.
 
     The column of moves is called ``game_moves``, ``moves``, ``transcript`` or ``game``, that of the score, which may
     be missing, ``winner``, ``score``, ``result`` or ``black_score``; other columns are not looked at. All else as in
     :func:`read_transcripts`.
     """
-    blocks = table_blocks(Path(path), _COLUMNS, ("moves",), lines=chunk_games, max_bytes=max_bytes)
+    blocks = table_blocks(path, _COLUMNS, ("moves",), lines=chunk_games, max_bytes=max_bytes)
     lines = ((block.rows, _table_lines(block)) for block in blocks)
     return _checked_lines(game, path, lines, skip_bad=skip_bad)
 
 
 def read_logbook(
-    game: Game,
-    path: str | os.PathLike[str],
-    *,
-    skip_bad: bool = False,
-    chunk_games: int = CHUNK_SIZE,
-    max_bytes: int = MAX_BYTES,
+    game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_bytes: int
 ) -> Iterator[GameRecords]:
     """Read and check games in the format of Logistello's book, also from ``.gz`` and ``.xz``.
 
@@ -287,7 +269,7 @@ def read_logbook(
 
 def _checked_lines(
     game: Game,
-    path: str | os.PathLike[str],
+    path: Path,
     blocks: Iterable[tuple[LineBlock, MoveLines]],
     *,
     convention: Convention | None = None,
@@ -314,7 +296,7 @@ def _checked_lines(
         A line is bad and ``skip_bad`` is false.
     """
     for block, lines in blocks:
-        records, convention = _checked(game, Path(path), block, lines, convention, skip_bad)
+        records, convention = _checked(game, path, block, lines, convention, skip_bad)
         yield records
 
 

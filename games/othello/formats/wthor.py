@@ -16,7 +16,6 @@ name is 20 bytes (player) or 26 (tournament), Latin-1, ended by a zero byte. Pas
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.files.packed import MAX_BYTES, BoundedFile, open_bounded
+from glem.core.files.packed import BoundedFile, open_bounded
 from glem.core.game.game import Game
-from glem.core.game.records import CHUNK_SIZE, GameRecords
+from glem.core.game.records import GameRecords
 from glem.core.positions.replay import replay
 from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello.formats.transcripts import check_starts
@@ -139,14 +138,7 @@ def _names_file(games: Path, kind: str) -> Path | None:
     return next((present[name] for name in wanted if name in present), None)
 
 
-def read_wthor(
-    game: Game,
-    path: str | os.PathLike[str],
-    *,
-    skip_bad: bool = False,
-    chunk_games: int = CHUNK_SIZE,
-    max_bytes: int = MAX_BYTES,
-) -> Iterator[GameRecords]:
+def read_wthor(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_bytes: int) -> Iterator[GameRecords]:
     """Read and check the games of a ``.wtb`` file, also from ``.gz`` and ``.xz``.
 
     A record is bad when it has a byte that is no move, a move behind the end, an illegal move, no move at all, a
@@ -178,21 +170,20 @@ def read_wthor(
     BadInputError
         The file is no WTHOR file, is cut or damaged, or has a bad record and ``skip_bad`` is false.
     """
-    source = Path(path)
-    with open_bounded(source, max_bytes=max_bytes) as file:
+    with open_bounded(path, max_bytes=max_bytes) as file:
         header = _read_header(file)
         problem = _header_problem(header)
         if problem is not None:
-            raise BadInputError(f"{source}: no WTHOR file of 8x8 games: {problem}")
+            raise BadInputError(f"{path}: no WTHOR file of 8x8 games: {problem}")
         announced = int(header["records"])
         try:
-            files = {kind: _names_file(source, kind) for kind in _NAME_BYTES}
+            files = {kind: _names_file(path, kind) for kind in _NAME_BYTES}
             names = {kind: _read_names(file, kind) if file else () for kind, file in files.items()}
         except BadInputError as error:
             if not skip_bad:
                 raise
             names = dict.fromkeys(_NAME_BYTES, ())
-            yield GameRecords.empty(source=source.name, problems=(str(error),), skipped=1)
+            yield GameRecords.empty(source=path.name, problems=(str(error),), skipped=1)
         count = 0
         while True:
             # With skip_bad a wrong count in the header must not hide whole records behind it.
@@ -201,7 +192,7 @@ def read_wthor(
             whole = len(content) // _GAME.itemsize
             if whole:
                 chunk = np.frombuffer(content, _GAME, whole)
-                yield _check_games(source, game, header, names, chunk, count, skip_bad=skip_bad)
+                yield _check_games(path, game, header, names, chunk, count, skip_bad=skip_bad)
             count += whole
             if len(content) < wanted * _GAME.itemsize or not content:
                 break
@@ -209,7 +200,7 @@ def read_wthor(
         more = file.read(1)
     if count != announced or rest or more:
         found = "more" if more else f"{count:,} and {rest} bytes of another" if rest else f"{count:,}"
-        raise BadInputError(f"{source}: the header announces {announced:,} game records, the file holds {found}")
+        raise BadInputError(f"{path}: the header announces {announced:,} game records, the file holds {found}")
 
 
 def _check_games(
