@@ -39,11 +39,7 @@ CHESS = Game(
     transform=playing.transform,
     transform_move=playing.transform_move,
     symmetry_count=2,
-    layout=BoardLayout(
-        rows=8,
-        columns=8,
-        cell_names=tuple(chess.SQUARE_NAMES[square ^ 56] for square in range(64)),
-    ),
+    layout=BoardLayout(rows=8, columns=8, cell_names=tuple(chess.SQUARE_NAMES[square ^ 56] for square in range(64))),
     record_formats={
         "pgn": RecordFormat(
             name="pgn",

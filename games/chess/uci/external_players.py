@@ -29,9 +29,9 @@ __all__ = ["UCI_PLAYERS"]
 
 
 def _digest(_game: Game, spec: PlayerSpec) -> str:
-    from glem.games.chess.uci.player import engine_settings
+    from glem.games.chess.uci.player import engine_of
 
-    program = Path(engine_settings(spec).command[0]).resolve()
+    program = Path(engine_of(spec)[0].command[0]).resolve()
     found = program.stat()
     return _file_digest(str(program), found.st_mtime_ns, found.st_size)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import chess
 import chess.engine
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from glem.core.players.spec import PlayerSpec
     from glem.core.search.results import Clock
 
-__all__ = ["EngineSettings", "UciPlayer", "UciScoring", "engine_settings"]
+__all__ = ["UciPlayer", "UciScoring", "engine_of"]
 
 _PREFIX = "option."
 _TIMEOUT = "timeout"
@@ -50,26 +50,15 @@ _MOST_STARTS = 3
 """Starts in a row that may fail before an engine is given up."""
 
 
-class EngineSettings(NamedTuple):
-    """What a player's description says of an engine, but for its limits.
+def engine_of(spec: PlayerSpec, *, show_results: bool = False) -> tuple[UciEngine, float | None]:
+    """Make the engine of an external player's description, and read the seconds after which it counts as hung.
 
     Parameters
     ----------
-    command
-        Program and arguments.
-    options
-        Names and values of UCI options.
-    timeout
-        Seconds after which it counts as hung; None for the usual ones.
-    """
-
-    command: list[str]
-    options: dict[str, str]
-    timeout: float | None
-
-
-def engine_settings(spec: PlayerSpec) -> EngineSettings:
-    """Read the description of an external player.
+    spec
+        The description; its limits are not looked at.
+    show_results
+        Ask for win, draw and loss where the engine offers them.
 
     Raises
     ------
@@ -89,7 +78,8 @@ def engine_settings(spec: PlayerSpec) -> EngineSettings:
             )
         else:
             options[name.removeprefix(_PREFIX)] = value
-    return EngineSettings(engine_command(parts[1]), options, timeout)
+    command = engine_command(parts[1])
+    return UciEngine(command, options, timeout=timeout or _USUAL_TIMEOUT, show_results=show_results), timeout
 
 
 def _seconds(player: str, text: str) -> float:
@@ -122,8 +112,7 @@ class _EngineUser:
 
     def __init__(self, spec: PlayerSpec, *, show_results: bool = False) -> None:
         self._limits = spec.limits
-        command, options, self._timeout = engine_settings(spec)
-        self._engine = UciEngine(command, options, timeout=self._timeout or _USUAL_TIMEOUT, show_results=show_results)
+        self._engine, self._timeout = engine_of(spec, show_results=show_results)
         self._engine.start()
 
     def close(self) -> None:

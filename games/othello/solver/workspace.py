@@ -17,7 +17,6 @@ from glem.games.othello.rules import neighbours
 __all__ = [
     "BONUS",
     "DEADLINE",
-    "ENTRY_WORDS",
     "ERA",
     "NODES",
     "NODE_LIMIT",
@@ -55,7 +54,7 @@ WIDTH = 64
 VARIATION_WIDTH = 128
 """Longest variation, passes and the mark -1 at its end included."""
 
-ENTRY_WORDS = 2
+_ENTRY_WORDS = 2
 _BUCKET_ENTRIES = 4
 _NEAR_ENTRIES = 1 << 15
 _NEAR_COUNT = 9
@@ -190,7 +189,7 @@ class Workspace(NamedTuple):
 
 def _table(entries: int) -> tuple[NDArray[np.uint64], np.uint64]:
     buckets = 1 << (max(1, entries // _BUCKET_ENTRIES).bit_length() - 1)
-    return aligned_words(buckets * _BUCKET_ENTRIES * ENTRY_WORDS), np.uint64(buckets - 1)
+    return aligned_words(buckets * _BUCKET_ENTRIES * _ENTRY_WORDS), np.uint64(buckets - 1)
 
 
 def _edge_stable() -> NDArray[np.uint8]:
@@ -293,7 +292,7 @@ def new_workspace(megabytes: int, evaluator: Evaluator | None, techniques: Techn
     if not _LEAST_MEGABYTES <= megabytes <= _MOST_MEGABYTES:
         raise BadInputError(f"a hash table has {_LEAST_MEGABYTES} to {_MOST_MEGABYTES} megabytes, not {megabytes}")
     advice = NO_EVALUATION if evaluator is None else evaluator
-    table, table_mask = _table((megabytes << 20) // (8 * ENTRY_WORDS) if techniques.hash_table else 0)
+    table, table_mask = _table((megabytes << 20) // (8 * _ENTRY_WORDS) if techniques.hash_table else 0)
     near, near_mask = _table(_NEAR_ENTRIES if techniques.hash_table and techniques.near_table else 0)
     quadrant = _quadrants()
     squares = np.arange(64, dtype=np.uint64)

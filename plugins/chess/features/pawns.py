@@ -110,14 +110,7 @@ def add_pawn_terms(own: Side, opponent: Side, sign: int, waits: int, values: Any
 
 
 def _add_passed_terms(
-    own: Side,
-    opponent: Side,
-    passed: np.uint64,
-    empty: np.uint64,
-    sign: int,
-    waits: int,
-    values: Any,
-    first: int,
+    own: Side, opponent: Side, passed: np.uint64, empty: np.uint64, sign: int, waits: int, values: Any, first: int
 ) -> None:
     next_squares = passed << _EIGHT
     clear = passed & ~south_fill(~empty >> _EIGHT)

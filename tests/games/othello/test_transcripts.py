@@ -155,11 +155,7 @@ def test_a_wipe_out_counts_the_empty_squares_for_the_winner(tmp_path: Path) -> N
         ("a.txt", ["f5d6c3", "f5f5"], ":2: move 2, f5, is illegal"),
         ("a.txt", ["f5d6c3", "\0\x01\x1b[2J f5 " + "long " * 20], r":2: '\\x00\\x01\\x1b\[2J"),
         ("a.txt", [f"{WIPEOUT} 13", f"{WIPEOUT}a1 64"], ":2: move 10, a1, is illegal"),
-        (
-            "a.txt",
-            [f"{WIPEOUT} 13", f"{WIPEOUT} -13"],
-            r":2: the score is given as -13, but the moves end at \+13",
-        ),
+        ("a.txt", [f"{WIPEOUT} 13", f"{WIPEOUT} -13"], r":2: the score is given as -13, but the moves end at \+13"),
         ("a.gam", ["+f5-d6+c3:", "+f5+d6+c3:"], r":2: move 2, d6, is written as black's, but white is to move"),
         ("a.gam", ["+f5-d6+c3:", "+f5-d6c3:"], ":2: 'c3:' is neither"),
         ("a.gam", ["+f5-d6+c3:", "+f5-d6+c3: 4 5 6"], ":2: '4 5 6' is neither"),

@@ -22,11 +22,7 @@ MOBILITY = ("mobility", "opponent_mobility", "potential_mobility", "opponent_pot
 
 
 def random_evaluation(
-    learning: Learning,
-    names: tuple[str, ...],
-    linear: tuple[str, ...] = (),
-    link: Link = IDENTITY,
-    size: float = 0.5,
+    learning: Learning, names: tuple[str, ...], linear: tuple[str, ...] = (), link: Link = IDENTITY, size: float = 0.5
 ) -> LinearEvaluation:
     """Random weights over some of Logistello's patterns and linear features."""
     generator = np.random.default_rng(11)
