@@ -94,12 +94,12 @@ def test_duplicate_patterns_are_a_note(othello_learning: Learning):
     sets = {"lines": {"left": ("a1", "a2"), "top": ("b1", "a1"), "middle": ("d4", "e4"), "right": ("h8", "h7")}}
     report = check_learning(evolve(othello_learning, pattern_sets=sets, default_evaluation=None), games=1)
     assert report.passed, str(report)
-    assert report.notes == (
+    assert report.notes == [
         "pattern set 'lines': 'left' and 'top' and 'right' are images of each other; keep one of them, whose images "
-        "share its weights",
-    )
+        "share its weights"
+    ]
     assert str(report).endswith(f"\n  note {report.notes[0]}")
-    assert check_learning(othello_learning, games=1).notes == ()
+    assert check_learning(othello_learning, games=1).notes == []
 
 
 def test_the_command_says_what_it_did_not_look_at(monkeypatch):
