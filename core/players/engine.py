@@ -9,19 +9,21 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import attrs
+import numpy as np
 
 from glem.core.errors import BadInputError
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.named import load_value
 from glem.core.game.draws import Draw, drawn_by
 from glem.core.game.game import Game
-from glem.core.players.analysis import line_text, value_text
 from glem.core.players.making import make_player
 from glem.core.players.player import MoveChoice, Player
 from glem.core.players.spec import PlayerSpec
 from glem.core.players.thinker import Thinker
 from glem.core.search.results import Clock, Limits, Line, SearchResult
 
-__all__ = ["Engine"]
+__all__ = ["Engine", "depth_texts", "line_text"]
 
 _Result = TypeVar("_Result")
 
@@ -358,7 +360,7 @@ class Engine:
             return f"{choice.score:+.0f} exactly"
         if self._spec.kind != "search":
             return f"{choice.score:+.2f}"
-        return value_text(load_value(self._spec.evaluation, self.game), choice.score)
+        return _value_text(load_value(self._spec.evaluation, self.game), choice.score)
 
     def analyse(
         self,
@@ -434,3 +436,24 @@ def _interruptibly(
             if not answers_interrupt:
                 raise
         return running.result()
+
+
+def _value_text(evaluation: LinearEvaluation, value: float) -> str:
+    """Word a value before the link: a signed number of label units, or a winning chance."""
+    if evaluation.link == LOGISTIC:
+        return f"{float(evaluation.link(np.array(value))):.1%}"
+    return f"{value:+.2f}"
+
+
+def line_text(evaluation: LinearEvaluation, line: Line) -> str:
+    """Word the value of a line: a signed number or a chance, or ``won`` and ``lost``."""
+    if line.plies_to_end is not None:
+        return "won" if line.value > 0 else "lost"
+    return _value_text(evaluation, line.value)
+
+
+def depth_texts(found: SearchResult) -> list[str]:
+    """Word the depth of each line; empty words where all are as deep as the search."""
+    if all(line.depth == found.depth for line in found.lines):
+        return [""] * len(found.lines)
+    return [f"depth {line.depth:>2}  " for line in found.lines]

@@ -12,7 +12,7 @@ import pytest
 
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.players.analysis import line_text
+from glem.core.players.engine import line_text
 from glem.core.players.making import make_player
 from glem.core.players.player import MoveChoice, Player
 from glem.core.players.spec import PlayerSpec, parse_player
