@@ -296,15 +296,18 @@ class Engine:
                 self._player.close()
             self._spec, self._player, self._thinker = spec, None, None
 
-    def prepare_analysis(self) -> None:
-        """Make what analyses positions, and compile its search now.
+    def prepare_analysis(self) -> Thinker:
+        """Return what analyses positions, made and its search compiled by now.
 
         Raises
         ------
         BadInputError
             The player does not search, or as :meth:`prepare`.
         """
-        self._analysing()
+        if self._thinker is None:
+            self._thinker = Thinker(self.game, self._spec)
+            self._thinker.warm_up()
+        return self._thinker
 
     def limit(self, limits: Limits) -> None:
         """Change the limits of the player's searches."""
@@ -393,7 +396,7 @@ class Engine:
         """
         if self.is_over:
             raise BadInputError("the game is over, there is nothing to analyse")
-        thinker = self._analysing()
+        thinker = self.prepare_analysis()
         return _interruptibly(
             lambda event: thinker.analyse(
                 self.position,
@@ -410,17 +413,11 @@ class Engine:
     @property
     def unit(self) -> str:
         """What the values of analyses are counted in, for people."""
-        return self._analysing().evaluation.unit
+        return self.prepare_analysis().evaluation.unit
 
     def line_text(self, line: Line) -> str:
         """Word the value of a line of an analysis for people."""
-        return line_text(self._analysing().evaluation, line)
-
-    def _analysing(self) -> Thinker:
-        if self._thinker is None:
-            self._thinker = Thinker(self.game, self._spec)
-            self._thinker.warm_up()
-        return self._thinker
+        return line_text(self.prepare_analysis().evaluation, line)
 
 
 def _interruptibly(
