@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -307,6 +307,7 @@ def regress_scores(
     game: str,
     unit: str,
     deepest: int = DEEPEST,
+    checks: Callable[[int], tuple[int, ...]] = check_depths_of,
     least_positions: int = 50,
     provenance: Mapping[str, str] | None = None,
 ) -> ProbCut:
@@ -329,6 +330,8 @@ def regress_scores(
         Kept in the result.
     deepest
         Greatest depth with parameters, at least D.
+    checks
+        Depths of the check searches by depth, at most :data:`~glem.core.search.probcut.CHECKS`.
     least_positions
         Positions below which a phase borrows.
 
@@ -349,7 +352,7 @@ def regress_scores(
     slopes, offsets, deviations, counts = np.ones(shape), np.zeros(shape), np.ones(shape), np.zeros(shape, np.int64)
     check_depths = np.full(shape[1:], -1, np.int64)
     for depth in range(deepest + 1):
-        check_depths[depth, : len(check_depths_of(depth))] = check_depths_of(depth)
+        check_depths[depth, : len(checks(depth))] = checks(depth)
     laws = _deviation_laws(known, len(names), searched)
     for phase in range(len(names)):
         for depth, place, check in _pairs(check_depths):
