@@ -31,11 +31,11 @@ from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.core.tasks.tasks import run_tasks
 from glem.core.tournament.opening_choice import all_openings
+from tests.core.evaluation.linear_evaluations import linear_evaluation
 from tests.core.game import plain_game
 from tests.core.game.installed_games import write_distribution
 from tests.core.game.plain_game import COMPILED, COMPILED_LEARNING, PLAIN, PLAIN_LEARNING, learning_of, mirror_nim
 from tests.core.search.duel_game import Position as Cells
-from tests.core.tournament.evaluation_examples import linear_evaluation
 
 ROOT = Path(__file__).parents[3]
 silently = pytest.mark.filterwarnings("ignore::glem.core.compiling.plain_python.PlainRulesWarning")

@@ -13,6 +13,7 @@ from glem.core.game import perft as perft_module
 from glem.core.game.game import Game
 from glem.core.game.perft import perft
 from tests.core.cli.terminal import Terminal
+from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.game.countdown_game import COUNTDOWN
 
 # As the tables of Othello programs have them: a pass is a ply, a game that has ended counts once.
@@ -31,15 +32,8 @@ def test_plain_rules_agree(othello: Game, depth):
 
 def test_passes_and_early_ends_count_once(othello: Game):
     # Late positions, where sides are stuck and games end before the last ply.
-    generator = np.random.default_rng(1)
-    moves = np.zeros(othello.max_moves, np.int32)
-    for _ in range(8):
-        position = othello.initial_position
-        for _ in range(52):
-            count = othello.legal_moves(position, moves, 0)
-            if count == 0:
-                break
-            position = othello.play(position, int(moves[generator.integers(count)]))
+    for seed in range(8):
+        position = random_line(othello, np.random.default_rng(seed))[0][:53][-1]
         for depth in (2, 3, 4):
             assert perft(othello, depth, position) == perft(othello, depth, position, plain=True)
 

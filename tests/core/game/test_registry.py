@@ -17,6 +17,7 @@ from glem.core.game import registry
 from glem.core.game.game import game_names, load_game
 from tests.core.cli.terminal import Terminal
 from tests.core.game.countdown_game import COUNTDOWN
+from tests.core.game.installed_games import write_distribution
 
 SOUND = "from attrs import evolve\nfrom tests.core.game.countdown_game import COUNTDOWN, FACTS\n"
 
@@ -32,14 +33,8 @@ class Site:
         self, distribution: str, module: str, source: str | None, *, points: dict[str, dict[str, str]] | None = None
     ) -> Path:
         """Install a package of one module with a distribution's metadata around it; by default it has one game."""
-        information = self.folder / f"{distribution.replace('-', '_')}-1.0.dist-info"
-        information.mkdir()
-        (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n")
         points = {"glem.games": {"ant": f"{module}:GAME"}} if points is None else points
-        lines = []
-        for group, entries in points.items():
-            lines += [f"[{group}]", *(f"{name} = {value}" for name, value in entries.items())]
-        (information / "entry_points.txt").write_text("\n".join(lines))
+        write_distribution(self.folder, distribution, **points)
         path = self.folder / f"{module}.py"
         if source is not None:
             path.write_text(source)

@@ -17,8 +17,8 @@ from glem.core.players.making import make_player
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.search.probcut import ProbCut
 from glem.core.search.results import Clock, Limits
+from tests.core.evaluation.linear_evaluations import linear_evaluation
 from tests.core.game.countdown_game import COUNTDOWN
-from tests.core.tournament.evaluation_examples import linear_evaluation
 
 
 def playout(game: Game, spec: PlayerSpec, number: int) -> list[int]:
