@@ -41,11 +41,11 @@ ROOT = Path(__file__).parents[3]
 silently = pytest.mark.filterwarnings("ignore::glem.core.compiling.plain_python.PlainRulesWarning")
 
 GROUPS = {
-    "glem__games": {
+    "glem.games": {
         "mirror_nim": "tests.core.game.plain_game:COMPILED",
         "plain_nim": "tests.core.game.plain_game:PLAIN",
     },
-    "glem__learning": {
+    "glem.learning": {
         "mirror_nim": "tests.core.game.plain_game:COMPILED_LEARNING",
         "plain_nim": "tests.core.game.plain_game:PLAIN_LEARNING",
     },
@@ -54,7 +54,7 @@ GROUPS = {
 
 @pytest.fixture(scope="module")
 def distribution(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_distribution(tmp_path_factory.mktemp("site"), **GROUPS)
+    return write_distribution(tmp_path_factory.mktemp("site"), GROUPS)
 
 
 @pytest.fixture

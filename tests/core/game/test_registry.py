@@ -34,7 +34,7 @@ class Site:
     ) -> Path:
         """Install a package of one module with a distribution's metadata around it; by default it has one game."""
         points = {"glem.games": {"ant": f"{module}:GAME"}} if points is None else points
-        write_distribution(self.folder, distribution, **points)
+        write_distribution(self.folder, points, distribution)
         path = self.folder / f"{module}.py"
         if source is not None:
             path.write_text(source)
