@@ -14,7 +14,7 @@ from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted, interval_text
 
 if TYPE_CHECKING:
-    from glem.core.grading.trials import Verdict
+    from glem.core.grading.learning import Verdict
     from glem.core.positions.selection.selection import SelectionRule
 
 __all__ = ["command"]
@@ -82,8 +82,7 @@ def command(
     import attrs
 
     from glem.core.evaluation.named import load_evaluation
-    from glem.core.grading.learning import listed_candidates, read_learning_games
-    from glem.core.grading.trials import LearningRule, learn
+    from glem.core.grading.learning import LearningRule, learn, listed_candidates, read_learning_games
     from glem.core.positions.positions import keys_digest
 
     game, progress = files.game(), display_progress()

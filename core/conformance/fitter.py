@@ -19,7 +19,7 @@ from glem.core.evaluation.links import IDENTITY, LOGISTIC
 from glem.core.features.learning import Learning
 from glem.core.fitting.fitters import FitResult, Fitter
 from glem.core.fitting.least_squares_problem import LeastSquares
-from glem.core.fitting.packed.blocks import LinearTerms
+from glem.core.fitting.packed.blocks import LinearTerms, Packing
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import fit_phases
 from glem.core.tasks.progress import SILENT, Progress
@@ -419,12 +419,9 @@ def _check_game(fitter: Fitter, learning: Learning, games: int, seed: int, exami
     with examination.check("game", promise) as check:
         wanted = random_evaluation(learning, seed)
         columns = sample.columns()
-        design = Design.build(
-            [(learning.features.values(columns), learning.phases.of(columns))],
-            phase_count=len(learning.phases),
-            patterns=wanted.patterns,
-            linear=LinearTerms.from_names(learning.features, learning.linear),
-        )
+        linear = LinearTerms.from_names(learning.features, learning.linear)
+        packing = Packing(len(learning.phases), wanted.patterns, linear=linear)
+        design = Design.build([(learning.features.values(columns), learning.phases.of(columns))], packing)
         squares = LeastSquares(design, wanted.predict(columns), l2=1.0)
         one = _fitted(fitter, squares)
         errors = one.result_.training_errors

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from glem.core.evaluation.links import IDENTITY, Link
 from glem.core.fitting.least_squares_problem import LeastSquares
+from glem.core.fitting.packed.blocks import Packing
 from glem.core.fitting.packed.design import Design
 
 __all__ = ["ABSENT", "KnownProblem"]
@@ -72,12 +73,8 @@ class KnownProblem:
 
         values = np.arange(len(chosen), dtype=np.int16)[:, None]
         own = np.zeros(len(chosen), np.int64) if phases is None else phases
-        return Design.build(
-            [(values, own)],
-            phase_count=int(own.max(initial=0)) + 1,
-            configurations=configurations,
-            configuration_count=_ITEMS,
-        )
+        packing = Packing(int(own.max(initial=0)) + 1, configurations=configurations, configuration_count=_ITEMS)
+        return Design.build([(values, own)], packing)
 
     def least_squares(self, **changes: Any) -> LeastSquares:
         """Give all rows to a fit."""

@@ -11,6 +11,7 @@ from glem.core.errors import BadInputError
 from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.count_rules import LINEAR, MERGED, OWN, ZERO, CountRules
 from glem.core.fitting.descent import GradientDescent
+from glem.core.fitting.packed.blocks import Packing
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import fit_phases
 from tests.oracles.fitting import rule_kinds
@@ -110,13 +111,8 @@ def planned_design() -> tuple[Design, Any]:
     def active(values: Any) -> tuple[Any, Any]:
         return np.concatenate([[0], np.cumsum(items >= 0)]), items[items >= 0]
 
-    design = Design.build(
-        [(np.zeros((len(rows), 1), np.int16), phases)],
-        phase_count=PHASE_COUNT,
-        configurations=active,
-        configuration_count=len(PLANNED),
-    )
-    return design, labels.astype(np.float32)
+    packing = Packing(PHASE_COUNT, configurations=active, configuration_count=len(PLANNED))
+    return Design.build([(np.zeros((len(rows), 1), np.int16), phases)], packing), labels.astype(np.float32)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from glem.core.fitting.fitters import FileCheckpoint, Fitter
 from glem.core.fitting.least_squares_problem import LeastSquares, Source
 from glem.core.fitting.phases import fit_phases
 from tests.core.fitting.fitting_problems import PHASES, Small, small_design
-from tests.oracles.fitting import descent, least_squares, objective, predicted
+from tests.oracles.fitting import derivative, descent, least_squares, objective, predicted
 
 FITTERS = [GradientDescent(iterations=25, checkpoint_every=4), ConjugateGradient(iterations=25, refresh_every=4)]
 
@@ -93,7 +93,7 @@ def test_conjugate_gradient_with_a_sigmoid_link(small: Small, labels: Any, link:
 
     def gradient(weights: Any) -> Any:
         sums = arguments[0] @ weights
-        return -2 * arguments[0].T @ (link.derivative(sums) * (arguments[1] - link(sums))) + 2 * arguments[3] * weights
+        return -2 * arguments[0].T @ (derivative(link, sums) * (arguments[1] - link(sums))) + 2 * arguments[3] * weights
 
     best = minimize(
         lambda weights: objective(*arguments, weights),
