@@ -18,6 +18,7 @@ from glem.core.fitting.packed.likelihood_passes import information_rows, slopes_
 from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows
 from glem.core.fitting.quasi_newton import minimize
 from glem.core.fitting.standard_errors import likelihood_errors
+from tests.core.grading.examples import played
 from tests.oracles import likelihood as oracle
 
 PHASES, FEATURES = 3, 6
@@ -94,13 +95,12 @@ def example(seed: int = 0, games: int = 40, *, held_out: bool = True) -> Likelih
     game = generator.integers(0, games, count)
     value = (values[:, :4] @ np.array([0.8, -0.5, 0.3, 0.0])) + 0.1
     draw = values[:, 4:] @ np.array([0.7, -0.4]) + 0.5
-    chances = np.stack(result_distribution(value, 1.0, 1 / (1 + np.exp(-draw))))
-    result = 1 - (generator.random(count) > chances.cumsum(axis=0)).sum(axis=0)
+    result = played(value, 1 / (1 + np.exp(-draw)), seed=seed)
     chunks = [
         LikelihoodChunk(
             values[rows],
             generator.integers(0, PHASES, len(values[rows])),
-            result[rows].astype(np.int8),
+            result[rows],
             game[rows],
             (game[rows] % 4 == 0) & held_out,
         )

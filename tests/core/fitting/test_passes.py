@@ -84,21 +84,15 @@ def test_design_keeps_rows_counts_and_phases(small: Small) -> None:
         np.testing.assert_allclose(squares, weights[rows] @ small.matrix[rows] ** 2, rtol=1e-5)
 
 
-def test_sums_of_a_design(small: Small) -> None:
-    weights = np.random.default_rng(4).normal(size=(PHASES, small.design.layout.item_count))
-    expected = np.einsum("ni,ni->n", small.matrix, weights[small.phases])
-    np.testing.assert_allclose(sums(small.design, weights), expected, rtol=1e-4, atol=1e-4)
-    np.testing.assert_array_equal(sums(small.design, weights, jobs=3), sums(small.design, weights))
-
-
-@pytest.mark.parametrize("part", ["patterns", "configurations", "linear"])
-def test_designs_of_one_kind_of_item(othello_learning: Learning, part: str) -> None:
-    kinds: dict[str, Any] = {"patterns": False, "configurations": False, "linear": ()}
-    kinds[part] = ("mobility",) if part == "linear" else True
-    small = small_design(othello_learning.features, 300, **kinds)
+@pytest.mark.parametrize("parts", ["patterns configurations linear", "patterns", "configurations", "linear"])
+def test_sums_of_a_design(othello_learning: Learning, parts: str) -> None:
+    linear = ("mobility",) if "linear" in parts else ()
+    kinds = {kind: kind in parts for kind in ("patterns", "configurations")}
+    small = small_design(othello_learning.features, 300, linear=linear, **kinds)
     weights = np.random.default_rng(5).normal(size=(PHASES, small.design.layout.item_count))
     expected = np.einsum("ni,ni->n", small.matrix, weights[small.phases])
     np.testing.assert_allclose(sums(small.design, weights), expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(sums(small.design, weights, jobs=3), sums(small.design, weights))
 
 
 def test_chunks_and_threads_change_nothing(othello_learning: Learning, small: Small) -> None:

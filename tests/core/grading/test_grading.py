@@ -84,14 +84,6 @@ def test_groups_and_reliability_cover_all_positions(result: NDArray[np.int8]) ->
         assert np.abs(bins.predicted - bins.observed).max() < 0.125
 
 
-def test_drawishness_of_its_own_grades_higher_than_a_constant() -> None:
-    alpha = np.where(np.random.default_rng(3).random(COUNT) < 0.5, 0.05, 0.95)
-    predictions = {"own": Prediction(TRUTH, alpha), "constant": Prediction(TRUTH)}
-    [comparison] = grade_predictions(played(TRUTH, alpha), predictions).comparisons
-    assert comparison.is_significant
-    assert comparison.difference > 0
-
-
 @pytest.mark.parametrize(
     ("count", "columns", "names", "text"),
     [
