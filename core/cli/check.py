@@ -45,7 +45,9 @@ def command(game_name: str, as_json: bool, **how: Any) -> int:
             for report in reports
         ]
         checks = [
-            {"subject": report.subject, **attrs.asdict(result)} for report in reports for result in report.results
+            {"subject": report.subject, **attrs.asdict(result, filter=attrs.filters.exclude("place"))}
+            for report in reports
+            for result in report.results
         ]
         print_json({"game": game_name, "passed": passed, "parts": parts, "checks": checks})
     else:

@@ -34,7 +34,9 @@ print(importlib.util.find_spec(f"glem.games.{sys.argv[1]}"))
 """
 
 
-@pytest.fixture(scope="module", params=GAMES)
+@pytest.fixture(
+    scope="module", params=[*(pytest.param(game, marks=pytest.mark.repeats) for game in GAMES[:-1]), GAMES[-1]]
+)
 def without(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """One of the games, and an installation that lacks it."""
     return request.param, install_without([request.param], tmp_path_factory.mktemp("installation"))
