@@ -63,15 +63,12 @@ class Minimum:
         Whether the criterion stopped it, rather than a limit.
     reason
         Why it stopped.
-    evaluations
-        Calls of the function.
     """
 
     parameters: Vector
     monitor: Monitor
     converged: bool
     reason: str
-    evaluations: int
 
 
 def minimize(
@@ -118,7 +115,7 @@ def minimize(
         parameters, small = state["parameters"], int(state["small"])
         search.restore(state)
         monitor.restore(state)
-    here = search.at(parameters)
+    here = function(parameters)
     if state is None:
         monitor.record(here.errors, parameters)
     converged, reason = False, "the limit on iterations"
@@ -142,7 +139,7 @@ def minimize(
                 checkpoint.save(
                     {"parameters": parameters, "small": np.array(small), **search.state(), **monitor.state()}
                 )
-    return Minimum(monitor.chosen(parameters), monitor, converged, reason, search.evaluations)
+    return Minimum(monitor.chosen(parameters), monitor, converged, reason)
 
 
 class _Search:
@@ -151,11 +148,6 @@ class _Search:
     def __init__(self, function: Callable[[Vector], Point], first_step: float, memory: int) -> None:
         self._function, self._first_step = function, first_step
         self._pairs: deque[tuple[Vector, Vector]] = deque(maxlen=memory)
-        self.evaluations = 0
-
-    def at(self, parameters: Vector) -> Point:
-        self.evaluations += 1
-        return self._function(parameters)
 
     def step(self, parameters: Vector, here: Point) -> tuple[Vector, Point] | None:
         """Parameters and function after a step; None where no step improves, along the gradient either."""
@@ -191,7 +183,7 @@ class _Search:
         better: tuple[Vector, Point] | None = None
         for _ in range(_LINE_STEPS):
             there_parameters = parameters + length * direction
-            there = self.at(there_parameters)
+            there = self._function(there_parameters)
             if not there.value <= here.value + _SUFFICIENT * length * slope:
                 high = length
             else:

@@ -150,10 +150,6 @@ class _Logs(NamedTuple):
     as_given: NDArray[np.float64]
     recalibrated: NDArray[np.float64] | None
 
-    @property
-    def graded(self) -> NDArray[np.float64]:
-        return self.as_given if self.recalibrated is None else self.recalibrated
-
 
 @define(frozen=True, eq=False)
 class _Grader:
@@ -201,14 +197,15 @@ class _Grader:
             found[rows] = known
             return found
 
-        spread = _Logs(everywhere(as_given), None if anew is None else everywhere(logs))
+        graded = everywhere(logs)
+        spread = _Logs(everywhere(as_given), None if anew is None else graded)
         draws, drawishness = np.empty(len(result)), fit.alpha(own)
         for part in blocks_of(len(result)):
             alpha = drawishness[part] if np.ndim(drawishness) else drawishness
             draws[part] = result_distribution(value[part], fit.scale, alpha).draw
         grade = self.grade(
             name,
-            spread.graded,
+            graded,
             rows,
             as_given=grade_of(as_given, game, settings),
             fit=fit,

@@ -13,10 +13,9 @@ import pytest
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.game.game import Game
 from glem.core.grading.calibration import Prediction
-from glem.core.grading.correctness import GradingSettings, grade_of
+from glem.core.grading.correctness import GradingSettings
 from glem.core.grading.experiments.power import PowerExperiment, measure_power, sample_positions
 from glem.core.grading.scorers.scorer import Scorer
 from glem.core.positions.positions import Positions
@@ -98,16 +97,6 @@ def test_curves_rise_with_what_is_known(found: PowerExperiment, sampled: Positio
     # Time grows with the limit here, so that both lines are one.
     assert curve.by_limit.slope == pytest.approx(curve.by_seconds.slope)
     assert [point.limit for point in found.curves[1].points] == [2, 16, 128]
-
-
-def test_grades_are_those_of_the_values(found: PowerExperiment, sampled: Positions) -> None:
-    point = found.curves[0].points[2]
-    value = _Guess(sampled.result, 16, []).predict(sampled).value[3:]
-    logs = log_correctness(value, sampled.result[3:], point.fit.scale, point.fit.drawishness)
-    infinite = point.grade.mean_log * 119 - float(logs.sum())
-    assert infinite <= 0  # two certain predictions, right or wrong, and the floor below them
-    assert point.grade.positions == 119
-    assert grade_of(logs).grade > 0
 
 
 def test_a_journal_continues(sampled: Positions, found: PowerExperiment, tmp_path: Path) -> None:
