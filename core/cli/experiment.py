@@ -61,7 +61,7 @@ def _limits(limits: str) -> tuple[str, list[float]]:
         sizes = []
     if not equals or kind not in LIMIT_KINDS or not sizes:
         raise BadInputError(f"--limits must be {'|'.join(LIMIT_KINDS)}=A,B,..., got {limits!r}")
-    check_limits(kind, sizes)
+    check_limits(sizes)
     return kind, sizes
 
 

@@ -142,13 +142,6 @@ class LeastSquares:
             if targets is None
             else [tuple(sources) for sources in targets]
         )
-        if not self.l2 >= 0:
-            raise BadInputError(f"the L2 penalty is {l2}, it must not be negative")
-        for name, array in (("labels", labels), ("weights", weights), ("held_out", held_out)):
-            if array is not None and np.shape(array) != (len(design),):
-                raise BadInputError(f"{name} are {np.shape(array)}, the design has {len(design)} rows")
-        if expansion is not None and expansion.shape[0] != self.weight_count:
-            raise BadInputError(f"the expansion makes {expansion.shape[0]} weights of {self.weight_count}")
         self._slabs: list[_Slab] = []
         self._spread(labels, weights, held_out)
 
@@ -181,8 +174,6 @@ class LeastSquares:
             raise BadInputError("labels must be finite or nan, weights at least 0")
         self.total_weight = float(self._row_weights.sum(dtype=np.float64))
         self.held_weight = float(self._held_weights.sum(dtype=np.float64))
-        if self.total_weight <= 0:
-            raise BadInputError("there are no labelled positions to fit")
 
     # ------------------------------------------------------------------------------------------ sizes
 

@@ -26,6 +26,8 @@ Vector = NDArray[np.float64]
 _SUFFICIENT = 1e-4
 _FLATTER = 0.9
 _LINE_STEPS = 40
+_MEMORY = 10
+"""Pairs of steps and changes of the gradient that stand for the curvature."""
 _SMALL_STEPS = 3
 """So many small improvements in a row are the end: a single one may be a bad line search."""
 
@@ -79,7 +81,6 @@ def minimize(
     iterations: int = 200,
     patience: int | None = None,
     tolerance: float = 1e-8,
-    memory: int = 10,
     checkpoint: Checkpoint | None = None,
     save_every: int = 10,
     progress: Progress = SILENT,
@@ -100,14 +101,12 @@ def minimize(
         Stop after this many iterations without a better held-out error; None: never.
     tolerance
         Converged after three improvements in a row below this share of the value.
-    memory
-        Pairs of steps and changes of the gradient that stand for the curvature.
     checkpoint, save_every
         Where the state is kept every so many iterations; a state found there is continued, with the same result.
     progress
         Counts iterations.
     """
-    search = _Search(function, first_step, memory)
+    search = _Search(function, first_step)
     monitor = Monitor(patience)
     parameters, small = np.array(start, np.float64), 0
     state = checkpoint.load() if checkpoint is not None else None
@@ -145,9 +144,9 @@ def minimize(
 class _Search:
     """Directions from the last steps, and the line search along them."""
 
-    def __init__(self, function: Callable[[Vector], Point], first_step: float, memory: int) -> None:
+    def __init__(self, function: Callable[[Vector], Point], first_step: float) -> None:
         self._function, self._first_step = function, first_step
-        self._pairs: deque[tuple[Vector, Vector]] = deque(maxlen=memory)
+        self._pairs: deque[tuple[Vector, Vector]] = deque(maxlen=_MEMORY)
 
     def step(self, parameters: Vector, here: Point) -> tuple[Vector, Point] | None:
         """Parameters and function after a step; None where no step improves, along the gradient either."""

@@ -26,7 +26,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import define, evolve
@@ -254,8 +254,8 @@ def apply_changes(candidate: CandidateChange, evaluation: ResultEvaluation, refi
             continue
         for change in group:
             with reading(candidate.place):
-                changed = _changed(getattr(evaluation, change.part), change)
-                evaluation = evolve(evaluation, **{change.part: changed})
+                changed: Any = {change.part: _changed(getattr(evaluation, change.part), change)}
+                evaluation = evolve(evaluation, **changed)
     return evaluation
 
 

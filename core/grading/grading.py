@@ -177,11 +177,7 @@ class _Grader:
 
     def evaluation(self, name: str, prediction: Prediction) -> tuple[EvaluationGrade, _Logs]:
         count, settings = len(self.result), self.settings
-        if len(prediction.value) != count:
-            raise BadInputError(f"{name} has {len(prediction.value)} values for {count} positions")
         known = prediction.is_known
-        if not known.any():
-            raise BadInputError(f"{name} has no value for any of the {count:,} positions")
         rows: Any = slice(None) if known.all() else np.flatnonzero(known)
         result, game, said = self.result[rows], self.game[rows], prediction.select(rows)
         value, own = said.value, said.drawishness
@@ -263,17 +259,12 @@ def grade_predictions(
     Raises
     ------
     BadInputError
-        Columns that are empty or differ in length, or an evaluation without any value.
+        More evaluations than are compared at a time.
     """
     if len(predictions) > _MOST_COMPARED:
         raise BadInputError(f"at most {_MOST_COMPARED} evaluations are compared at a time, got {len(predictions)}")
     count = len(result)
-    if count == 0:
-        raise BadInputError("no positions to grade")
     groups = {} if groupings is None else groupings
-    for what, column in [("sides", side), *((f"groups by {name}", one.group) for name, one in groups.items())]:
-        if column is not None and len(column) != count:
-            raise BadInputError(f"{count} results have {len(column)} {what}")
     # Of the first player, as the paper counts: who moves first has the better chances in most games.
     outcome = (result if side is None else result * side).astype(np.int64) + 1
     with np.errstate(divide="ignore"):

@@ -11,7 +11,6 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
-from glem.core.errors import BadInputError
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.packed.blocks import Block, Layout, LinearTerms, Packing, Rows
 from glem.core.fitting.packed.columns import Columns
@@ -98,9 +97,7 @@ class Design:
 
         def numbered() -> Iterator[tuple[NDArray[np.int16], NDArray[np.integer], int]]:
             first = 0
-            for number, (values, phases) in enumerate(chunks):
-                if len(values) != len(phases):
-                    raise BadInputError(f"chunk {number}: {len(values)} rows of values and {len(phases)} phases")
+            for values, phases in chunks:
                 yield values, phases, first
                 first += len(phases)
 

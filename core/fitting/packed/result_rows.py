@@ -116,7 +116,7 @@ class LikelihoodRows:
         Raises
         ------
         BadInputError
-            A phase out of range, a position without a game, or no positions.
+            A position without a game, or no positions.
         """
 
         def block_of(numbered: tuple[int, LikelihoodChunk]) -> RowBlock:

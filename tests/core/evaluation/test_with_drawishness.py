@@ -77,7 +77,7 @@ def test_both_parts_are_explained_and_shown(evaluation: ResultEvaluation) -> Non
 
 def test_a_constant_drawishness_is_the_one_given(othello_learning: Learning, positions: Any) -> None:
     value = mobility_evaluation(othello_learning, logistic=True)
-    evaluation = ResultEvaluation.with_constant_drawishness(value, 0.92, scale=2.0)
+    evaluation = ResultEvaluation.with_constant_drawishness(value, 0.92)
     assert evaluation.predict(positions)[1] == pytest.approx(np.full(200, 0.92), abs=1e-6)
     for wrong in (0.0, 1.0, float("nan")):
         with pytest.raises(BadInputError, match="above 0 and below 1"):

@@ -279,22 +279,12 @@ def test_rows_on_disk_are_those_in_memory(tmp_path: Path) -> None:
 
 
 def test_bad_rows_are_refused() -> None:
-    good = {
-        "values": np.zeros((2, FEATURES), np.int16),
-        "phase": np.zeros(2, np.int64),
-        "result": np.zeros(2, np.int8),
-        "game": np.arange(2),
-        "held_out": np.zeros(2, bool),
-    }
-    for change, words in (
-        ({"phase": np.array([0, 3])}, "phases 0..3"),
-        ({"game": np.array([-1, 0])}, "belongs to a game"),
-    ):
-        with pytest.raises(BadInputError, match=words):
-            LikelihoodRows.build([LikelihoodChunk(**{**good, **change})], value=VALUE, draw=DRAW)
+    numbers, values = np.zeros(2, np.int64), np.zeros((2, FEATURES), np.int16)
+    chunk = LikelihoodChunk(values, numbers, numbers.astype(np.int8), np.arange(2), np.ones(2, bool))
+    with pytest.raises(BadInputError, match="belongs to a game"):
+        LikelihoodRows.build([chunk._replace(game=np.array([-1, 0]))], value=VALUE, draw=DRAW)
     with pytest.raises(BadInputError, match="no positions"):
         LikelihoodRows.build([], value=VALUE, draw=DRAW)
-    everything = LikelihoodChunk(**{**good, "held_out": np.ones(2, bool)})
-    rows = LikelihoodRows.build([everything], value=VALUE, draw=DRAW)
+    rows = LikelihoodRows.build([chunk], value=VALUE, draw=DRAW)
     with pytest.raises(BadInputError, match="held out"):
         LikelihoodProblem(rows, *parts(rows, "one"))

@@ -12,10 +12,9 @@ from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, link_of, result
 from glem.core.features.learning import Learning
 from glem.core.fitting import least_squares_problem as problem_module
 from glem.core.fitting.least_squares_problem import LeastSquares, Source
-from glem.core.fitting.packed.blocks import LinearTerms, Packing
-from glem.core.fitting.packed.design import Design
+from glem.core.fitting.packed.blocks import Packing
 from glem.core.fitting.phases import neighbours
-from tests.core.fitting.fitting_problems import CONFIGURATIONS, PHASES, Small, small_design
+from tests.core.fitting.fitting_problems import PHASES, Small, small_design
 from tests.oracles.fitting import derivative, objective, phases_of, sums
 
 LINKS = [IDENTITY, LOGISTIC, scaled_sigmoid(64.0)]
@@ -103,24 +102,11 @@ def test_chunks_and_threads_change_nothing(othello_learning: Learning, small: Sm
     np.testing.assert_array_equal(whole.matrix, small.matrix)
 
 
-def test_bad_chunks_are_refused(othello_learning: Learning) -> None:
-    values = np.zeros((5, len(othello_learning.features)), np.int16)
-    linear = LinearTerms.from_names(othello_learning.features, ["mobility"])
-
-    def build(phases: list[int], **arguments: Any) -> Design:
-        return Design.build([(values, np.array(phases))], Packing(2, linear=linear, **arguments))
-
-    with pytest.raises(BadInputError, match="not all in"):
-        build([0, 1, 2, 0, 0])
-    with pytest.raises(BadInputError, match="5 rows of values"):
-        build([0, 1])
-    with pytest.raises(BadInputError, match="nothing that finds"):
-        build([0] * 5, configuration_count=3)
-    starts = np.array([0, 2, 2, 2, 2, 2])
-    for ids, message in (([1, 0], "descend"), ([0, 3], "id 3 among 3"), ([-1, 0], "negative")):
-        found = (starts, np.array(ids))
-        with pytest.raises(BadInputError, match=message):
-            build([0] * 5, configuration_count=3, configurations=lambda _, found=found: found)
+@pytest.mark.parametrize(("ids", "message"), [([1, 0], "descend"), ([0, 3], "id 3 among 3"), ([-1, 0], "negative")])
+def test_bad_configurations_are_refused(ids: list[int], message: str) -> None:
+    packing = Packing(2, configurations=lambda _: (np.array([0, 2, 2]), np.array(ids)), configuration_count=3)
+    with pytest.raises(BadInputError, match=message):
+        packing.pack(np.zeros((2, 1), np.int16), np.zeros(2, np.int64))
 
 
 # ------------------------------------------------------------------------------------------------ gradients
@@ -209,13 +195,5 @@ def test_threads_change_no_bit(small: Small, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_bad_problems_are_refused(small: Small) -> None:
-    labels = labels_for(small, IDENTITY)
-    with pytest.raises(BadInputError, match="the design has"):
-        LeastSquares(small.design, labels[:5])
-    with pytest.raises(BadInputError, match="negative"):
-        LeastSquares(small.design, labels, l2=-1)
-    with pytest.raises(BadInputError, match="no labelled positions"):
-        LeastSquares(small.design, labels, held_out=np.ones(len(labels), bool))
     with pytest.raises(BadInputError, match="finite"):
-        LeastSquares(small.design, np.full(len(labels), np.inf))
-    assert small.design.layout.configurations == CONFIGURATIONS
+        LeastSquares(small.design, np.full(len(small.design), np.inf))
