@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from glem.core.errors import BadInputError
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.game.game import Game
 from glem.core.players.making import make_player
 from glem.core.players.spec import PlayerSpec, parse_player
@@ -61,8 +63,9 @@ def test_a_search_that_a_limit_ended_is_not_exact() -> None:
 
 
 @pytest.mark.slow
-def test_graded_scores_agree_with_a_solver_made_for_the_game(othello: Game) -> None:
-    own, generic = solver_of(othello, table_mb=1), SearchSolver(othello, table_mb=1)
+def test_graded_scores_agree_with_a_solver_made_for_the_game(othello: Game, mobility: str) -> None:
+    own = solver_of(othello, table_mb=1)
+    generic = SearchSolver(othello, evaluator_of(LinearEvaluation.load(mobility)), table_mb=1)
     assert not isinstance(own, SearchSolver)
     lines = (random_line(othello, np.random.default_rng(seed))[0] for seed in range(12))
     near = [next((position for position in line if own.plies_left(position) <= 7), line[-2]) for line in lines]
@@ -97,7 +100,7 @@ def test_players_without_an_evaluation_need_no_features() -> None:
 
 
 def test_a_proven_win_is_an_exact_label() -> None:
-    labeller = Thinker(COUNTDOWN, PlayerSpec("deep", evaluation="none", limits=Limits(depth=3)))
+    labeller = Thinker(SOLVABLE, PlayerSpec("deep", evaluation="none", limits=Limits(depth=3)))
     won, lost, open_one = (labeller.judge(position_of(stones)) for stones in (7, 4, 9))
     assert (won.score, won.exact) == (1, True)
     assert (lost.score, lost.exact) == (-1, True)
