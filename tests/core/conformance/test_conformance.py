@@ -181,11 +181,6 @@ PLAIN_MUTANTS: list[tuple[dict[str, Any], str, str]] = [
     ({"legal_moves": lists_twice}, "play", "a move twice"),
     ({"legal_moves": ignores_start}, "repeatable", "depends on start"),
     ({"legal_moves": lists_at_random}, "repeatable", "legal_moves (gives different|depends)"),
-    (
-        {"legal_moves": lambda position, moves, start: list(range(min(3, int(position.stones))))},
-        "play",
-        r"returned a list: \[0, 1, 2\], expected the number of moves",
-    ),
     ({"legal_moves": lists_and_forgets}, "play", "legal_moves returned None, expected the number of moves"),
     ({"play": lambda position, move: [sound.play(position, move)]}, "play", "returned a list: .*, expected a Position"),
     ({"play": plays_nothing}, "play", r"play\(\d, take\d\) returned None, expected a Position"),
@@ -414,12 +409,7 @@ def test_features_of_no_symmetry_are_skipped(othello_learning: Learning):
     assert skipped.name == "features and symmetries"
 
 
-def test_parts_that_build_on_a_broken_one_are_skipped(monkeypatch):
-    broken = Game(**{**FACTS, "final_score": scores_too_high})
-    monkeypatch.setattr(plugin, "load_game", lambda name: broken)
-    reports = check_plugin("countdown", games=3)
-    assert [report.passed for report in reports] == [False, True, True, True]
-    assert str(reports[1]) == "learning of Countdown: not looked at: what it builds on breaks a promise"
+def test_parts_may_be_chosen(monkeypatch):
     monkeypatch.setattr(plugin, "load_game", lambda name: COUNTDOWN)
     (rules, learning) = check_plugin("countdown", games=3, only=("learning", "rules"))
     assert rules.passed
