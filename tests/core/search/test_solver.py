@@ -13,8 +13,7 @@ from glem.core.players.making import make_player
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.players.thinker import Thinker
 from glem.core.search.results import Limits
-from glem.core.search.solve_many import SolverSpec
-from glem.core.search.solver import SearchSolver, can_solve, solve_moves, solver_of
+from glem.core.search.solver import SearchSolver, SolverSpec, can_solve, solve_moves, solver_of
 from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.game.countdown_game import COUNTDOWN, FACTS, STONES, Position
 
@@ -85,7 +84,7 @@ def test_games_without_an_end_in_sight_are_refused() -> None:
 
 
 def test_conventions_are_no_business_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glem.core.search.solve_many.load_game", lambda _name: SOLVABLE)
+    monkeypatch.setattr("glem.core.search.solver.load_game", lambda _name: SOLVABLE)
     assert isinstance(SolverSpec("countdown", table_mb=1).make(), SearchSolver)
     with pytest.raises(BadInputError, match="no score conventions"):
         SolverSpec("countdown", table_mb=1, convention="odd").make()
