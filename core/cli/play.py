@@ -203,7 +203,7 @@ class _Table:
         self._choices[engine.moves] = choice
 
     def _hint(self, rest: str) -> None:
-        from glem.core.players.analysis import depth_texts
+        from glem.core.players.engine import depth_texts
 
         if rest and not (rest.isascii() and rest.isdecimal() and len(rest) < 4 and int(rest) > 0):
             raise BadInputError(f"hint takes a number of moves from 1 to 999, as in hint 3, got {rest[:20]!r}")

@@ -72,8 +72,7 @@ def command(game: Game, player: PlayerSpec, position: str | None, moves: str, li
     do not compare.
     """
     from glem.core.game.drawing import draw_position
-    from glem.core.players.analysis import depth_texts
-    from glem.core.players.engine import Engine
+    from glem.core.players.engine import Engine, depth_texts
 
     engine = Engine(game, player)
     if position is not None:

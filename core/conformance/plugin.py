@@ -112,8 +112,8 @@ def _examine_part(part: str, learning: Learning, games: int, seed: int, progress
 
 
 def _skipped(subject: str, reason: str) -> ConformanceReport:
-    return ConformanceReport(subject, (CheckResult("all", "see the documentation", skipped=reason),))
+    return ConformanceReport(subject, [CheckResult("all", "see the documentation", skipped=reason)])
 
 
 def _failed(subject: str, text: str) -> ConformanceReport:
-    return ConformanceReport(subject, (CheckResult("load", "it can be loaded", 1, (text,), 1),))
+    return ConformanceReport(subject, [CheckResult("load", "it can be loaded", 1, [text], 1)])

@@ -31,9 +31,9 @@ from glem.core.tournament.elo import PairCounts
 from glem.core.tournament.games import Adjudication, GameTask, PlayedGame, play_game
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.ratings import ratings_of
-from glem.core.tournament.replayed_games import contradictions
 from glem.core.tournament.sprt import Sprt, SprtState, SprtVerdict
 from glem.core.tournament.standings import Standings
+from glem.core.tournament.transcripts import contradictions
 
 __all__ = ["RECORD_KIND", "Tournament", "TournamentResult", "read_games", "run_tournament"]
 

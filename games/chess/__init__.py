@@ -33,17 +33,13 @@ CHESS = Game(
     parse_position=notation.parse_position,
     format_move=notation.format_move,
     parse_move=notation.parse_move,
-    format_move_at=notation.move_to_san,
+    format_move_at=notation.san_of,
     parse_move_at=notation.parse_move_at,
     count_moves=generation.count_moves,
     transform=playing.transform,
     transform_move=playing.transform_move,
     symmetry_count=2,
-    layout=BoardLayout(
-        rows=8,
-        columns=8,
-        cell_names=tuple(chess.SQUARE_NAMES[square ^ 56] for square in range(64)),
-    ),
+    layout=BoardLayout(rows=8, columns=8, cell_names=tuple(chess.SQUARE_NAMES[square ^ 56] for square in range(64))),
     record_formats={
         "pgn": RecordFormat(
             name="pgn",

@@ -1,6 +1,8 @@
-"""Positions and moves from boards of python-chess, and back."""
+"""Positions, moves and games from boards of python-chess, and back."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import chess
 import numpy as np
@@ -8,7 +10,7 @@ import numpy as np
 from glem.core.game.whole_numbers import whole_number
 from glem.games.chess.rules.position import Position, position_key
 
-__all__ = ["board_of_fen", "from_board", "move_number", "numbered_move", "problems_of", "to_board"]
+__all__ = ["GameBoard", "board_of", "board_of_fen", "from_board", "move_number", "move_of", "problems_of", "to_board"]
 
 _MOST_CLOCK = 255
 _SQUARE_BITS = 6
@@ -79,7 +81,7 @@ def _target(board: chess.Board, move: chess.Move) -> int:
     return chess.msb(rooks) if move.to_square > move.from_square else chess.lsb(rooks)
 
 
-def numbered_move(number: int) -> chess.Move:
+def move_of(number: int) -> chess.Move:
     """Move of a number, castling as the king's capture of its own rook; boards take it whatever way they write it."""
     promotion = number >> 2 * _SQUARE_BITS
     return chess.Move(
@@ -87,3 +89,59 @@ def numbered_move(number: int) -> chess.Move:
         number >> _SQUARE_BITS & _SQUARE_MASK,
         promotion + chess.KNIGHT - 1 if promotion else None,
     )
+
+
+def board_of(position: Position) -> chess.Board:
+    """Board of a position; it is one of Chess960 only where its castling rights need that."""
+    board = to_board(position)
+    board.chess960 = board.has_chess960_castling_rights()
+    return board
+
+
+class GameBoard:
+    """Board of a game that grows from move to move, so that its moves are looked for once."""
+
+    def __init__(self) -> None:
+        self._positions: list[Position] = []
+        self._board = chess.Board()
+
+    def board(self, position: Position, previous: Sequence[Position]) -> chess.Board:
+        """Board of a position with the moves that led to it.
+
+        Parameters
+        ----------
+        position
+            The position.
+        previous
+            Those before it, oldest first. From the last two that no move joins, the moves are forgotten.
+        """
+        wanted = [*previous, position]
+        known = len(self._positions)
+        if not known or len(wanted) < known or wanted[:known] != self._positions:
+            self._begin(wanted[0])
+        for following in wanted[len(self._positions) :]:
+            move = self._move_to(following)
+            if move is None:
+                self._board = board_of(following)
+            else:
+                self._board.push(move)
+            self._positions.append(following)
+        return self._board.copy()
+
+    def _begin(self, position: Position) -> None:
+        self._positions = [position]
+        self._board = board_of(position)
+
+    def _move_to(self, position: Position) -> chess.Move | None:
+        board, wanted = self._board, to_board(position)
+        for move in board.legal_moves:
+            board.push(move)
+            found = (
+                chess.BaseBoard.__eq__(board, wanted)
+                and board.turn == wanted.turn
+                and board.clean_castling_rights() == wanted.castling_rights
+            )
+            board.pop()
+            if found:
+                return move
+        return None

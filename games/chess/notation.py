@@ -7,7 +7,7 @@ import re
 import chess
 
 from glem.core.errors import BadInputError
-from glem.games.chess.boards import board_of_fen, from_board, move_number, numbered_move, problems_of, to_board
+from glem.games.chess.boards import board_of_fen, from_board, move_number, move_of, problems_of, to_board
 from glem.games.chess.rules.generation import count_moves_on_board
 from glem.games.chess.rules.position import Position
 
@@ -16,12 +16,10 @@ __all__ = [
     "MOVE_COUNT",
     "format_move",
     "format_position",
-    "move_from_san",
-    "move_from_uci",
-    "move_to_san",
     "parse_move",
     "parse_move_at",
     "parse_position",
+    "san_of",
 ]
 
 MAX_MOVES = 218
@@ -93,29 +91,15 @@ def parse_move(text: str) -> int:
     return squares | _PROMOTIONS.index(promotion) << 12
 
 
-def move_from_uci(position: Position, text: str) -> int:
-    """Legal move of an engine's text; castling may be written either way.
-
-    Raises
-    ------
-    BadInputError
-        The text is no move, or the move is not legal.
-    """
-    parse_move(text)
-    board = to_board(position, chess960=True)
-    try:
-        return move_number(board, board.parse_uci(text))
-    except ValueError:
-        raise BadInputError(_not_legal(position, board, text)) from None
-
-
-def move_to_san(position: Position, move: int) -> str:
+def san_of(position: Position, move: int) -> str:
     """Legal move as people write it, such as ``Nf3``, ``exd6``, ``e8=Q+`` or ``O-O``."""
-    return to_board(position, chess960=True).san(numbered_move(move))
+    return to_board(position, chess960=True).san(move_of(move))
 
 
-def move_from_san(position: Position, text: str) -> int:
-    """Legal move of a text as people write it; signs such as ``+``, ``#`` and ``!`` may be missing or wrong.
+def parse_move_at(position: Position, text: str) -> int:
+    """Legal move of a text as engines or people write it: UCI, where castling may be written either way, or SAN.
+
+    Signs behind SAN such as ``+``, ``#`` and ``!`` may be missing or wrong.
 
     Raises
     ------
@@ -124,21 +108,12 @@ def move_from_san(position: Position, text: str) -> int:
     """
     board = to_board(position, chess960=True)
     try:
-        move = board.parse_san(text.rstrip("!?"))
+        move = board.parse_uci(text) if _UCI.fullmatch(text) else board.parse_san(text.rstrip("!?"))
     except chess.AmbiguousMoveError:
         raise BadInputError(f"{text!r} may be several moves in {format_position(position)}") from None
     except ValueError:
-        raise BadInputError(_not_legal(position, board, text)) from None
+        move = chess.Move.null()
     if not move:
-        raise BadInputError(_not_legal(position, board, text))
+        legal = ", ".join(sorted(board.san(move) for move in board.legal_moves)) or "none, the game is over"
+        raise BadInputError(f"{text!r} is no legal move in {format_position(position)}; legal: {legal}")
     return move_number(board, move)
-
-
-def parse_move_at(position: Position, text: str) -> int:
-    """Legal move of a text as people or engines write it: SAN or UCI; errors as :func:`move_from_san`."""
-    return move_from_uci(position, text) if _UCI.fullmatch(text) else move_from_san(position, text)
-
-
-def _not_legal(position: Position, board: chess.Board, text: str) -> str:
-    legal = ", ".join(sorted(board.san(move) for move in board.legal_moves)) or "none, the game is over"
-    return f"{text!r} is no legal move in {format_position(position)}; legal: {legal}"

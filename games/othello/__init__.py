@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from glem.core.game.game import BoardLayout, Game, PositionFormat, RecordFormat
-from glem.games.othello import nboard, notation, rules, searching
-from glem.games.othello.formats import ggf_files, logbook, obf, scored_positions, transcripts, wthor
+from glem.games.othello import nboard, notation, rules, single
+from glem.games.othello.formats import ggf, obf, scored_positions, transcripts, wthor
 from glem.games.othello.solver import EndgameSolver
 
 __all__ = ["OTHELLO"]
@@ -24,8 +24,8 @@ _RECORD_FORMATS = (
         name="logbook",
         description="Logistello's opening book: +d3-c3+c4: -04 10.",
         suffixes=(".gam",),
-        read=logbook.read_logbook,
-        recognizes=logbook.recognizes,
+        read=transcripts.read_logbook,
+        recognizes=transcripts.recognizes_logbook,
     ),
     RecordFormat(
         name="transcripts",
@@ -39,9 +39,9 @@ _RECORD_FORMATS = (
         name="ggf",
         description="Generic Game Format of the server GGS, with players, results, and first positions.",
         suffixes=(".ggf",),
-        read=ggf_files.read_ggf,
-        recognizes=ggf_files.recognizes,
-        write=ggf_files.write_ggf,
+        read=ggf.read_ggf,
+        recognizes=ggf.recognizes,
+        write=ggf.write_ggf,
     ),
     RecordFormat(
         name="table",
@@ -57,9 +57,9 @@ _POSITION_FORMATS = (
         name="obf",
         description="Positions with the scores of their moves; the label is the best of them.",
         suffixes=(".obf",),
-        read=obf.read_obf_labels,
+        read=obf.read_obf,
         recognizes=obf.recognizes,
-        read_unscored=partial(obf.read_obf_labels, unscored=True),
+        read_unscored=partial(obf.read_obf, unscored=True),
     ),
     PositionFormat(
         name="positions",
@@ -105,7 +105,7 @@ OTHELLO = Game(
     pass_move=rules.PASS,
     record_formats={known.name: known for known in _RECORD_FORMATS},
     position_formats={known.name: known for known in _POSITION_FORMATS},
-    search_functions=searching.SEARCH_FUNCTIONS,
+    search_functions=single.SEARCH_FUNCTIONS,
     make_solver=EndgameSolver,
     protocols={nboard.NBOARD.name: nboard.NBOARD},
 )

@@ -19,7 +19,7 @@ from glem.core.game.protocols import Protocol
 from glem.core.game.whole_numbers import whole_number
 from glem.core.players.protocols.conversation import Conversation, Interruption
 from glem.core.search.results import Clock
-from glem.games.othello.formats.ggf import GgfGame, after_move, parse_ggf, parse_move_item
+from glem.games.othello.formats.ggf import after_move, parse_ggf, parse_move_item, played
 from glem.games.othello.notation import format_square
 from glem.games.othello.rules import PASS
 
@@ -115,18 +115,19 @@ class _Session:
             self._engine.limit(attrs.evolve(self._engine.spec.limits, depth=min(depth, _MOST_DEPTH), clock=None))
             self._write(f"set myname glem{depth}")
         elif what == "game":
-            self._set_game(parse_ggf(value))
+            self._set_game(value)
         elif what == "contempt":
             # The value of draws in an opening book, of which there is none.
             _whole(value.lstrip("+-"), 0, 1_000_000, "a contempt")
         else:
             raise BadInputError(f"unknown setting {what[:_SHOWN]!r}")
 
-    def _set_game(self, game: GgfGame) -> None:
+    def _set_game(self, text: str) -> None:
+        game, _ = parse_ggf(text)
+        moves, self._clocks = played(game)
         self._engine.set_position(game.position, first_to_move=game.black_to_move)
-        for move in game.moves:
+        for move in moves:
             self._engine.play(move)
-        self._clocks = {True: game.black_clock, False: game.white_clock}
 
     def _move(self, rest: str) -> None:
         engine = self._engine

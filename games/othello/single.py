@@ -1,4 +1,6 @@
-"""Othello's rules for one position at a time: the four directions of a board as the four words of a vector.
+"""What Othello gives to the search: rules for one position at a time, a hint for the order of moves, the plies left.
+
+The four directions of a board are the four words of a vector.
 
 :mod:`~glem.games.othello.rules` is written so that a loop over many positions becomes vector code. A search has one
 position in hand; here LLVM vectors of ``<4 x i64>`` hold its four lines through a square, or the board shifted along
@@ -16,11 +18,11 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from glem.core.compiling.kernels import overload_of
+from glem.core.compiling.kernels import overload_of, popcount
 from glem.core.compiling.operations import bound
 from glem.games.othello import rules
 
-__all__ = ["SEARCH_RULES", "flips_one", "mobility_one"]
+__all__ = ["SEARCH_FUNCTIONS", "flips_one", "mobility_one", "move_order", "plies_left"]
 
 _WORD = ir.IntType(64)
 _LANES = 4
@@ -28,6 +30,10 @@ _VECTOR = ir.VectorType(_WORD, _LANES)
 # The lines of a square: row, column and the two diagonals, by their shifts.
 _DIRECTIONS = ((0, 1, 1), (1, 0, 8), (1, -1, 7), (1, 1, 9))
 _RAYS = "glem_othello_rays"
+_CORNERS = np.uint64(0x8100000000000081)
+
+_REPLY = 24
+"""What a reply less is worth, where 1000 stands for the greatest static score: a disc and a half."""
 
 
 def _ray(square: int, down: int, right: int) -> int:
@@ -170,10 +176,23 @@ def _overload_mobility_one(own: Any, opponent: Any) -> Any:
     return lambda own, opponent: _mobility(np.uint64(own), np.uint64(opponent))
 
 
-SEARCH_RULES: Mapping[str, Callable[..., Any]] = {
+def move_order(position: rules.Position, move: int, after: rules.Position) -> int:
+    """Hint for the order of moves: few replies first, those into corners counted twice."""
+    places = mobility_one(after.own, after.opponent)
+    return -_REPLY * (popcount(places) + popcount(places & _CORNERS))
+
+
+def plies_left(position: rules.Position) -> int:
+    """Count the empty squares."""
+    return 64 - popcount(position.own | position.opponent)
+
+
+SEARCH_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "legal_moves": bound(rules.legal_moves, mobility=mobility_one),
     "count_moves": bound(rules.count_moves, mobility=mobility_one),
     "play": bound(rules.play, flips=flips_one),
     "is_over": bound(rules.is_over, mobility=mobility_one),
+    "move_order": move_order,
+    "plies_left": plies_left,
 }
-"""The rules as a search of single positions uses them, by operation name."""
+"""By operation name (``Game.search_functions``)."""

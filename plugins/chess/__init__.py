@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from glem.core.features.learning import Learning
@@ -32,23 +33,11 @@ def _make_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
     return incremental_evaluator(evaluation)
 
 
-def _default_evaluation() -> ResultEvaluation:
+def _hand_set(name: str) -> ResultEvaluation:
     # Imported late: features and phases do without it.
-    from glem.plugins.chess.hand_set import full_evaluation
+    from glem.plugins.chess.hand_set import hand_set_evaluation
 
-    return full_evaluation(CHESS)
-
-
-def _by_material() -> ResultEvaluation:
-    from glem.plugins.chess.hand_set import evaluation_by_material
-
-    return evaluation_by_material(CHESS)
-
-
-def _by_placement() -> ResultEvaluation:
-    from glem.plugins.chess.hand_set import evaluation_by_placement
-
-    return evaluation_by_placement(CHESS)
+    return hand_set_evaluation(CHESS, name)
 
 
 CHESS = Learning(
@@ -60,8 +49,8 @@ CHESS = Learning(
     baselines={"constant": (), "material": _MATERIAL, "piece-square": (*_MATERIAL, *_PLACEMENT)},
     label_unit="wins",
     make_evaluator=_make_evaluator,
-    default_evaluation=_default_evaluation,
-    evaluations={"material": _by_material, "piece-square": _by_placement},
+    default_evaluation=partial(_hand_set, "default"),
+    evaluations={name: partial(_hand_set, name) for name in ("material", "piece-square")},
     drawishness=tuple(feature.name for feature in DRAWISHNESS),
     groupings={"material": group_by_material},
 )

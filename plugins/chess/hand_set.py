@@ -7,7 +7,7 @@ for the middlegame and for the endgame; a phase takes the share of either that i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from glem.plugins.chess.features.placement import PLACEMENT, PLACEMENT_SQUARES
 from glem.plugins.chess.features.rows import Weights
 from glem.plugins.chess.features.terms import TERM_WEIGHTS
 
-__all__ = ["evaluation_by_material", "evaluation_by_placement", "full_evaluation"]
+__all__ = ["hand_set_evaluation"]
 
 _PAWNS_PER_LOG_ODDS = 1.1
 _MIDDLEGAME_SHARES = (0.96, 0.81, 0.65, 0.48, 0.31, 0.17, 0.04)
@@ -52,9 +52,8 @@ def _placement(kind: str, square: int) -> Weights:
         return (-36, -9, 8, 17)[ring] + 4 * forward, (-26, -7, 6, 14)[ring] + 2 * forward
     if kind == "bishop":
         long_diagonal = 6 if file in (rank, 7 - rank) else 0
-        return (-9, 3, 7, 10)[ring] + long_diagonal + (4 if (file, rank) in ((1, 1), (6, 1)) else 0), (-7, 0, 4, 7)[
-            ring
-        ]
+        fianchetto = 4 if (file, rank) in ((1, 1), (6, 1)) else 0
+        return (-9, 3, 7, 10)[ring] + long_diagonal + fianchetto, (-7, 0, 4, 7)[ring]
     if kind == "rook":
         return (-5, 0, 4, 7)[to_edge] + (8 if rank == 6 else 0), 4.0 if rank >= 4 else 0.0
     if kind == "queen":
@@ -74,40 +73,42 @@ def _by_phase(middlegame: Any, endgame: Any) -> NDArray[np.float64]:
     return np.asarray(tapered / 100 / _PAWNS_PER_LOG_ODDS)
 
 
-def _evaluation(learning: Learning, weights: Mapping[str, Weights], tempo: Weights, name: str) -> ResultEvaluation:
-    names = tuple(feature.name for feature in learning.features.features if feature.name in weights)
-    middlegame, endgame = np.array([weights[feature] for feature in names]).T
-    provenance = {"weights": f"set by hand: {name}, of the plugin for chess"}
-    value = LinearEvaluation(
+_CHOICES: Mapping[str, tuple[Mapping[str, Weights], Weights]] = {
+    "material": (_MATERIAL, (0.0, 0.0)),
+    "piece-square": ({**_MATERIAL, **_PLACEMENT}, _TEMPO),
+    "default": ({**TERM_WEIGHTS, **_PLACEMENT}, _TEMPO),
+}
+"""Weights of features, and what the move itself is worth."""
+
+
+def _linear(
+    learning: Learning, bias: NDArray[np.float64], names: Iterable[str], weights: NDArray[np.float64], provenance: Any
+) -> LinearEvaluation:
+    return LinearEvaluation(
         learning=learning,
-        bias=_by_phase(*tempo).astype(np.float32),
+        bias=bias.astype(np.float32),
         link=LOGISTIC,
         linear=tuple(learning.features.index(feature) for feature in names),
-        linear_weights=_by_phase(middlegame, endgame).astype(np.float32),
+        linear_weights=weights.astype(np.float32),
         provenance=provenance,
     )
+
+
+def hand_set_evaluation(learning: Learning, name: str) -> ResultEvaluation:
+    """Make one of the evaluations: ``material``, ``piece-square``, or ``default``, which has all terms."""
+    weights, tempo = _CHOICES[name]
+    names = [feature.name for feature in learning.features.features if feature.name in weights]
+    middlegame, endgame = np.array([weights[feature] for feature in names]).T
+    provenance = {"weights": f"set by hand: {name}, of the plugin for chess"}
     phases = len(learning.phases)
-    drawishness = LinearEvaluation(
-        learning=learning,
-        bias=np.full(phases, _BASE_DRAWISHNESS, np.float32),
-        link=LOGISTIC,
-        linear=tuple(learning.features.index(feature) for feature in DRAWISHNESS_WEIGHTS),
-        linear_weights=np.tile(np.array([*DRAWISHNESS_WEIGHTS.values()], np.float32), (phases, 1)),
+    return ResultEvaluation(
+        _linear(learning, _by_phase(*tempo), names, _by_phase(middlegame, endgame), provenance),
+        _linear(
+            learning,
+            np.full(phases, _BASE_DRAWISHNESS),
+            DRAWISHNESS_WEIGHTS,
+            np.tile([*DRAWISHNESS_WEIGHTS.values()], (phases, 1)),
+            provenance,
+        ),
         provenance=provenance,
     )
-    return ResultEvaluation(value, drawishness, provenance=provenance)
-
-
-def evaluation_by_material(learning: Learning) -> ResultEvaluation:
-    """Evaluate by counts of the pieces alone."""
-    return _evaluation(learning, _MATERIAL, (0.0, 0.0), "material")
-
-
-def evaluation_by_placement(learning: Learning) -> ResultEvaluation:
-    """Evaluate by material and piece squares."""
-    return _evaluation(learning, {**_MATERIAL, **_PLACEMENT}, _TEMPO, "piece-square")
-
-
-def full_evaluation(learning: Learning) -> ResultEvaluation:
-    """Evaluate by all terms."""
-    return _evaluation(learning, {**TERM_WEIGHTS, **_PLACEMENT}, _TEMPO, "default")

@@ -154,12 +154,10 @@ def full_score(position: Position, data: ChessTables, accumulators: Any, ply: in
 
 
 _PLACEMENT_ALONE = Operations(
-    "chess-placement",
-    {"start": start, "update": update, "static_score": placement_score, "search_phase": phase_of},
+    "chess-placement", {"start": start, "update": update, "static_score": placement_score, "search_phase": phase_of}
 )
 _ALL = Operations(
-    "chess-terms",
-    {"start": start, "update": update, "static_score": full_score, "search_phase": phase_of},
+    "chess-terms", {"start": start, "update": update, "static_score": full_score, "search_phase": phase_of}
 )
 
 

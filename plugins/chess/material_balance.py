@@ -20,12 +20,6 @@ _NAMES = (
 )
 
 
-def _counted(squares: NDArray[np.uint64]) -> NDArray[np.int64]:
-    bits = np.unpackbits(np.ascontiguousarray(squares).view(np.uint8).reshape(-1, 8), axis=1)
-    counts: NDArray[np.int64] = bits.sum(axis=1, dtype=np.int64)
-    return counts
-
-
 def group_by_material(positions: Any) -> tuple[tuple[str, ...], NDArray[np.int8]]:
     """Group by the material that the side to move is ahead, in pawns: a minor piece counts 3, a rook 5, a queen 9.
 
@@ -44,6 +38,7 @@ def group_by_material(positions: Any) -> tuple[tuple[str, ...], NDArray[np.int8]
     ahead = np.zeros(len(positions.turn), np.int64)
     for name, value in _VALUES.items():
         pieces = getattr(positions, name)
-        ahead += value * (2 * _counted(pieces & positions.white) - _counted(pieces))
+        count, white = (np.bitwise_count(board).astype(np.int64) for board in (pieces, pieces & positions.white))
+        ahead += value * (2 * white - count)
     ahead = np.where(positions.turn == 0, ahead, -ahead)
     return _NAMES, (np.clip(ahead, -_MOST, _MOST) + _MOST).astype(np.int8)

@@ -22,9 +22,4 @@ def phase_of(position: Position) -> int:
     return 6 - min((points + 2) // 4, 6) if points > 2 else 6
 
 
-PHASES = Phases(
-    game=CHESS,
-    names=_NAMES,
-    phase_of=phase_of,
-    description="pieces left: minor 1, rook 2, queen 4",
-)
+PHASES = Phases(game=CHESS, names=_NAMES, phase_of=phase_of, description="pieces left: minor 1, rook 2, queen 4")

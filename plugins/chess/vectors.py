@@ -24,7 +24,6 @@ SUM_WORDS = 2 * LANES
 TERMS_TOGETHER = 32
 """Terms that :func:`products` takes at a time."""
 
-_WORD = ir.IntType(64)
 _SUM = ir.IntType(32)
 _TERM = ir.IntType(16)
 _SUMS = ir.VectorType(_SUM, LANES)

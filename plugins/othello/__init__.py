@@ -53,11 +53,7 @@ OTHELLO = Learning(
     phases=PHASES,
     pattern_sets=PATTERN_SETS,
     linear=("mobility", "opponent_mobility", "potential_mobility", "opponent_potential_mobility"),
-    baselines={
-        "constant": (),
-        "disc difference": ("disc_difference",),
-        "mobility": ("mobility", "opponent_mobility"),
-    },
+    baselines={"constant": (), "disc difference": ("disc_difference",), "mobility": ("mobility", "opponent_mobility")},
     label_unit="discs",
     make_evaluator=_make_evaluator,
     default_evaluation=_default_evaluation,

@@ -145,13 +145,7 @@ _OTHERS = (
     ("corners", "corners", 0, 4, "Corners with an own disc."),
     ("corners", "opponent_corners", 0, 4, "Corners with an opponent's disc."),
     ("stability", "stable_edge_discs", 0, 28, f"Own {_SAFE}"),
-    (
-        "stability",
-        "opponent_stable_edge_discs",
-        0,
-        28,
-        f"Opponent's {_SAFE}",
-    ),
+    ("stability", "opponent_stable_edge_discs", 0, 28, f"Opponent's {_SAFE}"),
     ("regions", "regions", 0, 16, "Groups of empty squares that touch, diagonally too."),
     ("regions", "odd_regions", 0, 16, "Regions with an odd number of empty squares."),
 )

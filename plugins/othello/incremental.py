@@ -141,8 +141,7 @@ def pattern_and_linear_score(position: Position, data: PatternTables, accumulato
 
 
 _PATTERNS = Operations(
-    "othello-patterns",
-    {"start": start, "update": update, "static_score": pattern_score, "search_phase": phase_of},
+    "othello-patterns", {"start": start, "update": update, "static_score": pattern_score, "search_phase": phase_of}
 )
 _PATTERNS_AND_LINEAR = Operations(
     "othello-patterns-and-linear",

@@ -25,10 +25,10 @@ from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import load_game
 from glem.core.positions.reading import read_scored_positions
 from glem.core.search.solver import solve_moves
-from glem.games.othello.formats.obf import read_obf
 from glem.games.othello.solver import EndgameSolver, Techniques
 from tests.benchmarks.measuring import table_header, table_row
 from tests.benchmarks.tournament_positions import real_positions
+from tests.oracles.obf import solved_positions
 
 TABLE_MB = 256
 SUITES = (("fforum-1-19.obf", 1), ("fforum-20-39.obf", 20), ("fforum-40-59.obf", 40), ("fforum-60-79.obf", 60))
@@ -74,16 +74,13 @@ def solve_each(solver: EndgameSolver, positions: Iterable[tuple[Any, Known | Non
 
 def problems(folder: Path, first: int, last: int) -> list[tuple[Any, Known | None]]:
     """Problems of the FFO suite, their scores and best moves."""
-    game = load_game("othello")
     found: list[tuple[Any, Known | None]] = []
     for name, number in SUITES:
         if number > last:
             break
-        for chunk in read_obf(game, folder / "ffo" / name):
-            for row, score in enumerate(chunk.best_score.tolist()):
-                moves = slice(chunk.offsets[row], chunk.offsets[row + 1])
-                best = chunk.moves[moves][chunk.scores[moves] == score]
-                found.append((position_at(chunk.positions, row), Known(score, frozenset(best.tolist()))))
+        for position, scores in solved_positions(folder / "ffo" / name):
+            best = max(scores.values())
+            found.append((position, Known(best, frozenset(move for move in scores if scores[move] == best))))
     return found[first - 1 : last]
 
 
@@ -160,16 +157,13 @@ def moves(folder: Path, evaluator: Evaluator | None) -> None:
     game, solver = load_game("othello"), warmed(evaluator)
     count = nodes = wrong = 0
     begun = time.thread_time()
-    for chunk in read_obf(game, folder / "endgame" / "hard-20.obf"):
-        for row in range(len(chunk)):
-            entries = slice(chunk.offsets[row], chunk.offsets[row + 1])
-            known = dict(zip(chunk.moves[entries].tolist(), chunk.scores[entries].tolist(), strict=True))
-            solver.clear()
-            for solution in solve_moves(game, solver, position_at(chunk.positions, row)):
-                nodes += solution.nodes
-                if solution.move in known:
-                    count += 1
-                    wrong += known[solution.move] != solution.score
+    for position, known in solved_positions(folder / "endgame" / "hard-20.obf"):
+        solver.clear()
+        for solution in solve_moves(game, solver, position):
+            nodes += solution.nodes
+            if solution.move in known:
+                count += 1
+                wrong += known[solution.move] != solution.score
     table_header(*HEADER)
     Effort(count, nodes, time.thread_time() - begun, wrong).print("moves of hard-20")
 

@@ -14,7 +14,7 @@ from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.positions.reading import read_records, read_scored_positions
 from glem.core.positions.replay import replay
-from glem.games.othello.formats.move_text import colored_lines, move_lines
+from glem.games.othello.formats.transcripts import colored_lines, move_lines
 from tests.benchmarks.measuring import tournament_records
 
 pytestmark = pytest.mark.shared

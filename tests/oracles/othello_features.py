@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
+
+from tests.oracles import othello_rules
 
 OWN, OPPONENT, EMPTY = "X", "O", "-"
 Square = tuple[int, int]
 Board = dict[Square, str]
 
-DIRECTIONS = [(rows, columns) for rows in (-1, 0, 1) for columns in (-1, 0, 1) if (rows, columns) != (0, 0)]
 CORNERS = [(0, 0), (0, 7), (7, 0), (7, 7)]
 QUADRANTS = {"a1": (0, 0), "h1": (0, 4), "a8": (4, 0), "h8": (4, 4)}
 EDGES = [
@@ -20,43 +22,15 @@ EDGES = [
 ]
 
 
-def board_of(position: Any) -> Board:
-    board = {}
-    for square in range(64):
-        own, opponent = int(position.own) >> square & 1, int(position.opponent) >> square & 1
-        board[divmod(square, 8)] = OWN if own else OPPONENT if opponent else EMPTY
-    return board
-
-
-def squares_from(start: Square, direction: Square) -> Iterator[Square]:
-    row, column = start
-    while True:
-        row, column = row + direction[0], column + direction[1]
-        if not (0 <= row < 8 and 0 <= column < 8):
-            return
-        yield (row, column)
-
-
 def moves(board: Board, side: str) -> list[Square]:
-    other = OPPONENT if side == OWN else OWN
-    found = []
-    for square, content in board.items():
-        if content != EMPTY:
-            continue
-        for direction in DIRECTIONS:
-            line = [board[step] for step in squares_from(square, direction)]
-            run = 0
-            while run < len(line) and line[run] == other:
-                run += 1
-            if run and run < len(line) and line[run] == side:
-                found.append(square)
-                break
-    return found
+    """Squares where a side may place a disc."""
+    signs = np.array([(content == side) - (content not in (side, EMPTY)) for content in board.values()])
+    return [divmod(square, 8) for square in othello_rules.placements(signs.reshape(8, 8))]
 
 
 def touching(square: Square) -> list[Square]:
     row, column = square
-    around = [(row + rows, column + columns) for rows, columns in DIRECTIONS]
+    around = [(row + rows, column + columns) for rows, columns in othello_rules.DIRECTIONS]
     return [(r, c) for r, c in around if 0 <= r < 8 and 0 <= c < 8]
 
 
@@ -100,7 +74,8 @@ def regions(board: Board) -> list[set[Square]]:
 
 def features(position: Any) -> dict[str, int]:
     """Every feature by name."""
-    board = board_of(position)
+    signs = othello_rules.board_of(int(position.own), int(position.opponent))
+    board = {divmod(square, 8): (EMPTY, OWN, OPPONENT)[sign] for square, sign in enumerate(signs.ravel().tolist())}
     contents = list(board.values())
     values = {"abcdefgh"[column] + "12345678"[row]: "-XO".index(board[row, column]) for row, column in board}
     for prefix, side, other in (("", OWN, OPPONENT), ("opponent_", OPPONENT, OWN)):

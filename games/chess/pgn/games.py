@@ -386,15 +386,7 @@ def _movetext(data: Any, at: int, end: int, position: Any, facts: Facts, game: i
 
 
 def read_games(
-    data: Any,
-    begin: Any,
-    end: Any,
-    final: Any,
-    starts: Any,
-    fens: Any,
-    fen_starts: Any,
-    facts: Facts,
-    moves: Moves,
+    data: Any, begin: Any, end: Any, final: Any, starts: Any, fens: Any, fen_starts: Any, facts: Facts, moves: Moves
 ) -> tuple[int, int]:
     """Read the games of a text one after the other, up to the last that is whole.
 

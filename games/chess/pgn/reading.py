@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import chess
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
@@ -20,17 +22,18 @@ from numpy.typing import NDArray
 from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import compiled
 from glem.core.errors import BadInputError
-from glem.core.files.packed import MAX_BYTES, BoundedFile, open_bounded
+from glem.core.files.packed import BoundedFile, open_bounded
 from glem.core.game.game import Game
-from glem.core.game.records import CHUNK_SIZE, GameRecords
+from glem.core.game.records import GameRecords
 from glem.core.positions.validation import BadRecords
+from glem.games.chess.boards import board_of_fen, from_board, problems_of
 from glem.games.chess.pgn import games as pgn_games
 from glem.games.chess.pgn.comments import NO_SCORE
 from glem.games.chess.pgn.fallback import decoded, plain_text
 from glem.games.chess.pgn.games import NO_MARKER, ROOM_BEHIND, Facts, Moves, read_games
 from glem.games.chess.pgn.results import UNKNOWN_RESULT, score_of_result
-from glem.games.chess.pgn.starts import start_problem, starting_positions
 from glem.games.chess.pgn.tags import FEN, TAGS
+from glem.games.chess.rules.position import INITIAL_POSITION, Position
 
 __all__ = ["read_pgn", "recognizes"]
 
@@ -92,6 +95,17 @@ _REASONS = {
     ),
     pgn_games.NO_GAME: "there are no moves, and no result or no tags",
 }
+# What the rules cannot play from; odd numbers of pieces are no harm, as in games with odds.
+_UNPLAYABLE = (
+    chess.STATUS_NO_WHITE_KING
+    | chess.STATUS_NO_BLACK_KING
+    | chess.STATUS_TOO_MANY_KINGS
+    | chess.STATUS_TOO_MANY_WHITE_PIECES
+    | chess.STATUS_TOO_MANY_BLACK_PIECES
+    | chess.STATUS_PAWNS_ON_BACKRANK
+    | chess.STATUS_OPPOSITE_CHECK
+    | chess.STATUS_EMPTY
+)
 
 
 def recognizes(head: bytes) -> bool:
@@ -101,15 +115,7 @@ def recognizes(head: bytes) -> bool:
     return _BEGINNING.match(first) is not None
 
 
-def read_pgn(
-    game: Game,
-    path: Path,
-    /,
-    *,
-    skip_bad: bool = False,
-    chunk_games: int = CHUNK_SIZE,
-    max_bytes: int = MAX_BYTES,
-) -> Iterator[GameRecords]:
+def read_pgn(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_bytes: int) -> Iterator[GameRecords]:
     """Read and check the games of a PGN file, also from ``.gz``, ``.xz`` and ``.zst``.
 
     A game is bad when one of its moves is illegal, ambiguous or no move, when it begins in no legal position or is of
@@ -147,12 +153,11 @@ def read_pgn(
     BadInputError
         The file cannot be read, has no games, or has a bad game and ``skip_bad`` is false.
     """
-    source = Path(path)
-    reader = _Reader(source, skip_bad, min(chunk_games, _MOST_GAMES_AT_ONCE))
-    with open_bounded(source, max_bytes=max_bytes) as file:
+    reader = _Reader(path, skip_bad, min(chunk_games, _MOST_GAMES_AT_ONCE))
+    with open_bounded(path, max_bytes=max_bytes) as file:
         yield from reader.read(file)
     if reader.number == 0:
-        raise BadInputError(f'{source}: no games; expected PGN, tags like [White "..."] and moves like 1. e4 e5 1-0')
+        raise BadInputError(f'{path}: no games; expected PGN, tags like [White "..."] and moves like 1. e4 e5 1-0')
 
 
 @define(eq=False)
@@ -237,7 +242,7 @@ class _Reader:
         bad.mark(unknown, lambda index: f"{variants[variant[index]]!r} is another game than chess and Chess960")
         bad.mark(
             status == pgn_games.UNREADABLE_START,
-            lambda index: start_problem(block.text[slice(*facts.tags[index, FEN : FEN + 2])]),
+            lambda index: _start_problem(block.text[slice(*facts.tags[index, FEN : FEN + 2])]),
         )
         bad.mark(status != pgn_games.GOOD, lambda index: _reason(block.text, facts, index))
         problems = bad.problems(skip_bad=self.skip_bad)
@@ -284,7 +289,7 @@ class _Block:
         self._data = np.frombuffer(text + b"}" + bytes(ROOM_BEHIND - 1), np.uint8)
         begins = [found.end() for found in _FEN.finditer(text)] if b"FEN" in text else []
         ends = (text.find(b'"', begin, begin + 200) for begin in begins)
-        self.starts, numbers = starting_positions([text[begin:end] for begin, end in zip(begins, ends, strict=True)])
+        self.starts, numbers = _starting_positions([text[begin:end] for begin, end in zip(begins, ends, strict=True)])
         self._fens, self._fen_starts = np.array(begins, np.int64), np.array(numbers, np.int64)
 
     def read(self, most_games: int) -> tuple[Facts, Moves]:
@@ -445,3 +450,48 @@ def _nests(text: bytes, at: int) -> bool:
 
 def _shown(found: re.Match[bytes] | None) -> str:
     return "nothing" if found is None else repr(_unescaped(found.group()))
+
+
+@lru_cache(1 << 13)
+def _start(fen: bytes) -> Position | str:
+    """Position of a text, or what is wrong with it."""
+    text = _start_text(fen)
+    try:
+        board = board_of_fen(text.strip())
+    except ValueError as error:
+        return f"the game begins in no position: {error}"
+    if problems := problems_of(board, _UNPLAYABLE):
+        return f"the game begins in {text!r}, which cannot be played: {problems}"
+    return from_board(board)
+
+
+def _start_text(fen: bytes) -> str:
+    return fen.decode("ascii", "replace")[:100]
+
+
+def _starting_positions(fens: Sequence[bytes]) -> tuple[Position, list[int]]:
+    """Read the values of ``FEN`` tags, each different one once.
+
+    Returns
+    -------
+    positions
+        Position of columns [S]: the initial position, then the others.
+    numbers
+        Which of them each text names; -1 for one that is none.
+    """
+    positions = [INITIAL_POSITION]
+    numbers: dict[bytes, int] = {}
+    for fen in fens:
+        if fen not in numbers:
+            position = _start(fen)
+            numbers[fen] = -1 if isinstance(position, str) else len(positions)
+            if not isinstance(position, str):
+                positions.append(position)
+    columns: list[Any] = [np.array(column) for column in zip(*positions, strict=True)]
+    return Position(*columns), [numbers[fen] for fen in fens]
+
+
+def _start_problem(fen: bytes) -> str:
+    """Tell what is wrong with a text that is no position."""
+    problem = _start(fen)
+    return problem if isinstance(problem, str) else f"the position {_start_text(fen)!r} cannot be read where it stands"

@@ -11,7 +11,7 @@ import chess.pgn
 
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
-from glem.games.chess.boards import numbered_move, to_board
+from glem.games.chess.boards import move_of, to_board
 
 __all__ = ["write_pgn"]
 
@@ -87,7 +87,7 @@ def _movetext(records: GameRecords, index: int, board: chess.Board, result: str)
     moves = slice(int(records.offsets[index]), int(records.offsets[index + 1]))
     notes: dict[str, Any] = {name: column[moves].tolist() for name, column in records.move_columns.items()}
     for place, number in enumerate(records.moves[moves].tolist()):
-        move = numbered_move(number)
+        move = move_of(number)
         text.visit_move(board, move)
         board.push(move)
         comment = _comment({name: column[place] for name, column in notes.items()})

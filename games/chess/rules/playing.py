@@ -57,20 +57,12 @@ def _castle(position: Position, king: np.uint64, rook: np.uint64, own: np.uint64
     key ^= piece_key(np.uint64(3), black, rook) ^ piece_key(np.uint64(3), black, rook_target)
     if position.en_passant != np.uint8(0):
         key ^= table_word(EN_PASSANT_KEYS + np.uint64(position.en_passant))
-    return Position(
-        position.pawns,
-        position.knights,
-        position.bishops,
-        (position.rooks & ~leave) | (_ONE << rook_target),
-        position.queens,
-        (position.kings & ~leave) | (_ONE << king_target),
-        (position.white & ~leave) | (arrive if black == _ZERO else _ZERO),
-        position.castling & ~own,
-        key,
-        np.uint8(0),
-        np.uint8(_ONE - black),
-        np.uint8(position.clock + np.uint8(1)),
-    )
+    rooks = (position.rooks & ~leave) | (_ONE << rook_target)
+    kings = (position.kings & ~leave) | (_ONE << king_target)
+    white = (position.white & ~leave) | (arrive if black == _ZERO else _ZERO)
+    state = np.uint8(0), np.uint8(_ONE - black), np.uint8(position.clock + np.uint8(1))
+    pawns, knights, bishops, queens = position.pawns, position.knights, position.bishops, position.queens
+    return Position(pawns, knights, bishops, rooks, queens, kings, white, position.castling & ~own, key, *state)
 
 
 def play(position: Position, move: int) -> Position:
@@ -138,20 +130,9 @@ def play(position: Position, move: int) -> Position:
             if en_passant_pawns(capturing, middle, king, straight, diagonal, side | other) != _ZERO:
                 en_passant = middle
                 key ^= table_word(EN_PASSANT_KEYS + en_passant)
-    return Position(
-        pawns,
-        knights,
-        bishops,
-        rooks,
-        queens,
-        kings,
-        white,
-        castling,
-        key,
-        np.uint8(en_passant),
-        np.uint8(_ONE - black),
-        np.uint8(0) if moves_pawn or captures else np.uint8(position.clock + np.uint8(1)),
-    )
+    clock = np.uint8(0) if moves_pawn or captures else np.uint8(position.clock + np.uint8(1))
+    state = np.uint8(en_passant), np.uint8(_ONE - black), clock
+    return Position(pawns, knights, bishops, rooks, queens, kings, white, castling, key, *state)
 
 
 def is_over(position: Position) -> bool:

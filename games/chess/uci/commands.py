@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 import chess
@@ -14,8 +14,8 @@ from attrs import define
 from glem.core.errors import BadInputError
 from glem.core.game.perft import perft
 from glem.core.game.whole_numbers import whole_number
-from glem.core.search.results import Bound, Clock, Limits
-from glem.games.chess.boards import from_board, numbered_move
+from glem.core.search.results import Bound, Clock, Limits, usual_seconds
+from glem.games.chess.boards import from_board, move_of
 from glem.games.chess.notation import parse_position
 from glem.games.chess.rules.position import Position
 
@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 
 __all__ = ["GameLine", "Go", "centipawns", "info_lines", "limits_of", "parse_go", "perft_lines"]
 
+_Number = TypeVar("_Number", int, float)
+
 _CENTIPAWNS_PER_LOG_ODDS = 110.0
 """A pawn is worth 1 / 1.1 in the log odds of an evaluation."""
 _MOST_CENTIPAWNS = 10_000
-_LEAST_SECONDS = 1e-3
+_LEAST_SECONDS, _MOST_SECONDS = 1e-3, 1e9
 _MOST_OF_CLOCK = 0.8
 _MOST_NUMBER = 10**15
 _UNSTOPPABLE_DEPTH = 4
@@ -102,41 +104,32 @@ def limits_of(go: Go, *, white_to_move: bool, own: Limits, overhead: float) -> L
         Seconds that pass between the engine and the clock.
     """
     mate_depth = None if go.mate is None else 2 * max(go.mate, 1)
-    depths = [depth for depth in (go.depth, mate_depth, own.depth) if depth is not None]
-    nodes = [number for number in (go.nodes, own.nodes) if number is not None]
-    limits = Limits(
-        depth=max(min(depths), 1) if depths else None,
-        nodes=max(min(nodes), 1) if nodes else None,
-        seconds=own.seconds,
-    )
+    depth, nodes = _least(go.depth, mate_depth, own.depth), _least(go.nodes, own.nodes)
+    limits = Limits(None if depth is None else max(depth, 1), None if nodes is None else max(nodes, 1), own.seconds)
     if go.infinite:
         return limits
-    seconds = own.seconds
-    if go.movetime is not None:
-        asked = max(go.movetime / 1000 - overhead, _LEAST_SECONDS)
-        seconds = asked if seconds is None else min(seconds, asked)
+    asked = None if go.movetime is None else max(go.movetime / 1000 - overhead, _LEAST_SECONDS)
     milliseconds, increment = (go.wtime, go.winc) if white_to_move else (go.btime, go.binc)
-    if milliseconds is None:
-        return attrs.evolve(limits, seconds=_bounded(seconds))
-    left = min(max(milliseconds / 1000 - overhead, _LEAST_SECONDS), 1e9)
-    # The overhead comes with each move, and so it is the increment that must bear it.
-    clock = Clock(left, min(max((increment or 0) / 1000 - overhead, 0.0), 1e9))
-    if go.movestogo is not None and go.movestogo > 0:
-        clock = _for_moves(clock, go.movestogo)
-        most = _MOST_OF_CLOCK * left
-        seconds = most if seconds is None else min(seconds, most)
-    return attrs.evolve(limits, seconds=_bounded(seconds), clock=clock)
+    most = clock = None
+    if milliseconds is not None:
+        left = min(max(milliseconds / 1000 - overhead, _LEAST_SECONDS), _MOST_SECONDS)
+        # The overhead comes with each move, and so it is the increment that must bear it.
+        clock = Clock(left, min(max((increment or 0) / 1000 - overhead, 0.0), _MOST_SECONDS))
+        if go.movestogo is not None and go.movestogo > 0:
+            clock = _for_moves(clock, go.movestogo)
+            most = _MOST_OF_CLOCK * left
+    seconds = _least(own.seconds, asked, most)
+    if seconds is not None:
+        seconds = min(max(seconds, _LEAST_SECONDS), _MOST_SECONDS)
+    return attrs.evolve(limits, seconds=seconds, clock=clock)
 
 
-def _bounded(seconds: float | None) -> float | None:
-    return None if seconds is None else min(max(seconds, _LEAST_SECONDS), 1e9)
+def _least(*limits: _Number | None) -> _Number | None:
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def _for_moves(clock: Clock, moves: int) -> Clock:
     """Clock of which a search takes the same share as of another that must last for so many moves."""
-    # Imported late: this is the search's own rule, of which nothing else is needed here.
-    from glem.core.search.results import usual_seconds
-
     usual_moves = 1.0 / usual_seconds(Clock(1.0), None)
     return Clock(clock.remaining * max(usual_moves / (moves + 1), 1.0), clock.increment)
 
@@ -276,7 +269,7 @@ def perft_lines(game: Game, line: GameLine, depth: int, stop: threading.Event) -
         if stop.is_set():
             return
         total += leaves
-        yield f"{line.board.uci(numbered_move(move))}: {leaves}"
+        yield f"{line.board.uci(move_of(move))}: {leaves}"
     yield from ("", f"Nodes searched: {total}", "")
 
 
@@ -295,7 +288,7 @@ def variation_texts(board: chess.Board, moves: Sequence[int]) -> list[str]:
     board = board.copy(stack=False)
     texts = []
     for number in moves:
-        move = numbered_move(number)
+        move = move_of(number)
         text = board.uci(move)
         if not board.is_legal(chess.Move.from_uci(text)):
             break

@@ -11,11 +11,11 @@ again, or has hung, the player has failed over this move: its game is lost, or i
 
 from __future__ import annotations
 
-import hashlib
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from glem.core.files.digests import file_digest
 from glem.core.game.game import ExternalPlayers
 
 if TYPE_CHECKING:
@@ -25,31 +25,24 @@ if TYPE_CHECKING:
 
 __all__ = ["UCI_PLAYERS"]
 
-_HASH_CHUNK = 1 << 20
-
-
 # Imported late in these functions: python-chess's engines need asyncio, and chess alone does not.
 
 
 def _digest(_game: Game, spec: PlayerSpec) -> str:
-    from glem.games.chess.uci.player import engine_settings
+    from glem.games.chess.uci.player import engine_of
 
-    program = Path(engine_settings(spec).command[0]).resolve()
+    program = Path(engine_of(spec)[0].command[0]).resolve()
     found = program.stat()
     return _file_digest(str(program), found.st_mtime_ns, found.st_size)
 
 
 @lru_cache(64)
 def _file_digest(path: str, _modified: int, _size: int) -> str:
-    digest = hashlib.blake2b(digest_size=16)
     try:
-        with Path(path).open("rb") as file:
-            while chunk := file.read(_HASH_CHUNK):
-                digest.update(chunk)
+        return file_digest(path)
     except PermissionError:
         # What may be executed need not be readable.
         return ""
-    return digest.hexdigest()
 
 
 def _make_player(_game: Game, spec: PlayerSpec) -> UciPlayer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import chess
 import chess.engine
@@ -14,7 +14,7 @@ from glem.core.errors import BadInputError
 from glem.core.game.protocols import ExternalScore, PlayerFailureError
 from glem.core.players.player import MoveChoice
 from glem.core.players.spec import split_program
-from glem.games.chess.boards import move_number
+from glem.games.chess.boards import GameBoard, board_of, move_number
 from glem.games.chess.rules.position import Position
 from glem.games.chess.uci.external_engine import (
     EngineAnswer,
@@ -23,13 +23,12 @@ from glem.games.chess.uci.external_engine import (
     UciEngine,
     engine_command,
 )
-from glem.games.chess.uci.position_history import PositionHistory, board_of
 
 if TYPE_CHECKING:
     from glem.core.players.spec import PlayerSpec
     from glem.core.search.results import Clock
 
-__all__ = ["EngineSettings", "UciPlayer", "UciScoring", "engine_settings"]
+__all__ = ["UciPlayer", "UciScoring", "engine_of"]
 
 _PREFIX = "option."
 _TIMEOUT = "timeout"
@@ -51,26 +50,15 @@ _MOST_STARTS = 3
 """Starts in a row that may fail before an engine is given up."""
 
 
-class EngineSettings(NamedTuple):
-    """What a player's description says of an engine, but for its limits.
+def engine_of(spec: PlayerSpec, *, show_results: bool = False) -> tuple[UciEngine, float | None]:
+    """Make the engine of an external player's description, and read the seconds after which it counts as hung.
 
     Parameters
     ----------
-    command
-        Program and arguments.
-    options
-        Names and values of UCI options.
-    timeout
-        Seconds after which it counts as hung; None for the usual ones.
-    """
-
-    command: list[str]
-    options: dict[str, str]
-    timeout: float | None
-
-
-def engine_settings(spec: PlayerSpec) -> EngineSettings:
-    """Read the description of an external player.
+    spec
+        The description; its limits are not looked at.
+    show_results
+        Ask for win, draw and loss where the engine offers them.
 
     Raises
     ------
@@ -90,7 +78,8 @@ def engine_settings(spec: PlayerSpec) -> EngineSettings:
             )
         else:
             options[name.removeprefix(_PREFIX)] = value
-    return EngineSettings(engine_command(parts[1]), options, timeout)
+    command = engine_command(parts[1])
+    return UciEngine(command, options, timeout=timeout or _USUAL_TIMEOUT, show_results=show_results), timeout
 
 
 def _seconds(player: str, text: str) -> float:
@@ -123,8 +112,7 @@ class _EngineUser:
 
     def __init__(self, spec: PlayerSpec, *, show_results: bool = False) -> None:
         self._limits = spec.limits
-        command, options, self._timeout = engine_settings(spec)
-        self._engine = UciEngine(command, options, timeout=self._timeout or _USUAL_TIMEOUT, show_results=show_results)
+        self._engine, self._timeout = engine_of(spec, show_results=show_results)
         self._engine.start()
 
     def close(self) -> None:
@@ -153,7 +141,7 @@ class UciPlayer(_EngineUser):
         super().__init__(spec)
         self.name = spec.name
         self._game = object()
-        self._history = PositionHistory()
+        self._history = GameBoard()
 
     def new_game(self, number: int = 0) -> None:
         """Have the engine forget the last game."""

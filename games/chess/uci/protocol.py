@@ -8,8 +8,8 @@ hold. What makes no sense is answered by ``info string``.
 
 from __future__ import annotations
 
+import contextlib
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -23,8 +23,8 @@ from glem.core.errors import BadInputError, GlemError, __version__
 from glem.core.game.protocols import Protocol
 from glem.core.game.whole_numbers import whole_number
 from glem.core.players.protocols.conversation import Conversation, Interruption
-from glem.core.search.results import Limits
-from glem.games.chess.boards import move_number, numbered_move
+from glem.core.search.results import Limits, usual_seconds
+from glem.games.chess.boards import move_number, move_of
 from glem.games.chess.uci.commands import GameLine, Go, info_lines, limits_of, parse_go, perft_lines, variation_texts
 
 if TYPE_CHECKING:
@@ -73,8 +73,6 @@ class _Session:
         self._lines = 1
         self._overhead = _USUAL_OVERHEAD / _THOUSAND
         self._spec: PlayerSpec = engine.spec
-        self._log_odds = True
-        self._drawishness: ResultEvaluation | None = None
         self._preparation = _Preparation(engine, self._spec)
         self._owes_ready = False
 
@@ -234,11 +232,9 @@ class _Session:
                 if not preparation.done.is_set():
                     return False
             if preparation.spec == self._spec:
-                break
+                return True
             self._preparation = _Preparation(self._engine, self._spec)
             self._preparation.start()
-        self._log_odds, self._drawishness = preparation.log_odds, preparation.results
-        return True
 
     # --------------------------------------------------------------------------------------------- thinking
 
@@ -289,9 +285,8 @@ class _Session:
             return "(none)"
         if self._spec.kind != "search":
             return self._chosen()
-        thought = _Thought(self, go, hit)
-        self._conversation.think(thought.run)
-        return thought.answer()
+        found = self._searched(go, hit)
+        return " ponder ".join(variation_texts(self._line.board, found.lines[0].moves)[:2])
 
     def _count(self, depth: int) -> None:
         """Count sequences of moves, as tests of move generators ask for it."""
@@ -309,97 +304,76 @@ class _Session:
         """Move of a player that does not search."""
         found: list[int] = []
         self._conversation.think(lambda stop: found.append(self._engine.choose(stop=stop).move))
-        return self._line.board.uci(numbered_move(found[0]))
+        return self._line.board.uci(move_of(found[0]))
 
-    def show(self, analysis: SearchResult) -> None:
+    def _searched(self, go: Go, hit: threading.Event) -> SearchResult:
+        """Search, telling of every iteration."""
+        board, ended = self._line.board, self._conversation.ended
+        limits = limits_of(go, white_to_move=board.turn == chess.WHITE, own=self._spec.limits, overhead=self._overhead)
+        is_bare = limits == Limits() or go.infinite
+        if (is_bare or go.ponder) and ended.is_set():
+            # A script ends where its input does.
+            limits = attrs.evolve(limits, depth=1)
+        found: list[SearchResult] = []
+        shown: list[tuple[Line, ...]] = [()]
+
+        def show(analysis: SearchResult) -> None:
+            shown.append(analysis.lines)
+            self._show(analysis)
+
+        def search(limits: Limits, stop: threading.Event) -> None:
+            found.append(
+                self._engine.analyse(
+                    lines=self._lines, limits=limits, stop=stop, on_iteration=show, exclude=self._excluded(go)
+                )
+            )
+
+        def think(stop: threading.Event) -> None:
+            watch = None
+            if go.ponder:
+                # The clock runs from the expected move on, whenever that is made.
+                watch = threading.Thread(target=_end_after, args=(hit, _seconds_of(limits), stop), daemon=True)
+                watch.start()
+                search(attrs.evolve(limits, seconds=None, clock=None), stop)
+            else:
+                search(limits, stop)
+            while (is_bare or go.ponder) and not (ended.is_set() or hit.is_set() or stop.wait(_LOOK_SECONDS)):
+                # Whoever asks for no end, or ponders, waits for no answer before the word for it.
+                continue
+            if watch is not None:
+                stop.set()
+                watch.join()
+
+        self._conversation.think(think)
+        if found[0].lines != shown[-1]:
+            self._show(found[0])
+        return found[0]
+
+    def _excluded(self, go: Go) -> Sequence[int]:
+        """Legal moves that are not to be searched; none where none of those asked for is legal."""
+        wanted = set()
+        for text in go.searchmoves or ():
+            with contextlib.suppress(ValueError):
+                if move := self._line.board.parse_uci(text.lower()):
+                    wanted.add(move_number(self._line.board, move))
+        return [move for move in self._engine.legal_moves() if move not in wanted] if wanted else ()
+
+    def _show(self, analysis: SearchResult) -> None:
         """Tell what a search has found."""
-        results = self._drawishness
+        results = self._preparation.results
         wdl = None
         if self._shows_wdl and results is not None:
             wdl = [_thousandths(results, self._line, line) for line in analysis.lines]
-        self._write(*info_lines(analysis, self._line.board, log_odds=self._log_odds, wdl=wdl))
+        self._write(*info_lines(analysis, self._line.board, log_odds=self._preparation.log_odds, wdl=wdl))
 
 
-class _Thought:
-    """One search, from ``go`` to its answer."""
-
-    def __init__(self, session: _Session, go: Go, hit: threading.Event) -> None:
-        self._session = session
-        self._go = go
-        self._hit = hit
-        self._board = session._line.board
-        self._analysis: SearchResult | None = None
-        self._shown: tuple[Line, ...] = ()
-
-    def run(self, stop: threading.Event) -> None:
-        session, go = self._session, self._go
-        limits = limits_of(
-            go, white_to_move=self._board.turn == chess.WHITE, own=session._spec.limits, overhead=session._overhead
-        )
-        is_bare = limits == Limits() or go.infinite
-        if is_bare and not go.ponder and session._conversation.ended.is_set():
-            # A script ends where its input does.
-            limits = attrs.evolve(limits, depth=1)
-        if go.ponder:
-            self._ponder(limits, stop)
+def _end_after(hit: threading.Event, seconds: float, stop: threading.Event) -> None:
+    """Set ``stop`` so many seconds after ``hit`` is set, unless it is set before."""
+    while not hit.wait(_LOOK_SECONDS):
+        if stop.is_set():
             return
-        self._analyse(limits, stop)
-        while is_bare and not stop.wait(_LOOK_SECONDS) and not session._conversation.ended.is_set():
-            # Whoever asks for no end waits for no answer before it says stop.
-            continue
-
-    def _ponder(self, limits: Limits, stop: threading.Event) -> None:
-        """Think without looking at the clock until the other side has moved; it runs from then on."""
-        ended = threading.Event()
-        finished = threading.Event()
-        watch = threading.Thread(target=self._watch, args=(limits, stop, ended, finished), daemon=True)
-        watch.start()
-        self._analyse(attrs.evolve(limits, seconds=None, clock=None), ended)
-        while not (stop.is_set() or self._hit.is_set() or self._session._conversation.ended.is_set()):
-            time.sleep(_LOOK_SECONDS)
-        finished.set()
-        watch.join()
-
-    def _watch(self, limits: Limits, stop: threading.Event, ended: threading.Event, finished: threading.Event) -> None:
-        """End a search that ponders: when it is told to, or some time after the expected move was made."""
-        deadline = float("inf")
-        while not finished.wait(_LOOK_SECONDS):
-            if self._hit.is_set() and deadline == float("inf"):
-                deadline = time.monotonic() + _seconds_of(limits)
-            is_alone = self._session._conversation.ended.is_set()
-            if stop.is_set() or is_alone or time.monotonic() >= deadline:
-                ended.set()
-                return
-
-    def _analyse(self, limits: Limits, stop: threading.Event) -> None:
-        session = self._session
-        engine = session._engine
-        exclude: Sequence[int] = ()
-        if self._go.searchmoves is not None:
-            wanted = {move_number(self._board, move) for move in map(self._legal, self._go.searchmoves) if move}
-            legal = engine.legal_moves()
-            exclude = [move for move in legal if move not in wanted] if wanted else ()
-        self._analysis = engine.analyse(
-            lines=session._lines, limits=limits, stop=stop, on_iteration=self._show, exclude=exclude
-        )
-
-    def _legal(self, text: str) -> chess.Move | None:
-        try:
-            return self._board.parse_uci(text.lower())
-        except ValueError:
-            return None
-
-    def _show(self, analysis: SearchResult) -> None:
-        self._shown = analysis.lines
-        self._session.show(analysis)
-
-    def answer(self) -> str:
-        analysis = self._analysis
-        assert analysis is not None
-        if analysis.lines != self._shown:
-            self._session.show(analysis)
-        best = variation_texts(self._board, analysis.lines[0].moves)[:2]
-        return " ponder ".join(best)
+    stop.wait(min(seconds, threading.TIMEOUT_MAX))
+    stop.set()
 
 
 class _Preparation:
@@ -454,9 +428,6 @@ class _Preparation:
 
 def _seconds_of(limits: Limits) -> float:
     """Seconds that a search may go on after the expected move was made."""
-    # Imported late, as where the search itself asks.
-    from glem.core.search.results import usual_seconds
-
     seconds = [] if limits.seconds is None else [limits.seconds]
     if limits.clock is not None:
         seconds.append(usual_seconds(limits.clock, None))

@@ -1,23 +1,35 @@
 """Games in the Generic Game Format of the game server GGS: ``(;GM[Othello]...BO[8 ... *]B[f5]W[d6]...;)``.
 
 M. Buro and I. Durdanovic, "Generic Game Format", https://www.skatgame.net/mburo/ggsa/ggf. Moves may carry an evaluation
-and a time, ``B[F5/1.2/0.5]``; clocks are ``TI[15:00/00:10/02:00]``: time, increment, time after the first overrun.
+and a time, ``B[F5/1.2/0.5]``; clocks are ``TI[15:00/00:10/02:00]``: time, increment, time after the first overrun. GGS
+keeps files of one or more games a line.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
+from pathlib import Path
 
 import attrs
+import numpy as np
 from attrs import define
 
 from glem.core.errors import BadInputError
+from glem.core.files.packed import LineBlock, line_blocks
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
+from glem.core.positions.replay import replay
+from glem.core.positions.validation import BadRecords
 from glem.core.search.results import Clock
 from glem.games.othello import rules
-from glem.games.othello.notation import format_square, parse_position, parse_square
+from glem.games.othello.formats.score_conventions import Convention
+from glem.games.othello.formats.text_fields import not_empty
+from glem.games.othello.formats.transcripts import validated_games
+from glem.games.othello.notation import format_position, format_square, parse_position, parse_square
 
-__all__ = ["GgfGame", "game_of", "parse_ggf", "parse_move_item", "tags_of"]
+__all__ = ["GgfGame", "after_move", "parse_ggf", "parse_move_item", "played", "read_ggf", "recognizes", "write_ggf"]
 
 _TAG = re.compile(r"\s*([A-Za-z]+)\s*\[([^\]]*)\]")
 _END = re.compile(r"\s*;\)")
@@ -25,15 +37,22 @@ _BOARD = re.compile(r"8\s*([-*OoXx.\s]+?)\s*([*OoXx])\s*")
 _BOARD_TYPE = re.compile(r"[^\d]*(\d+)", re.ASCII)
 _DURATION = re.compile(r"(?:(?:(?:(\d+)\.)?(\d+):)?(\d+):)?(\d+(?:\.\d*)?)", re.ASCII)
 _NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+", re.ASCII)
-_LONGEST = 1 << 16
-_LEAST_SECONDS = 0.1
+_LEAST_CLOCK = 0.1
 _BLACK = "*Xx"
 _SIDES = frozenset({"B", "W"})
+_GAME = re.compile(rb"[\s\d]*\(;[^\]]*\bGM\[othello", re.IGNORECASE)
+_RESULT = re.compile(r"\s*([+-]?\d{1,2}(?:\.\d*)?)(?::[a-z])?\s*")
+_BRACKETS = str.maketrans("[]", "()")
+_PASSING = "PA"
+_ENDS = {"time": ":t", "failure": ":l", "resigned": ":r"}
+_SQUARES = 64
+_LEAST_SECONDS = 0.0005
+_PLAYERS = ("black_player", "white_player")
 
 
 @define(frozen=True)
 class GgfGame:
-    """A game, perhaps unfinished.
+    """A game as it is written, perhaps unfinished.
 
     Parameters
     ----------
@@ -42,45 +61,59 @@ class GgfGame:
     black_to_move
         Whether black moved first.
     moves
-        Its moves, passes included.
+        Of each move whether it is black's, its square, and its seconds; passes may be left out.
     black_clock, white_clock
-        What is left on the clocks after the moves; None for a player without a clock.
+        The clocks before the first move; None for a player without a clock.
+    score
+        Result from black's view; nan where there is none.
+    players
+        Names of black and white.
     """
 
     position: rules.Position = rules.INITIAL_POSITION
     black_to_move: bool = True
-    moves: tuple[int, ...] = ()
+    moves: tuple[tuple[bool, int, float], ...] = ()
     black_clock: Clock | None = None
     white_clock: Clock | None = None
+    score: float = math.nan
+    players: tuple[str, str] = ("", "")
 
 
-def parse_ggf(text: str) -> GgfGame:
-    """Read one game and check its moves.
+def parse_ggf(text: str, at: int = 0) -> tuple[GgfGame, int]:
+    """Read the first game from an index on; its moves are not checked.
 
     Parameters
     ----------
     text
         The game; a number of games may stand before it, as GGS writes it.
+    at
+        Where to begin.
+
+    Returns
+    -------
+    game, behind
+        The game, and the index behind it.
 
     Raises
     ------
     BadInputError
-        It is no game of Othello on 64 squares, or a move is illegal.
+        There is no game, it is not one of Othello on 64 squares, or something is wrong with a tag.
     """
-    if len(text) > _LONGEST:
-        raise BadInputError(f"a game of {len(text)} characters is too long, at most {_LONGEST} are read")
-    tags, _ = tags_of(text, 0)
-    return _played(game_of(tags), [(name == "B", value) for name, value in tags if name in _SIDES])
+    tags, behind = _tags(text, at)
+    values = dict(tags)
+    result = _RESULT.fullmatch(values.get("RE", ""))
+    game = GgfGame(
+        moves=tuple((name == "B", *parse_move_item(value)) for name, value in tags if name in _SIDES),
+        score=math.nan if result is None else float(result[1]),
+        players=(values.get("PB", ""), values.get("PW", "")),
+    )
+    for name, value in tags:
+        game = _with_tag(game, name, value)
+    return game, behind
 
 
-def tags_of(text: str, at: int) -> tuple[list[tuple[str, str]], int]:
-    """Names, in capitals, and values of the tags of the first game from an index on, and the index behind it.
-
-    Raises
-    ------
-    BadInputError
-        There is no game, or something else than tags in it.
-    """
+def _tags(text: str, at: int) -> tuple[list[tuple[str, str]], int]:
+    """Names, in capitals, and values of the tags of the first game from an index on, and the index behind it."""
     first, begin = at, text.find("(;", at)
     at = begin + 2
     tags: list[tuple[str, str]] = []
@@ -93,15 +126,6 @@ def tags_of(text: str, at: int) -> tuple[list[tuple[str, str]], int]:
         at = tag.end()
         tags.append((tag.group(1).upper(), tag.group(2).strip()))
     return tags, end.end()
-
-
-def game_of(tags: Sequence[tuple[str, str]]) -> GgfGame:
-    """Game of some tags, its moves not yet made."""
-    game = GgfGame()
-    for name, value in tags:
-        if name not in _SIDES:
-            game = _with_tag(game, name, value)
-    return game
 
 
 def _with_tag(game: GgfGame, name: str, value: str) -> GgfGame:
@@ -152,34 +176,40 @@ def parse_move_item(text: str) -> tuple[int, float]:
     return parse_square(name.strip()), float(seconds.group()) if seconds and len(seconds.group()) < 20 else 0.0
 
 
-def _played(game: GgfGame, items: Sequence[tuple[bool, str]]) -> GgfGame:
-    """Play the moves of a game, each with whether it is black's, from its first position."""
+def played(game: GgfGame) -> tuple[list[int], dict[bool, Clock | None]]:
+    """Play a game.
+
+    Returns
+    -------
+    moves, clocks
+        Its moves, passes included, and the clocks after them, black's under True.
+
+    Raises
+    ------
+    BadInputError
+        A move is illegal.
+    """
     position, black = game.position, game.black_to_move
     clocks = {True: game.black_clock, False: game.white_clock}
     moves: list[int] = []
-
-    def play(move: int) -> None:
-        nonlocal position, black
-        position, black = rules.play(position, move), not black
-        moves.append(move)
-
-    for is_black, text in items:
-        move, seconds = parse_move_item(text)
+    for is_black, move, seconds in game.moves:
         if is_black != black and _is_legal(position, rules.PASS):
-            play(rules.PASS)
+            position, black = rules.play(position, rules.PASS), not black
+            moves.append(rules.PASS)
         if is_black != black or not _is_legal(position, move):
             side = "black" if is_black else "white"
             raise BadInputError(f"move {len(moves) + 1}, {format_square(move)} of {side}, is illegal")
         clocks[is_black] = after_move(clocks[is_black], seconds)
-        play(move)
-    return attrs.evolve(game, moves=tuple(moves), black_clock=clocks[True], white_clock=clocks[False])
+        position, black = rules.play(position, move), not black
+        moves.append(move)
+    return moves, clocks
 
 
 def after_move(clock: Clock | None, seconds: float) -> Clock | None:
     """Clock of a player after a move that took so long; it never runs out, since the server lets play go on."""
     if clock is None:
         return None
-    return Clock(max(clock.remaining - seconds + clock.increment, _LEAST_SECONDS), clock.increment)
+    return Clock(max(clock.remaining - seconds + clock.increment, _LEAST_CLOCK), clock.increment)
 
 
 def _is_legal(position: rules.Position, move: int) -> bool:
@@ -187,3 +217,132 @@ def _is_legal(position: rules.Position, move: int) -> bool:
     if move == rules.PASS:
         return not places and bool(rules.mobility(position.opponent, position.own))
     return bool(places >> move & 1)
+
+
+def recognizes(head: bytes) -> bool:
+    """Whether the first bytes of a file look like GGF of Othello."""
+    return _GAME.match(head) is not None
+
+
+def read_ggf(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_bytes: int) -> Iterator[GameRecords]:
+    """Read and check games in GGF, also from ``.gz``, ``.xz`` and ``.zst``.
+
+    A game is bad when it is no game of Othello on 64 squares, has an illegal move or one of the wrong side, or a result
+    that a finished game's moves contradict. Arguments and errors are those of
+    :func:`glem.games.othello.formats.transcripts.read_transcripts`.
+
+    Yields
+    ------
+    GameRecords
+        Columns ``number`` (of the line), ``black_player``, ``white_player`` and ``stored_score``.
+    """
+    blocks = line_blocks(path, lines=chunk_games, max_bytes=max_bytes)
+    return not_empty(
+        _records(game, path, blocks, skip_bad),
+        path,
+        "no games; expected lines like (;GM[Othello]...B[f5]W[d6]...;)",
+    )
+
+
+def _records(game: Game, path: Path, blocks: Iterator[LineBlock], skip_bad: bool) -> Iterator[GameRecords]:
+    convention: Convention | None = None
+    for block in blocks:
+        lines: list[int] = []
+        games: list[GgfGame] = []
+        problems: list[str] = []
+        for line, (start, end) in enumerate(zip(block.starts, block.ends, strict=True), block.first_number):
+            text = block.data[start:end].tobytes().decode("utf-8", "replace")
+            at = 0
+            while text[at:].strip():
+                problem = ""
+                try:
+                    one, at = parse_ggf(text, at)
+                except BadInputError as error:
+                    one, at, problem = GgfGame(), len(text), str(error)
+                lines.append(line)
+                games.append(one)
+                problems.append(problem)
+
+        def place(index: int, lines: list[int] = lines) -> str:
+            return f"{path}:{lines[index]}"
+
+        bad = BadRecords(len(games), place)
+        bad.mark(np.array([problem != "" for problem in problems], np.bool_), problems.__getitem__)
+        moves = [move for one in games for move in one.moves]
+        sides = np.array([1 if is_black else -1 for is_black, _, _ in moves], np.int8)
+        names = tuple(dict.fromkeys(name for one in games for name in one.players))
+        boards = np.array([one.position for one in games], np.uint64).reshape(-1, 2)
+        records = GameRecords.from_moves(
+            np.array([move for _, move, _ in moves], np.uint8),
+            np.cumsum([0, *(len(one.moves) for one in games)], dtype=np.int64),
+            np.array([one.score for one in games], np.float32),
+            extra={
+                "number": np.array(lines, np.int64),
+                **{
+                    column: np.array([names.index(one.players[place]) for one in games], np.int32)
+                    for place, column in enumerate(_PLAYERS)
+                },
+            },
+            names=dict.fromkeys(_PLAYERS, names),
+            starts=game.position_type(*boards.T),
+            start_side=np.array([1 if one.black_to_move else -1 for one in games], np.int8),
+            source=path.name,
+        )
+        records, convention = validated_games(game, records, sides, convention, bad, skip_bad=skip_bad)
+        yield records
+
+
+def write_ggf(game: Game, records: GameRecords, /) -> Iterator[bytes]:
+    """Yield a line per game, with the players, the result, and of each move what its player expected and its seconds.
+
+    Parameters
+    ----------
+    game
+        Othello.
+    records
+        The games; see :class:`~glem.core.game.game.WriteRecords`.
+    """
+    reached = replay(game, records)
+    for index in range(len(records)):
+        start = game.initial_position if records.starts is None else records.start_of(index)
+        side = 1 if records.start_side is None else int(records.start_side[index])
+        board = format_position(start, black_to_move=side > 0).translate(str.maketrans("X", "*"))
+        tags = {
+            "GM": "Othello",
+            "PC": "glem",
+            "PB": _name(records, index, "first_player"),
+            "PW": _name(records, index, "second_player"),
+            "RE": _result(records, index),
+            "TY": "8",
+            "BO": f"8 {board}",
+        }
+        begin, end = int(records.offsets[index]), int(records.offsets[index + 1])
+        moves = "".join(_move(records, place, int(reached.move_side[place])) for place in range(begin, end))
+        heading = "".join(f"{name}[{value}]" for name, value in tags.items())
+        yield f"(;{heading}{moves};)\n".encode()
+
+
+def _name(records: GameRecords, index: int, column: str) -> str:
+    if column not in records.names:
+        return "?"
+    return records.names[column][int(records.extra[column][index])].translate(_BRACKETS) or "?"
+
+
+def _result(records: GameRecords, index: int) -> str:
+    score, ending = float(records.score[index]), ""
+    if math.isnan(score) and records.theoretical_ply[index] == records.lengths[index]:
+        score = float(records.theoretical_score[index])
+    if math.isnan(score) and "result" in records.extra:
+        score = _SQUARES * float(records.extra["result"][index])
+        ending = _ENDS.get(_name(records, index, "end"), "")
+    return "?" if math.isnan(score) else f"{score:+.3f}{ending}"
+
+
+def _move(records: GameRecords, place: int, side: int) -> str:
+    move = int(records.moves[place])
+    parts = [_PASSING if move == rules.PASS else format_square(move).upper()]
+    notes = records.move_columns
+    if notes:
+        score, seconds = float(notes["comment_score"][place]), float(notes["seconds"][place])
+        parts += [f"{score:.2f}" if math.isfinite(score) else "", f"{seconds:.3f}" if seconds >= _LEAST_SECONDS else ""]
+    return f"{'B' if side > 0 else 'W'}[{'/'.join(parts).rstrip('/')}]"

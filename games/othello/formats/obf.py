@@ -7,25 +7,20 @@ is a filler that some programs write, and skipped. Lines that begin with ``%`` a
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from pathlib import Path
 
 import numpy as np
-from attrs import define
-from numpy.typing import NDArray
 
-from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError
-from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
+from glem.core.files.packed import line_blocks
 from glem.core.game.game import Game
-from glem.core.game.records import CHUNK_SIZE, ScoredPositions
-from glem.games.othello.formats.text_fields import not_empty
+from glem.core.game.records import ScoredPositions
 from glem.games.othello.notation import parse_position, parse_square
 from glem.games.othello.rules import PASS, Position, legal_moves
 
-__all__ = ["SolvedPositions", "read_obf", "read_obf_labels", "recognizes"]
+__all__ = ["read_obf", "recognizes"]
 
 _FIRST_LINE = re.compile(
     rb"\s*(?:%[^\n]*\n\s*)*[-._XxOo*BbWw]{64}[ \t]*[XxOo*BbWw][ \t]*;[ \t]*(?:[A-Ha-h][1-8]|--|[Pp][AaSs]|\r?\n|$)"
@@ -34,59 +29,20 @@ _LONGEST_BOARD = 100
 _MOVE_SCORE = re.compile(r"\s*([A-Ha-h][1-8]|--|[Pp][AaSs])\s*:\s*([+-]?\d{1,4}(?:\.\d{1,4})?)\s*", re.ASCII)
 
 
-@define(frozen=True, eq=False)
-class SolvedPositions:
-    """N positions with scores of T moves in all.
-
-    Parameters
-    ----------
-    positions
-        Position of columns [N].
-    moves
-        uint8 [T]: squares, 64 for the pass, of all positions one after the other.
-    scores
-        float32 [T]: score of each move from the side to move's view, the empty squares counted for the winner.
-    offsets
-        int64 [N + 1]: the moves of position ``i`` are ``moves[offsets[i]:offsets[i + 1]]``, in the file's order.
-    problems
-        One line per skipped line of the file.
-    """
-
-    positions: Any
-    moves: NDArray[np.uint8]
-    scores: NDArray[np.float32]
-    offsets: NDArray[np.int64]
-    problems: tuple[str, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def best_score(self) -> NDArray[np.float32]:
-        """Highest score of each position: float32 [N], nan where no move has one."""
-        best = np.full(len(self), np.nan, np.float32)
-        scored = np.diff(self.offsets) > 0
-        if scored.any():
-            best[scored] = np.maximum.reduceat(self.scores, self.offsets[:-1][scored])
-        return best
-
-
 def recognizes(head: bytes) -> bool:
     """Whether the first bytes of a file look like this format."""
     return _FIRST_LINE.match(head) is not None
 
 
-_Line: TypeAlias = tuple[Position, list[tuple[int, float]]]
-"""Position, and moves with their scores."""
-
-
-def _parse_line(text: str, game: Game) -> _Line:
+def _parse_line(text: str, game: Game) -> tuple[Position, float]:
+    """Position of a line, and the best of its moves' scores; nan where no move has one."""
     board, *entries = text.split(";")
     # A message must not quote a line of a megabyte; what is longer than this is no position either way.
     position: Position = parse_position(board.strip()[:_LONGEST_BOARD])
     buffer = np.zeros(game.max_moves, np.int32)
     legal = set(buffer[: legal_moves(position, buffer, 0)].tolist())
-    moves: dict[int, float] = {}
+    low, high = game.score_bounds
+    scores: dict[int, float] = {}
     for entry in entries:
         if not entry.strip():
             continue
@@ -94,28 +50,22 @@ def _parse_line(text: str, game: Game) -> _Line:
         if match is None:
             raise BadInputError(f"{entry.strip()[:20]!a} is no move with its score, like E1:+4")
         move, score = parse_square(match[1]), float(match[2])
-        low, high = game.score_bounds
         if move == PASS and PASS not in legal:
             continue
         if move not in legal:
             raise BadInputError(f"{match[1]} is no legal move there")
-        if move in moves:
+        if move in scores:
             raise BadInputError(f"{match[1]} has two scores")
         if not low <= score <= high:
             raise BadInputError(f"the score {match[2]} of {match[1]} is not between {low} and {high}")
-        moves[move] = score
-    return position, list(moves.items())
+        scores[move] = score
+    return position, max(scores.values(), default=np.nan)
 
 
 def read_obf(
-    game: Game,
-    path: str | os.PathLike[str],
-    *,
-    skip_bad: bool = False,
-    chunk_positions: int = CHUNK_SIZE,
-    max_bytes: int = MAX_BYTES,
-) -> Iterator[SolvedPositions]:
-    """Read positions with the scores of their moves, also from ``.gz`` and ``.xz``.
+    game: Game, path: Path, /, *, skip_bad: bool, unscored: bool = False, chunk_positions: int, max_bytes: int
+) -> Iterator[ScoredPositions]:
+    """Read positions labelled with the best score among their moves, also from ``.gz`` and ``.xz``.
 
     Parameters
     ----------
@@ -125,6 +75,8 @@ def read_obf(
         The file. A line may have no scores.
     skip_bad
         Leave bad lines out and tell them in ``problems``.
+    unscored
+        Keep positions without any score, labelled nan, which are left out otherwise.
     chunk_positions
         Most positions in one chunk.
     max_bytes
@@ -136,54 +88,27 @@ def read_obf(
         The file cannot be read, has no positions, or has a bad line and ``skip_bad`` is false: it is not of this
         form, scores an illegal move or one move twice, or a score is out of range.
     """
-    chunks = (
-        _solved(game, path, block, skip_bad) for block in line_blocks(path, lines=chunk_positions, max_bytes=max_bytes)
-    )
-    return not_empty(chunks, path, "no positions; expected lines like <64 squares> X; E1:+4; F8:-2;")
-
-
-def _solved(game: Game, path: str | os.PathLike[str], block: LineBlock, skip_bad: bool) -> SolvedPositions:
-    rows: list[_Line] = []
-    problems: list[str] = []
-    for line in np.flatnonzero(block.ends > block.starts).tolist():
-        text = block.text(line)
-        if not text.strip() or text.lstrip().startswith("%"):
-            continue
-        try:
-            rows.append(_parse_line(text, game))
-        except BadInputError as error:
-            problem = f"{path}:{block.first_number + line}: {error}"
-            if not skip_bad:
-                raise BadInputError(problem) from None
-            problems.append(problem)
-    scored = [entry for _, moves in rows for entry in moves]
-    return SolvedPositions(
-        positions=game.position_type(
-            np.array([position.own for position, _ in rows], np.uint64),
-            np.array([position.opponent for position, _ in rows], np.uint64),
-        ),
-        moves=np.array([move for move, _ in scored], np.uint8),
-        scores=np.array([score for _, score in scored], np.float32),
-        offsets=np.cumsum([0, *(len(moves) for _, moves in rows)], dtype=np.int64),
-        problems=tuple(problems),
-    )
-
-
-def read_obf_labels(
-    game: Game,
-    path: str | os.PathLike[str],
-    *,
-    skip_bad: bool = False,
-    unscored: bool = False,
-    chunk_positions: int = CHUNK_SIZE,
-    max_bytes: int = MAX_BYTES,
-) -> Iterator[ScoredPositions]:
-    """Read positions labelled with the best score among their moves.
-
-    Those without any score are left out, or with ``unscored`` labelled nan.
-    """
-    for chunk in read_obf(game, path, skip_bad=skip_bad, chunk_positions=chunk_positions, max_bytes=max_bytes):
-        label = chunk.best_score
-        known = ~np.isnan(label) | unscored
-        positions = rows_of(chunk.positions, known)
-        yield ScoredPositions(positions, label[known], chunk.problems)
+    found = False
+    for block in line_blocks(path, lines=chunk_positions, max_bytes=max_bytes):
+        boards: list[Position] = []
+        labels: list[float] = []
+        problems: list[str] = []
+        for line in np.flatnonzero(block.ends > block.starts).tolist():
+            text = block.text(line)
+            if not text.strip() or text.lstrip().startswith("%"):
+                continue
+            found = True
+            try:
+                position, label = _parse_line(text, game)
+            except BadInputError as error:
+                problems.append(f"{path}:{block.first_number + line}: {error}")
+                if not skip_bad:
+                    raise BadInputError(problems[-1]) from None
+                continue
+            if unscored or not np.isnan(label):
+                boards.append(position)
+                labels.append(label)
+        columns = np.array(boards, np.uint64).reshape(-1, 2).T.copy()
+        yield ScoredPositions(game.position_type(*columns), np.array(labels, np.float32), tuple(problems))
+    if not found:
+        raise BadInputError(f"{path}: no positions; expected lines like <64 squares> X; E1:+4; F8:-2;")

@@ -17,7 +17,6 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError
 from glem.core.positions.replay import FINISHED, Replay
 
 __all__ = ["CONVENTIONS", "Convention", "likely_convention", "stored_scores"]
@@ -30,15 +29,7 @@ CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
 
 
 def stored_scores(reached: Replay, convention: Convention) -> NDArray[np.float32]:
-    """Score for black that a file of a convention holds for each game: float32 [G], right for finished games only.
-
-    Raises
-    ------
-    BadInputError
-        There is no such convention.
-    """
-    if convention not in CONVENTIONS:
-        raise BadInputError(f"there is no score convention {convention!r}; known: {', '.join(CONVENTIONS)}")
+    """Score for black that a file of a convention holds for each game: float32 [G], right for finished games only."""
     if convention == "standard":
         return reached.final_score.astype(np.float32)
     own, opponent = (np.bitwise_count(discs[reached.last]).astype(np.float32) for discs in reached.positions)

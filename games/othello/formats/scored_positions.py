@@ -7,7 +7,6 @@ missing, ``X`` is to move.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,18 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
-from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
+from glem.core.files.packed import LineBlock, line_blocks
 from glem.core.game.game import Game
-from glem.core.game.records import CHUNK_SIZE, ScoredPositions
+from glem.core.game.records import ScoredPositions
 from glem.core.positions.validation import BadRecords
 from glem.games.othello.formats.text_fields import (
     ABSENT,
     BAD,
     excerpt,
+    is_blank,
     is_table,
     not_empty,
     numbers,
-    only_blanks,
     skip_blanks,
     table_blocks,
 )
@@ -105,7 +104,7 @@ def _board_lines(
 
 def _check_lines(
     game: Game,
-    path: str | os.PathLike[str],
+    path: Path,
     block: LineBlock,
     boards: tuple[NDArray[np.int64], NDArray[np.int64]],
     scores: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
@@ -121,7 +120,7 @@ def _check_lines(
     if scores is None:
         scores = behind, ends
     else:
-        state[(state == _GOOD) & (behind < ends) & ~only_blanks(block.data, behind, ends)] = _NO_SIDE
+        state[(state == _GOOD) & (behind < ends) & ~is_blank(block.data, behind, ends)] = _NO_SIDE
     score, score_state = numbers(block.data, *scores)
     low, high = game.score_bounds
 
@@ -131,7 +130,7 @@ def _check_lines(
     def score_text(index: int) -> str:
         return excerpt(block.data, int(scores[0][index]), int(scores[1][index]))
 
-    blank = only_blanks(block.data, block.starts, block.ends)
+    blank = is_blank(block.data, block.starts, block.ends)
     bad = BadRecords(count, lambda index: f"{path}:{block.first_number + index}")
     bad.mark((state == _BLANK) & ~blank, lambda _: "there is no position")
     bad.mark(state == _NO_BOARD, lambda index: f"{found(index)} stands where X, O or - is needed (64 squares)")
@@ -148,13 +147,7 @@ def _check_lines(
 
 
 def read_position_lines(
-    game: Game,
-    path: str | os.PathLike[str],
-    *,
-    skip_bad: bool = False,
-    unscored: bool = False,
-    chunk_positions: int = CHUNK_SIZE,
-    max_bytes: int = MAX_BYTES,
+    game: Game, path: Path, /, *, skip_bad: bool, unscored: bool = False, chunk_positions: int, max_bytes: int
 ) -> Iterator[ScoredPositions]:
     """Read lines of a position and its score, also from ``.gz`` and ``.xz``.
 
@@ -186,17 +179,12 @@ def read_position_lines(
 
 
 def read_position_table(
-    game: Game,
-    path: str | os.PathLike[str],
-    *,
-    skip_bad: bool = False,
-    chunk_positions: int = CHUNK_SIZE,
-    max_bytes: int = MAX_BYTES,
+    game: Game, path: Path, /, *, skip_bad: bool, chunk_positions: int, max_bytes: int
 ) -> Iterator[ScoredPositions]:
     """Read a table with a header line, a column of positions and one of scores.
 
     The position's column is called ``obf``, ``position`` or ``board``, that of the score ``score``, ``value`` or
     ``label``; other columns are not looked at. All else as in :func:`read_position_lines`.
     """
-    for block in table_blocks(Path(path), _COLUMNS, tuple(_COLUMNS), lines=chunk_positions, max_bytes=max_bytes):
+    for block in table_blocks(path, _COLUMNS, tuple(_COLUMNS), lines=chunk_positions, max_bytes=max_bytes):
         yield _check_lines(game, path, block.rows, block.spans("position"), block.spans("score"), skip_bad)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -19,21 +18,17 @@ from glem.core.game.records import ScoredPositions
 __all__ = [
     "ABSENT",
     "BAD",
-    "GOOD",
-    "TableBlock",
-    "column_spans",
+    "Table",
     "excerpt",
-    "header_columns",
+    "is_blank",
     "is_table",
     "not_empty",
-    "number_at",
     "numbers",
-    "only_blanks",
     "skip_blanks",
     "table_blocks",
 ]
 
-GOOD, ABSENT, BAD = 0, 1, 2
+_GOOD, ABSENT, BAD = 0, 1, 2
 """What a line holds where a number is looked for."""
 
 
@@ -65,7 +60,7 @@ def skip_blanks(data: Any, at: int, end: int) -> int:
 
 
 @kernel
-def number_at(data: Any, at: int, end: int) -> tuple[float, int]:
+def _number_at(data: Any, at: int, end: int) -> tuple[float, int]:
     """Decimal number at an index, with optional sign and fraction: its value and the index behind it.
 
     The index is the one given where there is no number, or one of more than nine digits.
@@ -98,25 +93,30 @@ def number_at(data: Any, at: int, end: int) -> tuple[float, int]:
 
 
 @kernel
-def _numbers(data: Any, starts: Any, ends: Any, values: Any, state: Any) -> None:
+def _numbers(data: Any, starts: Any, ends: Any, most: int, values: Any, state: Any) -> None:
     for line in range(starts.shape[0]):
         end = ends[line]
         at = skip_blanks(data, starts[line], end)
         values[line] = np.nan
         state[line] = ABSENT
-        if at < end:
-            value, after = number_at(data, at, end)
-            if after == at or skip_blanks(data, after, end) < end:
+        count = 0
+        while at < end:
+            value, after = _number_at(data, at, end)
+            if after == at or count == most:
+                values[line] = np.nan
                 state[line] = BAD
-            else:
+                break
+            if count == 0:
                 values[line] = value
-                state[line] = GOOD
+                state[line] = _GOOD
+            count += 1
+            at = skip_blanks(data, after, end)
 
 
 def numbers(
-    data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
+    data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, most: int = 1
 ) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
-    """Read one number out of each span of a text.
+    """Read the first number out of each span of a text.
 
     Parameters
     ----------
@@ -124,17 +124,19 @@ def numbers(
         uint8 [B].
     starts, ends
         int64 [L]: the spans; an empty one holds no number.
+    most
+        Most numbers that a span may hold.
 
     Returns
     -------
     values
         float32 [L], nan where there is no number.
     state
-        uint8 [L]: :data:`GOOD`, :data:`ABSENT`, or :data:`BAD` for anything else than one number.
+        uint8 [L]: 0 for one number, :data:`ABSENT`, or :data:`BAD` for anything else than so many numbers.
     """
     values = np.empty(len(starts), np.float32)
     state = np.empty(len(starts), np.uint8)
-    _numbers(data, starts, ends, values, state)
+    _numbers(data, starts, ends, most, values, state)
     return values, state
 
 
@@ -160,22 +162,12 @@ def _column_spans(data: Any, starts: Any, ends: Any, delimiter: int, column: int
         spans[1, line] = stop
 
 
-def column_spans(block: LineBlock, delimiter: str, column: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where one column of delimited lines lies: starts and ends, int64 [L]; empty where a line has no such column.
-
-    Quotes around a value are left out; a delimiter between quotes is not understood.
-    """
-    spans = np.empty((2, len(block.starts)), np.int64)
-    _column_spans(block.data, block.starts, block.ends, ord(delimiter), column, spans)
-    return spans[0], spans[1]
-
-
-def only_blanks(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+def is_blank(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Tell which spans of a text hold nothing but blanks and separators: bool [L]."""
     return np.asarray(numbers(data, starts, ends)[1] == ABSENT)
 
 
-def header_columns(
+def _header_columns(
     header: str, wanted: Mapping[str, tuple[str, ...]], required: Sequence[str]
 ) -> tuple[str, dict[str, int]]:
     """Find columns in a header line.
@@ -216,13 +208,13 @@ def header_columns(
 def is_table(head: bytes, wanted: Mapping[str, tuple[str, ...]], required: Sequence[str]) -> bool:
     """Whether the first bytes of a file look like a table with the required columns."""
     try:
-        header_columns(head.split(b"\n", 1)[0].decode("ascii", "replace"), wanted, required)
+        _header_columns(head.split(b"\n", 1)[0].decode("ascii", "replace"), wanted, required)
     except BadInputError:
         return False
     return True
 
 
-def not_empty(parts: Iterable[_Part], path: str | os.PathLike[str], expected: str) -> Iterator[_Part]:
+def not_empty(parts: Iterable[_Part], path: Path, expected: str) -> Iterator[_Part]:
     """Hand out what was read of a file, and raise :class:`BadInputError` behind it where nothing was, good or bad."""
     found = False
     for part in parts:
@@ -233,7 +225,7 @@ def not_empty(parts: Iterable[_Part], path: str | os.PathLike[str], expected: st
         raise BadInputError(f"{path}: {expected}")
 
 
-class TableBlock(NamedTuple):
+class Table(NamedTuple):
     """Some rows of a table: lines without the header, and where its columns are."""
 
     rows: LineBlock
@@ -241,13 +233,19 @@ class TableBlock(NamedTuple):
     columns: Mapping[str, int]
 
     def spans(self, thing: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where a column lies: see :func:`column_spans`."""
-        return column_spans(self.rows, self.delimiter, self.columns[thing])
+        """Where a column lies: starts and ends, int64 [L]; empty where a line has no such column.
+
+        Quotes around a value are left out; a delimiter between quotes is not understood.
+        """
+        data, starts, ends, _ = self.rows
+        spans = np.empty((2, len(starts)), np.int64)
+        _column_spans(data, starts, ends, ord(self.delimiter), self.columns[thing], spans)
+        return spans[0], spans[1]
 
 
 def table_blocks(
     path: Path, wanted: Mapping[str, tuple[str, ...]], required: Sequence[str], *, lines: int, max_bytes: int
-) -> Iterator[TableBlock]:
+) -> Iterator[Table]:
     """Read a table with a header line in blocks of rows.
 
     Parameters
@@ -255,7 +253,7 @@ def table_blocks(
     path, lines, max_bytes
         As in :func:`glem.core.files.packed.line_blocks`.
     wanted, required
-        As in :func:`header_columns`.
+        As in :func:`_header_columns`.
 
     Raises
     ------
@@ -267,16 +265,16 @@ def table_blocks(
         rows = block
         if block.first_number == 1:
             try:
-                delimiter, columns = header_columns(block.text(0), wanted, required)
+                delimiter, columns = _header_columns(block.text(0), wanted, required)
             except BadInputError as error:
                 raise BadInputError(f"{path}:1: {error}") from None
             rows = LineBlock(block.data, block.starts[1:], block.ends[1:], 2)
-        yield TableBlock(rows, delimiter, columns)
+        yield Table(rows, delimiter, columns)
     if not columns:
         raise BadInputError(f"{path}: the file is empty, expected a header line")
 
 
 def excerpt(data: NDArray[np.uint8], at: int, end: int) -> str:
-    """Show the first bytes of a span, readable on one line."""
-    shown = data[at : min(end, at + _SHOWN)].tobytes().decode("latin-1")
-    return f"{shown!a}{'...' if end - at > _SHOWN else ''}"
+    """Show the first bytes of a span behind its blanks, readable on one line."""
+    text = data[at:end].tobytes().decode("latin-1").lstrip(" \t,;")
+    return f"{text[:_SHOWN]!a}{'...' if len(text) > _SHOWN else ''}"

@@ -1,46 +1,56 @@
-"""Transcripts like ``f5d6c3``, one game a line, with or without a score, and tables (CSV) that have such a column.
+"""Transcripts like ``f5d6c3``, one game a line, with or without a score; tables (CSV) of them; Logistello's book.
 
 A line is the moves, then perhaps blanks or a comma and the score from black's view. Passes are left out, or written
 ``--``, ``pa`` or ``ps``. Empty lines are skipped. What the score means
 (:mod:`~glem.games.othello.formats.score_conventions`) is told from the games themselves unless it is given.
+
+A line of Logistello's opening book, ``logbook.gam``, is ``+d3-c3+c4...: -04 10``. Each move carries its side, ``+`` for
+black and ``-`` for white; passes are left out. Behind the colon stand the plain disc difference for black at the end of
+the game and a number that is 10 on every line of the published book.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-import attrs
 import numpy as np
+from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling import characters as char
+from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
-from glem.core.files.packed import MAX_BYTES, LineBlock, line_blocks
+from glem.core.files.packed import LineBlock, line_blocks
 from glem.core.game.game import Game
-from glem.core.game.records import CHUNK_SIZE, GameRecords
+from glem.core.game.records import GameRecords
 from glem.core.positions.replay import FINISHED, replay
 from glem.core.positions.validation import BadRecords, validated
-from glem.games.othello.formats.move_text import BLANK, GOOD, NO_MOVES, NOT_A_MOVE, REST, MoveLines, move_lines
 from glem.games.othello.formats.score_conventions import Convention, likely_convention, stored_scores
 from glem.games.othello.formats.text_fields import (
     BAD,
-    TableBlock,
+    Table,
     excerpt,
+    is_blank,
     is_table,
     not_empty,
     numbers,
-    only_blanks,
+    skip_blanks,
     table_blocks,
 )
 from glem.games.othello.notation import format_square
+from glem.games.othello.rules import PASS
 
 __all__ = [
     "check_starts",
-    "checked_lines",
+    "colored_lines",
+    "move_lines",
+    "read_logbook",
     "read_table",
     "read_transcripts",
+    "recognizes_logbook",
     "recognizes_table",
     "recognizes_transcripts",
     "validated_games",
@@ -51,12 +61,137 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "moves": ("game_moves", "moves", "transcript", "game"),
     "score": ("winner", "score", "result", "black_score"),
 }
-_FIRST_MOVE = re.compile(rb"\s*(?:[a-hA-H][1-8]\s*){2}")
+_FIRST_MOVES = re.compile(rb"\s*(?:[a-hA-H][1-8]\s*){2}")
+_FIRST_COLORED_MOVE = re.compile(rb"\s*[+-][a-h][1-8]")
+_NO_MOVE = 255
+
+
+def _move_table() -> NDArray[np.uint8]:
+    """Square of two bytes, ``first * 256 + second``; either case, passes too, 255 for all else."""
+    table = np.full(65536, _NO_MOVE, np.uint8)
+    for column, (small, large) in enumerate(zip(b"abcdefgh", b"ABCDEFGH", strict=True)):
+        for row, digit in enumerate(b"12345678"):
+            table[small * 256 + digit] = table[large * 256 + digit] = 8 * row + column
+    for text in (b"--", b"pa", b"PA", b"Pa", b"ps", b"PS", b"Ps"):
+        table[text[0] * 256 + text[1]] = PASS
+    return table
+
+
+_TABLE = _move_table()
+
+
+@define(frozen=True, eq=False)
+class MoveLines:
+    """Games of L lines.
+
+    Parameters
+    ----------
+    moves
+        uint8 [M]: squares, 64 for a written pass.
+    offsets
+        int64 [L + 1].
+    sides
+        int8 [M]: +1 for a move written as black's, -1 for white's, 0 where the text does not say.
+    score
+        float32 [L]: score of the game, nan where there is none.
+    bad
+        bool [L]: whether something else than moves and a score stands on the line.
+    at
+        int64 [L]: where that begins.
+    """
+
+    moves: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    sides: NDArray[np.int8]
+    score: NDArray[np.float32]
+    bad: NDArray[np.bool_]
+    at: NDArray[np.int64]
+
+
+@kernel
+def _write_moves(
+    data: Any, starts: Any, ends: Any, table: Any, signs: int, moves: Any, sides: Any, offsets: Any, behind: Any
+) -> None:
+    count = 0
+    for line in range(starts.shape[0]):
+        at = starts[line]
+        end = ends[line]
+        place = skip_blanks(data, at, end)
+        while place + signs + 1 < end:
+            move = table[(np.int64(data[place + signs]) << 8) | np.int64(data[place + signs + 1])]
+            if move == _NO_MOVE:
+                break
+            if signs != 0:
+                if data[place] != char.PLUS_SIGN and data[place] != char.HYPHEN:
+                    break
+                sides[count] = 1 if data[place] == char.PLUS_SIGN else -1
+            moves[count] = move
+            count += 1
+            at = place + signs + 2
+            place = skip_blanks(data, at, end) if signs == 0 else at
+        behind[line] = at
+        offsets[line + 1] = count
+
+
+def _moves_of(
+    data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, signs: bool = False
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int8], NDArray[np.int64]]:
+    """Read moves, offsets and sides as :class:`MoveLines` has them, and the index behind each span's moves, int64 [L].
+
+    With ``signs`` each move has its side's sign before it, and there are no blanks between moves.
+    """
+    moves = np.empty(len(data) // 2 + 1, np.uint8)
+    sides = np.zeros(len(moves), np.int8)
+    offsets, behind = np.zeros(len(starts) + 1, np.int64), np.empty(len(starts), np.int64)
+    _write_moves(data, starts, ends, _TABLE, int(signs), moves, sides, offsets, behind)
+    count = int(offsets[-1])
+    return moves[:count].copy(), offsets, sides[:count].copy(), behind
+
+
+def move_lines(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> MoveLines:
+    """Read lines like ``f5d6c3 -18``: moves, blanks between them allowed, then perhaps a blank or comma and a score.
+
+    Parameters
+    ----------
+    data
+        uint8 [B].
+    starts, ends
+        int64 [L]: the lines.
+    """
+    moves, offsets, sides, behind = _moves_of(data, starts, ends)
+    score, state = numbers(data, behind, ends)
+    joined = (np.diff(offsets) > 0) & ~is_blank(data, behind, np.minimum(behind + 1, ends))
+    return MoveLines(moves, offsets, sides, score, joined | (state == BAD), behind)
+
+
+def colored_lines(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> MoveLines:
+    """Read lines like ``+d3-c3+c4: -04 10``: moves with their side's sign, a colon, the score, a further number."""
+    moves, offsets, sides, behind = _moves_of(data, starts, ends, signs=True)
+    has_rest = behind < ends
+    has_colon = has_rest & (data[np.minimum(behind, len(data) - 1)] == char.COLON)
+    behind += has_colon
+    # What the second number means is not known; it is 10 on every line of the published book.
+    score, state = numbers(data, behind, ends, most=2)
+    return MoveLines(moves, offsets, sides, score, (has_rest & ~has_colon) | (state == BAD), behind)
+
+
+def _table_lines(block: Table) -> MoveLines:
+    data = block.rows.data
+    starts, ends = block.spans("moves")
+    moves, offsets, sides, at = _moves_of(data, starts, ends)
+    bad = ~is_blank(data, at, ends)
+    score = np.full(len(starts), np.nan, np.float32)
+    if "score" in block.columns:
+        starts, ends = block.spans("score")
+        score, state = numbers(data, starts, ends)
+        at = np.where(bad, at, starts)
+        bad |= state == BAD
+    return MoveLines(moves, offsets, sides, score, bad, at)
 
 
 def recognizes_transcripts(head: bytes) -> bool:
     """Whether the first bytes of a file look like transcripts."""
-    return _FIRST_MOVE.match(head) is not None
+    return _FIRST_MOVES.match(head) is not None
 
 
 def recognizes_table(head: bytes) -> bool:
@@ -64,14 +199,13 @@ def recognizes_table(head: bytes) -> bool:
     return is_table(head, _COLUMNS, ("moves",))
 
 
+def recognizes_logbook(head: bytes) -> bool:
+    """Whether the first bytes of a file look like Logistello's book."""
+    return _FIRST_COLORED_MOVE.match(head) is not None
+
+
 def read_transcripts(
-    game: Game,
-    path: str | os.PathLike[str],
-    *,
-    score: Convention | None = None,
-    skip_bad: bool = False,
-    chunk_games: int = CHUNK_SIZE,
-    max_bytes: int = MAX_BYTES,
+    game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_bytes: int
 ) -> Iterator[GameRecords]:
     """Read and check transcripts, also from ``.gz`` and ``.xz``.
 
@@ -84,8 +218,6 @@ def read_transcripts(
         Othello.
     path
         Text file, one game a line.
-    score
-        What the scores mean; by default what most games of the first chunk agree with.
     skip_bad
         Leave bad lines out and count them.
     chunk_games
@@ -105,54 +237,42 @@ def read_transcripts(
     """
     blocks = line_blocks(path, lines=chunk_games, max_bytes=max_bytes)
     lines = ((block, move_lines(block.data, block.starts, block.ends)) for block in blocks)
-    records = checked_lines(game, path, lines, convention=score, skip_bad=skip_bad)
+    records = _checked_lines(game, path, lines, skip_bad=skip_bad)
     return not_empty(records, path, "no games; expected lines like f5d6c3")
 
 
-def read_table(
-    game: Game,
-    path: str | os.PathLike[str],
-    *,
-    score: Convention | None = None,
-    skip_bad: bool = False,
-    chunk_games: int = CHUNK_SIZE,
-    max_bytes: int = MAX_BYTES,
-) -> Iterator[GameRecords]:
+def read_table(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_bytes: int) -> Iterator[GameRecords]:
     """Read and check a table with a header line and one game a line, also from ``.gz`` and ``.xz``.
 
     The column of moves is called ``game_moves``, ``moves``, ``transcript`` or ``game``, that of the score, which may
     be missing, ``winner``, ``score``, ``result`` or ``black_score``; other columns are not looked at. All else as in
     :func:`read_transcripts`.
     """
-    blocks = table_blocks(Path(path), _COLUMNS, ("moves",), lines=chunk_games, max_bytes=max_bytes)
+    blocks = table_blocks(path, _COLUMNS, ("moves",), lines=chunk_games, max_bytes=max_bytes)
     lines = ((block.rows, _table_lines(block)) for block in blocks)
-    return checked_lines(game, path, lines, convention=score, skip_bad=skip_bad)
+    return _checked_lines(game, path, lines, skip_bad=skip_bad)
 
 
-def _table_lines(block: TableBlock) -> MoveLines:
-    rows = block.rows
-    starts, ends = block.spans("moves")
-    lines = move_lines(rows.data, starts, ends)
-    state, at, score = lines.state.copy(), lines.at.copy(), lines.score.copy()
-    state[(state == BLANK) & ~only_blanks(rows.data, rows.starts, rows.ends)] = NO_MOVES
-    # A number inside the column of moves is no score of this format.
-    number = (state == GOOD) & ~np.isnan(score)
-    state[number], at[number] = REST, starts[number]
-    score[:] = np.nan
-    if "score" in block.columns:
-        starts, ends = block.spans("score")
-        score, score_state = numbers(rows.data, starts, ends)
-        wrong = (state == GOOD) & (score_state == BAD)
-        state[wrong], at[wrong] = REST, starts[wrong]
-    return attrs.evolve(lines, state=state, at=at, score=score)
+def read_logbook(
+    game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_bytes: int
+) -> Iterator[GameRecords]:
+    """Read and check games in the format of Logistello's book, also from ``.gz`` and ``.xz``.
+
+    A line is bad when it is not of this form, has an illegal move or one of the wrong side, or a score that a
+    finished game's moves contradict. Arguments, columns and errors are those of :func:`read_transcripts`.
+    """
+    blocks = line_blocks(path, lines=chunk_games, max_bytes=max_bytes)
+    lines = ((block, colored_lines(block.data, block.starts, block.ends)) for block in blocks)
+    records = _checked_lines(game, path, lines, convention="raw", skip_bad=skip_bad)
+    return not_empty(records, path, "no games; expected lines like +d3-c3+c4: -04 10")
 
 
-def checked_lines(
+def _checked_lines(
     game: Game,
-    path: str | os.PathLike[str],
+    path: Path,
     blocks: Iterable[tuple[LineBlock, MoveLines]],
     *,
-    convention: Convention | None,
+    convention: Convention | None = None,
     skip_bad: bool,
 ) -> Iterator[GameRecords]:
     """Check the games of a file by replay, a block of lines at a time.
@@ -176,33 +296,31 @@ def checked_lines(
         A line is bad and ``skip_bad`` is false.
     """
     for block, lines in blocks:
-        records, convention = _checked(game, Path(path), block, lines, convention, skip_bad)
+        records, convention = _checked(game, path, block, lines, convention, skip_bad)
         yield records
 
 
 def _checked(
     game: Game, path: Path, block: LineBlock, lines: MoveLines, convention: Convention | None, skip_bad: bool
 ) -> tuple[GameRecords, Convention | None]:
-    kept = np.flatnonzero(lines.state != BLANK)
+    kept = np.flatnonzero(~is_blank(block.data, block.starts, block.ends))
     numbers_in_file = block.first_number + kept
     records = GameRecords.from_moves(
         lines.moves,
         lines.offsets,
         lines.score,
-        extra={"number": block.first_number + np.arange(len(lines.state), dtype=np.int64)},
+        extra={"number": block.first_number + np.arange(len(lines.at), dtype=np.int64)},
         source=path.name,
     )
     if len(kept) < len(records):
         records = records.select(kept)
-    state, at = lines.state[kept], lines.at[kept]
 
     def rest(index: int) -> str:
-        return excerpt(block.data, int(at[index]), int(block.ends[kept[index]]))
+        return excerpt(block.data, int(lines.at[kept[index]]), int(block.ends[kept[index]]))
 
     bad = BadRecords(len(kept), lambda index: f"{path}:{numbers_in_file[index]}")
-    bad.mark(state == NOT_A_MOVE, lambda index: f"{rest(index)} is neither a move (a1 to h8) nor a score")
-    bad.mark(state == REST, lambda index: f"{rest(index)} is unexpected where the line should end or hold a score")
-    bad.mark(state == NO_MOVES, lambda _: "the line has no moves")
+    bad.mark(lines.bad[kept], lambda index: f"{rest(index)} is neither a move (a1 to h8) nor the score")
+    bad.mark(records.lengths == 0, lambda _: "the line has no moves")
     # Blank lines have no moves, so the flat columns agree.
     return validated_games(game, records, lines.sides, convention, bad, skip_bad=skip_bad)
 
@@ -256,7 +374,7 @@ def validated_games(
     return validated(game, records, reached, stored, bad, skip_bad=skip_bad), convention
 
 
-def write_transcripts(game: Game, records: GameRecords, /, *, score: Convention | None = "standard") -> Iterator[bytes]:
+def write_transcripts(game: Game, records: GameRecords, /) -> Iterator[bytes]:
     """Yield a line per game: the moves without passes and, where it is known, a blank and the score for black.
 
     Of an unfinished game that is the exact score of the position that the moves lead to.
@@ -267,13 +385,11 @@ def write_transcripts(game: Game, records: GameRecords, /, *, score: Convention 
         Othello.
     records
         The games; see :class:`~glem.core.game.game.WriteRecords`.
-    score
-        What the scores of finished games should mean; None leaves all out.
 
     Raises
     ------
     BadInputError
-        A game has an illegal move or does not begin at the start, or the convention is unknown.
+        A game has an illegal move or does not begin at the start.
     """
     check_starts(game, records, "transcripts")
     reached = replay(game, records)
@@ -286,10 +402,8 @@ def write_transcripts(game: Game, records: GameRecords, /, *, score: Convention 
     is_disc = records.moves != game.pass_move
     places = np.concatenate([[0], np.cumsum(is_disc)])[records.offsets]
     text = names[records.moves[is_disc]].tobytes()
-    known = np.full(len(records), np.nan)
-    if score is not None:
-        exact = np.where(records.theoretical_ply == records.lengths, records.theoretical_score, np.nan)
-        known = np.where(reached.status == FINISHED, stored_scores(reached, score), exact)
+    exact = np.where(records.theoretical_ply == records.lengths, records.theoretical_score, np.nan)
+    known = np.where(reached.status == FINISHED, reached.final_score, exact)
     for first, last, value in zip(places[:-1].tolist(), places[1:].tolist(), known.tolist(), strict=True):
         ending = b"" if np.isnan(value) else b" %d" % int(value)
         yield text[2 * first : 2 * last] + ending + b"\n"

@@ -16,7 +16,6 @@ name is 20 bytes (player) or 26 (tournament), Latin-1, ended by a zero byte. Pas
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,14 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.files.packed import MAX_BYTES, BoundedFile, open_bounded
+from glem.core.files.packed import BoundedFile, open_bounded
 from glem.core.game.game import Game
-from glem.core.game.records import CHUNK_SIZE, GameRecords
+from glem.core.game.records import GameRecords
 from glem.core.positions.replay import replay
 from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello.formats.transcripts import check_starts
 
-__all__ = ["read_names", "read_wthor", "recognizes", "write_wthor"]
+__all__ = ["read_wthor", "recognizes", "write_wthor"]
 
 _HEADER = np.dtype(
     [
@@ -57,6 +56,7 @@ _GAME = np.dtype(
     ]
 )
 _NAME_BYTES = {"player": 20, "tournament": 26}
+_MOST_NAME_BYTES = 1 << 26
 _NAME_SUFFIXES = {"player": ".jou", "tournament": ".trn"}
 _SQUARES = 64
 _LONGEST = 60
@@ -102,17 +102,8 @@ def recognizes(head: bytes) -> bool:
     return _header_problem(header) is None and bool(_SQUARE_OF_BYTE[first["moves"][0]] < _SQUARES)
 
 
-def read_names(path: str | os.PathLike[str], kind: str, *, max_bytes: int = 1 << 26) -> tuple[str, ...]:
-    """Read the names of a ``.JOU`` or ``.TRN`` file, also from ``.gz`` and ``.xz``.
-
-    Parameters
-    ----------
-    path
-        The file.
-    kind
-        ``player`` or ``tournament``.
-    max_bytes
-        Limit on the unpacked size.
+def _read_names(path: Path, kind: str) -> tuple[str, ...]:
+    """Read the names of a ``.JOU`` or ``.TRN`` file, of a ``player`` or ``tournament``, also from ``.gz`` and ``.xz``.
 
     Raises
     ------
@@ -120,7 +111,7 @@ def read_names(path: str | os.PathLike[str], kind: str, *, max_bytes: int = 1 <<
         The file cannot be read, or its length is not what its header announces.
     """
     size = _NAME_BYTES[kind]
-    with open_bounded(path, max_bytes=max_bytes) as file:
+    with open_bounded(path, max_bytes=_MOST_NAME_BYTES) as file:
         count = int(_read_header(file)["names"])
         content = file.read(count * size + 1)
     if len(content) != count * size:
@@ -147,16 +138,7 @@ def _names_file(games: Path, kind: str) -> Path | None:
     return next((present[name] for name in wanted if name in present), None)
 
 
-def read_wthor(
-    game: Game,
-    path: str | os.PathLike[str],
-    *,
-    players: str | os.PathLike[str] | None = None,
-    tournaments: str | os.PathLike[str] | None = None,
-    skip_bad: bool = False,
-    chunk_games: int = CHUNK_SIZE,
-    max_bytes: int = MAX_BYTES,
-) -> Iterator[GameRecords]:
+def read_wthor(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_bytes: int) -> Iterator[GameRecords]:
     """Read and check the games of a ``.wtb`` file, also from ``.gz`` and ``.xz``.
 
     A record is bad when it has a byte that is no move, a move behind the end, an illegal move, no move at all, a
@@ -169,8 +151,6 @@ def read_wthor(
         Othello.
     path
         The games.
-    players, tournaments
-        Files of names; by default ``WTH.JOU`` and ``WTH.TRN`` beside the games, if they are there.
     skip_bad
         Leave bad records out and count them. A file whose length is not what its header announces still gives all
         its whole records, and damaged files of names are done without; each counts as one problem.
@@ -190,24 +170,20 @@ def read_wthor(
     BadInputError
         The file is no WTHOR file, is cut or damaged, or has a bad record and ``skip_bad`` is false.
     """
-    source = Path(path)
-    with open_bounded(source, max_bytes=max_bytes) as file:
+    with open_bounded(path, max_bytes=max_bytes) as file:
         header = _read_header(file)
         problem = _header_problem(header)
         if problem is not None:
-            raise BadInputError(f"{source}: no WTHOR file of 8x8 games: {problem}")
+            raise BadInputError(f"{path}: no WTHOR file of 8x8 games: {problem}")
         announced = int(header["records"])
         try:
-            files = {
-                "player": players or _names_file(source, "player"),
-                "tournament": tournaments or _names_file(source, "tournament"),
-            }
-            names = {kind: read_names(file, kind) if file else () for kind, file in files.items()}
+            files = {kind: _names_file(path, kind) for kind in _NAME_BYTES}
+            names = {kind: _read_names(file, kind) if file else () for kind, file in files.items()}
         except BadInputError as error:
             if not skip_bad:
                 raise
-            names = {"player": (), "tournament": ()}
-            yield GameRecords.empty(source=source.name, problems=(str(error),), skipped=1)
+            names = dict.fromkeys(_NAME_BYTES, ())
+            yield GameRecords.empty(source=path.name, problems=(str(error),), skipped=1)
         count = 0
         while True:
             # With skip_bad a wrong count in the header must not hide whole records behind it.
@@ -216,7 +192,7 @@ def read_wthor(
             whole = len(content) // _GAME.itemsize
             if whole:
                 chunk = np.frombuffer(content, _GAME, whole)
-                yield _check_games(source, game, header, names, chunk, count, skip_bad=skip_bad)
+                yield _check_games(path, game, header, names, chunk, count, skip_bad=skip_bad)
             count += whole
             if len(content) < wanted * _GAME.itemsize or not content:
                 break
@@ -224,7 +200,7 @@ def read_wthor(
         more = file.read(1)
     if count != announced or rest or more:
         found = "more" if more else f"{count:,} and {rest} bytes of another" if rest else f"{count:,}"
-        raise BadInputError(f"{source}: the header announces {announced:,} game records, the file holds {found}")
+        raise BadInputError(f"{path}: the header announces {announced:,} game records, the file holds {found}")
 
 
 def _check_games(
@@ -238,11 +214,7 @@ def _check_games(
     skip_bad: bool,
 ) -> GameRecords:
     """Turn raw game records into checked ones; ``before`` records of the file came earlier."""
-    name_columns = {
-        "tournament": names["tournament"],
-        "black_player": names["player"],
-        "white_player": names["player"],
-    }
+    name_columns = {"tournament": names["tournament"], "black_player": names["player"], "white_player": names["player"]}
     bad = BadRecords(len(chunk), lambda index: f"{path}: record {before + index + 1}")
     squares, written = _check_moves(chunk["moves"], bad)
     _check_range(bad, "black's disc count", chunk["discs"], _SQUARES)

@@ -13,25 +13,13 @@ from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.solver import Solution
-from glem.core.search.results import StopRelay
+from glem.core.search.results import relayed
 from glem.games.othello.formats.score_conventions import CONVENTIONS, Convention
 from glem.games.othello.rules import Position, legal_moves
-from glem.games.othello.solver.estimates import estimate
-from glem.games.othello.solver.no_evaluation import NO_EVALUATION
+from glem.games.othello.solver import workspace as places
+from glem.games.othello.solver.ordering import estimate
 from glem.games.othello.solver.search import begin, open_window
-from glem.games.othello.solver.workspace import (
-    BONUS,
-    DEADLINE,
-    ERA,
-    NODE_LIMIT,
-    NODES,
-    PASS_NUMBER,
-    SOLUTION,
-    STOPPED,
-    VARIATION_WIDTH,
-    Techniques,
-    new_workspace,
-)
+from glem.games.othello.solver.workspace import NO_EVALUATION, VARIATION_WIDTH, Techniques, new_workspace
 
 __all__ = ["EndgameSolver"]
 
@@ -133,27 +121,23 @@ class EndgameSolver:
         began = time.monotonic_ns()
         moves = _legal_moves(position)
         counters = self._workspace.counters
-        counters[SOLUTION] = (counters[SOLUTION] + 1) % _SOLUTIONS
-        counters[[NODES, STOPPED]] = 0
-        counters[NODE_LIMIT] = _NEVER if nodes is None else nodes
-        counters[DEADLINE] = _NEVER if seconds is None else began + int(seconds * _BILLION)
-        counters[BONUS] = self.convention == "standard"
+        counters[places.SOLUTION] = (counters[places.SOLUTION] + 1) % _SOLUTIONS
+        counters[[places.NODES, places.STOPPED]] = 0
+        counters[places.NODE_LIMIT] = _NEVER if nodes is None else nodes
+        counters[places.DEADLINE] = _NEVER if seconds is None else began + int(seconds * _BILLION)
+        counters[places.BONUS] = self.convention == "standard"
         signs = result_only or self.convention == "sign"
         self._workspace.stop[0] = 0
-        relay = None if stop is None else StopRelay(stop, self._workspace.stop)
-        try:
+        with relayed(stop, self._workspace.stop):
             score, variation = self._search(position, signs)
-        finally:
-            if relay is not None:
-                relay.finish()
-        stopped = bool(counters[STOPPED])
+        stopped = bool(counters[places.STOPPED])
         if stopped and not variation:
             variation, score = moves[:1], 0
         return Solution(
             score=(score > 0) - (score < 0) if signs else score,
             move=variation[0] if variation else (moves[0] if moves else None),
             variation=tuple(variation or moves[:1]),
-            nodes=int(counters[NODES]),
+            nodes=int(counters[places.NODES]),
             seconds=(time.monotonic_ns() - began) / _BILLION,
             exact=not stopped,
         )
@@ -161,13 +145,13 @@ class EndgameSolver:
     def clear(self) -> None:
         """Forget everything: the next solution takes the same nodes as in a new solver."""
         workspace = self._workspace
-        era = int(workspace.counters[ERA]) + 1
+        era = int(workspace.counters[places.ERA]) + 1
         if era > _LAST_ERA:
             workspace.table[:] = 0
             workspace.near[:] = 0
             era = 1
         workspace.counters[:] = 0
-        workspace.counters[ERA] = era
+        workspace.counters[places.ERA] = era
         workspace.salt[0] = mix(np.uint64(era))
 
     def _search(self, position: Position, signs: bool) -> tuple[int, list[int]]:
@@ -180,7 +164,7 @@ class EndgameSolver:
         score = self._estimate(position) if guided else 0
         variation: list[int] = []
         for selective in (1, 0) if guided and self.techniques.selective_pass else (0,):
-            workspace.counters[PASS_NUMBER] = selective
+            workspace.counters[places.PASS_NUMBER] = selective
             if signs:
                 found = self._window(position, -1, 1)
             elif not guided:
@@ -190,7 +174,7 @@ class EndgameSolver:
                     position, score, _SELECTIVE_WIDTH if selective or not self.techniques.selective_pass else 1
                 )
             line = self._variation()
-            if workspace.counters[STOPPED] and not line:
+            if workspace.counters[places.STOPPED] and not line:
                 break
             score, variation = found, line
         return score, variation
@@ -206,7 +190,7 @@ class EndgameSolver:
         alpha, beta = max(guess - width, -_BEYOND), min(guess + width, _BEYOND)
         while True:
             score = self._window(position, alpha, beta)
-            if alpha < score < beta or self._workspace.counters[STOPPED]:
+            if alpha < score < beta or self._workspace.counters[places.STOPPED]:
                 return score
             # The window must hold the bound that was found, or the next search could end as this one.
             if score <= alpha:

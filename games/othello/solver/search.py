@@ -10,9 +10,8 @@ from glem.core.compiling.kernels import kernel, trailing_zeros
 from glem.core.features.evaluators import start, static_score, update
 from glem.games.othello.rules import Position
 from glem.games.othello.single import mobility_one
-from glem.games.othello.solver.estimates import estimate, should_stop
 from glem.games.othello.solver.last_moves import final_margin, last_four, last_one, last_three, last_two
-from glem.games.othello.solver.ordering import list_guided, list_moves, odd_quadrants, take_best
+from glem.games.othello.solver.ordering import estimate, list_guided, list_moves, odd_quadrants, should_stop, take_best
 from glem.games.othello.solver.stability import stable_bound
 from glem.games.othello.solver.table import (
     entry_first,

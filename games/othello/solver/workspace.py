@@ -8,19 +8,19 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.compiling.operations import Operations
 from glem.core.compiling.vectors import aligned_words
 from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator
 from glem.games.othello.rules import neighbours
-from glem.games.othello.solver.no_evaluation import NO_EVALUATION
 
 __all__ = [
     "BONUS",
     "DEADLINE",
-    "ENTRY_WORDS",
     "ERA",
     "NODES",
     "NODE_LIMIT",
+    "NO_EVALUATION",
     "PASS_NUMBER",
     "SOLUTION",
     "STOPPED",
@@ -54,7 +54,7 @@ WIDTH = 64
 VARIATION_WIDTH = 128
 """Longest variation, passes and the mark -1 at its end included."""
 
-ENTRY_WORDS = 2
+_ENTRY_WORDS = 2
 _BUCKET_ENTRIES = 4
 _NEAR_ENTRIES = 1 << 15
 _NEAR_COUNT = 9
@@ -65,6 +65,42 @@ _MOBILITY_WEIGHT = 1 << 15
 _BEST_SCORE = 64
 _NEVER = 1 << 62
 _LEAST_MEGABYTES, _MOST_MEGABYTES = 1, 1 << 20
+
+
+class _NoData(NamedTuple):
+    nothing: np.int64
+
+
+def _start(position: Any, data: Any, accumulators: Any, ply: int) -> None:
+    pass
+
+
+def _update(before: Any, move: int, after: Any, data: Any, accumulators: Any, ply: int) -> None:
+    pass
+
+
+def _static_score(position: Any, data: Any, accumulators: Any, ply: int) -> np.int64:
+    return np.int64(0)
+
+
+def _search_phase(position: Any) -> np.int64:
+    return np.int64(0)
+
+
+NO_EVALUATION = Evaluator(
+    name="none",
+    operations=Operations(
+        "othello-no-evaluation",
+        {"start": _start, "update": _update, "static_score": _static_score, "search_phase": _search_phase},
+    ),
+    data=_NoData(np.int64(0)),
+    width=0,
+    phase_count=1,
+    steps_per_unit=1.0,
+    limit=64,
+    unit="discs",
+)
+"""What stands in for an evaluation where there is none: it is never asked. Every position is even."""
 
 
 @define(frozen=True)
@@ -153,7 +189,7 @@ class Workspace(NamedTuple):
 
 def _table(entries: int) -> tuple[NDArray[np.uint64], np.uint64]:
     buckets = 1 << (max(1, entries // _BUCKET_ENTRIES).bit_length() - 1)
-    return aligned_words(buckets * _BUCKET_ENTRIES * ENTRY_WORDS), np.uint64(buckets - 1)
+    return aligned_words(buckets * _BUCKET_ENTRIES * _ENTRY_WORDS), np.uint64(buckets - 1)
 
 
 def _edge_stable() -> NDArray[np.uint8]:
@@ -256,7 +292,7 @@ def new_workspace(megabytes: int, evaluator: Evaluator | None, techniques: Techn
     if not _LEAST_MEGABYTES <= megabytes <= _MOST_MEGABYTES:
         raise BadInputError(f"a hash table has {_LEAST_MEGABYTES} to {_MOST_MEGABYTES} megabytes, not {megabytes}")
     advice = NO_EVALUATION if evaluator is None else evaluator
-    table, table_mask = _table((megabytes << 20) // (8 * ENTRY_WORDS) if techniques.hash_table else 0)
+    table, table_mask = _table((megabytes << 20) // (8 * _ENTRY_WORDS) if techniques.hash_table else 0)
     near, near_mask = _table(_NEAR_ENTRIES if techniques.hash_table and techniques.near_table else 0)
     quadrant = _quadrants()
     squares = np.arange(64, dtype=np.uint64)

@@ -13,45 +13,33 @@ from glem.plugins.chess.features.sides import FILE_A, RANK_1, Side, beside, has,
 
 __all__ = ["KING_TERMS", "add_king_terms"]
 
-_ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _EIGHT = np.uint64(8)
 
 
-KING_TERMS = (
-    *terms(
-        "king_safety",
-        ("castling_kingside", 1, (24, 0), "1 where the king may still castle with a rook on its right."),
-        ("castling_queenside", 1, (14, 0), "1 where the king may still castle with a rook on its left."),
-        ("shelter_near", 3, (17, 0), "Own pawns on the rank before the king, on the three files around it."),
-        ("shelter_far", 3, (8, 0), "Own pawns two ranks before the king, on the same files."),
-        ("king_half_open_files", 3, (-17, 0), "Files of the three without an own pawn beside or before the king."),
-        ("king_open_files", 3, (-11, 0), "Files of the three without any pawn."),
-        ("storm_near", 9, (-11, 0), "Opponent's pawns on the three files, up to two ranks before the king."),
-        ("storm_far", 6, (-4, 0), "Opponent's pawns on the three files, three or four ranks before the king."),
-    ),
-    *terms(
-        "king_attack",
-        ("attackers_two", 1, (10, 0), "1 where exactly two pieces attack the other king's zone."),
-        ("attackers_three", 1, (32, 5), "1 where exactly three do."),
-        ("attackers_four", 1, (65, 10), "1 where four or more do."),
-        (
-            "king_zone_weak",
-            9,
-            (10, 2),
-            "Squares of the other king's zone that are attacked, and defended by the king at most.",
-        ),
-        (
-            "knight_checks",
-            1,
-            (32, 5),
-            "1 where a knight can give check on a square that the other side does not attack.",
-        ),
-        ("bishop_checks", 1, (18, 5), "The same for a bishop."),
-        ("rook_checks", 1, (32, 8), "The same for a rook."),
-        ("queen_checks", 1, (22, 10), "The same for a queen."),
-    ),
+_SAFETY = terms(
+    "king_safety",
+    ("castling_kingside", 1, (24, 0), "1 where the king may still castle with a rook on its right."),
+    ("castling_queenside", 1, (14, 0), "1 where the king may still castle with a rook on its left."),
+    ("shelter_near", 3, (17, 0), "Own pawns on the rank before the king, on the three files around it."),
+    ("shelter_far", 3, (8, 0), "Own pawns two ranks before the king, on the same files."),
+    ("king_half_open_files", 3, (-17, 0), "Files of the three without an own pawn beside or before the king."),
+    ("king_open_files", 3, (-11, 0), "Files of the three without any pawn."),
+    ("storm_near", 9, (-11, 0), "Opponent's pawns on the three files, up to two ranks before the king."),
+    ("storm_far", 6, (-4, 0), "Opponent's pawns on the three files, three or four ranks before the king."),
 )
+_ATTACK = terms(
+    "king_attack",
+    ("attackers_two", 1, (10, 0), "1 where exactly two pieces attack the other king's zone."),
+    ("attackers_three", 1, (32, 5), "1 where exactly three do."),
+    ("attackers_four", 1, (65, 10), "1 where four or more do."),
+    ("king_zone_weak", 9, (10, 2), "Attacked squares of the other king's zone that at most the king defends."),
+    ("knight_checks", 1, (32, 5), "1 where a knight can give check on a square that the other side does not attack."),
+    ("bishop_checks", 1, (18, 5), "The same for a bishop."),
+    ("rook_checks", 1, (32, 8), "The same for a rook."),
+    ("queen_checks", 1, (22, 10), "The same for a queen."),
+)
+KING_TERMS = (*_SAFETY, *_ATTACK)
 """In the order in which they are written."""
 
 

@@ -32,30 +32,18 @@ PIECE_COUNTS = terms(
 )
 """Pieces of each kind but the king."""
 
-MATERIAL_TERMS = (
-    *PIECE_COUNTS,
-    *terms(
-        "imbalance",
-        ("bishop_pair", 1, (28, 48), "1 with bishops on squares of both colours."),
-        ("knight_pair", 1, (-6, -8), "1 with two knights or more."),
-        ("rook_pair", 1, (-14, -12), "1 with two rooks or more."),
-        ("knights_with_pawns", 50, (4, 5), "Knights times own pawns beyond five."),
-        ("rooks_with_pawns", 50, (-5, -4), "Rooks times own pawns beyond five."),
-        (
-            "pawnless_ahead",
-            1,
-            (-80, -190),
-            "1 for a side without pawns that is ahead by less than a rook (points 3, 3, 5, 9).",
-        ),
-        (
-            "pawns_with_opposite_bishops",
-            8,
-            (-35, -42),
-            "Pawns, where each side has but one bishop, on squares of opposite colours.",
-        ),
-        ("pawns_in_rook_ending", 8, (0, -14), "Pawns, where each side has but rooks."),
-    ),
+_IMBALANCE = terms(
+    "imbalance",
+    ("bishop_pair", 1, (28, 48), "1 with bishops on squares of both colours."),
+    ("knight_pair", 1, (-6, -8), "1 with two knights or more."),
+    ("rook_pair", 1, (-14, -12), "1 with two rooks or more."),
+    ("knights_with_pawns", 50, (4, 5), "Knights times own pawns beyond five."),
+    ("rooks_with_pawns", 50, (-5, -4), "Rooks times own pawns beyond five."),
+    ("pawnless_ahead", 1, (-80, -190), "1 for a side without pawns, ahead by less than a rook (points 3, 3, 5, 9)."),
+    ("pawns_with_opposite_bishops", 8, (-35, -42), "Pawns, where each side has only a bishop, on opposite colours."),
+    ("pawns_in_rook_ending", 8, (0, -14), "Pawns, where each side has but rooks."),
 )
+MATERIAL_TERMS = (*PIECE_COUNTS, *_IMBALANCE)
 """Own count less the opponent's; in the order in which they are written."""
 
 

@@ -18,29 +18,28 @@ _ONE = np.uint64(1)
 _KINDS = ("knight", "bishop", "rook", "queen")
 _SQUARES = "Squares that {}s attack, without those of own pieces and those that the other side's pawns attack."
 
-MOBILITY_TERMS = (
-    *terms(
-        "mobility",
-        *(
-            (f"{kind}_mobility", 256, weights, _SQUARES.format(kind))
-            for kind, weights in zip(_KINDS, ((4, 4), (4.5, 5), (2.5, 5), (1.5, 4)), strict=True)
-        ),
-        *(
-            (f"{kind}_trapped", 10, weights, f"{kind.title()}s with at most {most} such squares.")
-            for most, (kind, weights) in enumerate(
-                zip(_KINDS, ((-20, -25), (-22, -28), (-10, -18), (-5, -15)), strict=True), 1
-            )
-        ),
+_MOBILITY = terms(
+    "mobility",
+    *(
+        (f"{kind}_mobility", 256, weights, _SQUARES.format(kind))
+        for kind, weights in zip(_KINDS, ((4, 4), (4.5, 5), (2.5, 5), (1.5, 4)), strict=True)
     ),
-    *terms(
-        "king_attack",
-        *(
-            (f"king_zone_{kind}s", 10, weights, f"{kind.title()}s that attack the zone of the other king.")
-            for kind, weights in zip(_KINDS, ((11, 2), (9, 2), (13, 4), (13, 6)), strict=True)
-        ),
-        ("king_zone_hits", 128, (4.5, 1), "Attacks of knights to queens on squares of the other king's zone."),
+    *(
+        (f"{kind}_trapped", 10, weights, f"{kind.title()}s with at most {most} such squares.")
+        for most, (kind, weights) in enumerate(
+            zip(_KINDS, ((-20, -25), (-22, -28), (-10, -18), (-5, -15)), strict=True), 1
+        )
     ),
 )
+_ATTACK = terms(
+    "king_attack",
+    *(
+        (f"king_zone_{kind}s", 10, weights, f"{kind.title()}s that attack the zone of the other king.")
+        for kind, weights in zip(_KINDS, ((11, 2), (9, 2), (13, 4), (13, 6)), strict=True)
+    ),
+    ("king_zone_hits", 128, (4.5, 1), "Attacks of knights to queens on squares of the other king's zone."),
+)
+MOBILITY_TERMS = (*_MOBILITY, *_ATTACK)
 """Own count less the opponent's, as all terms of the evaluation; in the order in which they are written."""
 
 

@@ -34,12 +34,7 @@ PAWN_TERMS = terms(
     ("doubled_pawns", 8, (-8, -18), "Pawns with an own pawn ahead on their file."),
     ("isolated_pawns", 8, (-8, -11), "Pawns without own pawns on the files beside."),
     ("isolated_unopposed", 8, (-9, -6), "Isolated pawns without an opponent's pawn ahead on their file."),
-    (
-        "backward_pawns",
-        8,
-        (-6, -8),
-        "Pawns whose next square the opponent's pawns attack and no own pawn can ever defend.",
-    ),
+    ("backward_pawns", 8, (-6, -8), "Pawns whose next square opposing pawns attack and no own pawn can ever defend."),
     ("backward_unopposed", 8, (-9, -5), "Backward pawns without an opponent's pawn ahead on their file."),
     *(
         (f"connected_rank_{rank}", 8, weights, f"Pawns on rank {rank} that an own pawn defends or stands beside.")
@@ -56,20 +51,10 @@ PAWN_TERMS = terms(
     ("passed_clear", 8, (5, 14), "Passed pawns with no piece ahead on their file."),
     ("passed_rook_behind", 8, (5, 14), "Passed pawns with an own rook behind on their file."),
     ("passed_hostile_rook_behind", 8, (-8, -18), "Passed pawns with an opponent's rook behind on their file."),
-    (
-        "passed_own_king",
-        56,
-        (-1, -6),
-        "King moves from the own king to the square before passed pawns on rank 4 and above.",
-    ),
+    ("passed_own_king", 56, (-1, -6), "King moves from the own king to the square before passed pawns beyond rank 3."),
     ("passed_hostile_king", 56, (2, 9), "King moves from the opponent's king to the same squares."),
     ("passed_unstoppable", 1, (0, 450), "1 where a passed pawn outruns a lone king."),
-    (
-        "candidates",
-        8,
-        (4, 11),
-        "Pawns on half-open files with as many own pawns beside or behind as opponent's ahead beside.",
-    ),
+    ("candidates", 8, (4, 11), "Half-open pawns with as many own pawns beside or behind as opponent's ahead beside."),
     ("pawn_islands", 4, (-3, -5), "Groups of files with pawns."),
     ("pawn_levers", 8, (2, 2), "Opponent's pawns that own pawns attack."),
 )
@@ -125,14 +110,7 @@ def add_pawn_terms(own: Side, opponent: Side, sign: int, waits: int, values: Any
 
 
 def _add_passed_terms(
-    own: Side,
-    opponent: Side,
-    passed: np.uint64,
-    empty: np.uint64,
-    sign: int,
-    waits: int,
-    values: Any,
-    first: int,
+    own: Side, opponent: Side, passed: np.uint64, empty: np.uint64, sign: int, waits: int, values: Any, first: int
 ) -> None:
     next_squares = passed << _EIGHT
     clear = passed & ~south_fill(~empty >> _EIGHT)

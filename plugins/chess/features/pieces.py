@@ -22,57 +22,36 @@ _SPACE = np.uint64(0x000000003C3C3C00)
 """Files c to f, ranks 2 to 4."""
 
 
-PIECE_TERMS = (
-    *terms(
-        "rooks",
-        ("rook_open_file", 10, (24, 12), "Rooks on files without pawns."),
-        ("rook_half_open_file", 10, (12, 9), "Rooks on files with pawns of the other side only."),
-        ("rook_seventh", 8, (14, 24), "Rooks on rank 7, with pawns of the other side there or its king on rank 8."),
-        ("rooks_connected", 1, (6, 3), "1 where a rook defends another."),
-    ),
-    *terms(
-        "minor_pieces",
-        (
-            "knight_outpost",
-            10,
-            (22, 12),
-            "Knights on ranks 4 to 6, defended by a pawn and beyond the other side's pawns.",
-        ),
-        ("bishop_outpost", 10, (12, 6), "Bishops on such squares."),
-        ("minor_behind_pawn", 20, (6, 1), "Knights and bishops with a pawn of either side on the next square."),
-        ("bishop_own_pawns", 80, (-2.5, -4), "Own pawns on squares of the colour of a bishop, for every bishop."),
-    ),
-    *terms(
-        "threats",
-        ("pawn_threats", 30, (42, 34), "Knights to queens of the other side that pawns attack."),
-        ("minor_threats", 19, (28, 28), "Rooks and queens of the other side that knights or bishops attack."),
-        ("rook_threats", 9, (24, 18), "Queens of the other side that rooks attack."),
-        ("hanging_pieces", 30, (32, 24), "Knights to queens of the other side that are attacked and not defended."),
-        ("hanging_pawns", 8, (8, 11), "Pawns of the other side that are attacked and not defended."),
-        (
-            "attacked_minors",
-            20,
-            (8, 8),
-            "Knights and bishops of the other side that are attacked and not defended by pawns.",
-        ),
-        (
-            "pawn_push_threats",
-            30,
-            (11, 8),
-            "Knights to queens that pawns would attack after safe steps, and do not attack now.",
-        ),
-    ),
-    *terms(
-        "space",
-        ("control", 64, (1.2, 1), "Squares attacked."),
-        (
-            "space",
-            12,
-            (2, 0),
-            "Squares on files c to f, ranks 2 to 4, without own pawns and not attacked by the other's.",
-        ),
-    ),
+_ROOKS = terms(
+    "rooks",
+    ("rook_open_file", 10, (24, 12), "Rooks on files without pawns."),
+    ("rook_half_open_file", 10, (12, 9), "Rooks on files with pawns of the other side only."),
+    ("rook_seventh", 8, (14, 24), "Rooks on rank 7, with pawns of the other side there or its king on rank 8."),
+    ("rooks_connected", 1, (6, 3), "1 where a rook defends another."),
 )
+_MINORS = terms(
+    "minor_pieces",
+    ("knight_outpost", 10, (22, 12), "Knights on ranks 4 to 6, defended by a pawn and beyond the other side's pawns."),
+    ("bishop_outpost", 10, (12, 6), "Bishops on such squares."),
+    ("minor_behind_pawn", 20, (6, 1), "Knights and bishops with a pawn of either side on the next square."),
+    ("bishop_own_pawns", 80, (-2.5, -4), "Own pawns on squares of the colour of a bishop, for every bishop."),
+)
+_THREATS = terms(
+    "threats",
+    ("pawn_threats", 30, (42, 34), "Knights to queens of the other side that pawns attack."),
+    ("minor_threats", 19, (28, 28), "Rooks and queens of the other side that knights or bishops attack."),
+    ("rook_threats", 9, (24, 18), "Queens of the other side that rooks attack."),
+    ("hanging_pieces", 30, (32, 24), "Knights to queens of the other side that are attacked and not defended."),
+    ("hanging_pawns", 8, (8, 11), "Pawns of the other side that are attacked and not defended."),
+    ("attacked_minors", 20, (8, 8), "Knights and bishops of the other side that are attacked, not defended by pawns."),
+    ("pawn_push_threats", 30, (11, 8), "Knights to queens that pawns would attack after safe steps and do not now."),
+)
+_SPACE_TERMS = terms(
+    "space",
+    ("control", 64, (1.2, 1), "Squares attacked."),
+    ("space", 12, (2, 0), "Squares on files c to f, ranks 2 to 4, without own pawns and not attacked by the other's."),
+)
+PIECE_TERMS = (*_ROOKS, *_MINORS, *_THREATS, *_SPACE_TERMS)
 """Own count less the opponent's; in the order in which they are written."""
 
 

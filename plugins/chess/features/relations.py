@@ -48,12 +48,7 @@ def _attack(attacker: str, attacking: str, target: str, attacked: str) -> Atomic
 
 ATTACKS = tuple(
     _attack(attacker, attacking, target, attacked)
-    for attacker, target in (
-        ("own", "opponent"),
-        ("opponent", "own"),
-        ("own", "own"),
-        ("opponent", "opponent"),
-    )
+    for attacker, target in (("own", "opponent"), ("opponent", "own"), ("own", "own"), ("opponent", "opponent"))
     for attacking in KINDS
     for attacked in KINDS[:5]
 ) + tuple(_attack("opponent", attacking, "own", "king") for attacking in KINDS[:5])

@@ -11,7 +11,7 @@ from attrs import evolve
 from glem.core.compiling.kernels import popcount
 from glem.core.conformance import check_game
 from glem.core.conformance.playouts import FIRST_PLIES, sample_of
-from glem.core.conformance.report import Examination
+from glem.core.conformance.report import ConformanceReport
 from glem.core.game.game import Game
 from glem.games.othello import rules as othello_rules
 from tests.core.game.countdown_game import COUNTDOWN
@@ -30,8 +30,7 @@ def test_a_symmetry_that_is_wrong_at_one_early_ply_is_caught_in_any_number_of_ga
 
 
 def test_samples_hold_all_positions_of_the_first_plies_and_others_by_lot(othello: Game):
-    examination = Examination("Othello")
-    sample = sample_of(othello, 40, 0, examination)
+    sample = sample_of(othello, 40, 0, ConformanceReport("Othello"))
     rows = sample.some(30)
     assert rows == sorted(set(rows))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -15,6 +13,7 @@ from glem.core.players.thinker import Thinker
 from glem.core.search.results import Limits
 from glem.core.search.solve_many import SolverSpec
 from glem.core.search.solver import SearchSolver, can_solve, solve_moves, solver_of
+from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.game.countdown_game import COUNTDOWN, FACTS, STONES, Position
 
 
@@ -63,18 +62,11 @@ def test_a_search_that_a_limit_ended_is_not_exact() -> None:
 
 @pytest.mark.slow
 def test_graded_scores_agree_with_a_solver_made_for_the_game(othello: Game) -> None:
-    generator = np.random.default_rng(8)
     own, generic = solver_of(othello, table_mb=1), SearchSolver(othello, table_mb=1)
     assert not isinstance(own, SearchSolver)
-    solved = 0
-    while solved < 12:
-        position: Any = othello.initial_position
-        moves = np.zeros(othello.max_moves, np.int32)
-        while own.plies_left(position) > 7 and (count := othello.legal_moves(position, moves, 0)):
-            position = othello.play(position, int(moves[generator.integers(count)]))
-        if othello.is_over(position):
-            continue
-        solved += 1
+    lines = (random_line(othello, np.random.default_rng(seed))[0] for seed in range(12))
+    near = [next((position for position in line if own.plies_left(position) <= 7), line[-2]) for line in lines]
+    for position in near:
         expected, found = own.solve(position), generic.solve(position)
         assert found.exact and found.score == expected.score
         result = generic.solve(position, result_only=True)

@@ -19,8 +19,8 @@ from glem.core.search.searcher import Searcher
 from glem.core.tasks.chunked_work import Workers
 from glem.core.tournament.opening_choice import OpeningJudge, choose_openings
 from glem.core.tournament.openings import Opening, canonical_position, distinct_openings, read_openings, write_openings
+from tests.core.evaluation.linear_evaluations import linear_evaluation
 from tests.core.game.countdown_game import COUNTDOWN
-from tests.core.tournament.evaluation_examples import linear_evaluation
 
 BOARD = "-" * 18 + "-" * 8 + "-OX-----" + "-XO" + "-" * 27 + " X"
 

@@ -21,12 +21,10 @@ from glem.games.chess.notation import (
     MOVE_COUNT,
     format_move,
     format_position,
-    move_from_san,
-    move_from_uci,
-    move_to_san,
     parse_move,
     parse_move_at,
     parse_position,
+    san_of,
 )
 from glem.games.chess.rules.position import INITIAL_POSITION
 from tests.oracles.chess_boards import number_of, random_game
@@ -44,8 +42,7 @@ def test_texts_of_random_games(seed: int):
             assert format_move(number) == move.uci()
             assert parse_move(move.uci()) == number
             san = board.san(move)
-            assert move_to_san(position, number) == san
-            assert move_from_san(position, san) == move_from_uci(position, move.uci()) == number
+            assert san_of(position, number) == san
             assert parse_move_at(position, san) == parse_move_at(position, move.uci()) == number
 
 
@@ -58,7 +55,7 @@ def test_castling_is_read_in_every_way():
         assert parse_move_at(position, text) == queenside
     # A king beside its rook: g1 is a square to go to, castling the rook to take.
     beside = parse_position("4k3/8/8/8/8/8/8/5KR1 w G - 0 1")
-    assert move_to_san(beside, parse_move_at(beside, "f1g1")) == "O-O"
+    assert san_of(beside, parse_move_at(beside, "f1g1")) == "O-O"
     assert parse_move_at(beside, "O-O") == parse_move("f1g1")
 
 

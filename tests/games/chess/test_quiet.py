@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
+from glem.core.conformance.playouts import columns_of
 from glem.core.discovery.game_positions import read_game_positions
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.named import load_evaluation
@@ -45,12 +44,6 @@ _GAME = '[Result "1-0"]\n\n1. e4 d5 2. exd5 Qxd5 3. Nc3 Qa5 1-0\n'
 _EVERYTHING = SelectionRule(ALL, 0, 0.0)
 
 
-def columns(game: Game, positions: Sequence[Any]) -> Any:
-    kinds = [value.dtype for value in game.initial_position]
-    rows = zip(*positions, strict=True) if positions else [()] * len(kinds)
-    return game.position_type(*(np.array(column, kind) for column, kind in zip(rows, kinds, strict=True)))
-
-
 @pytest.fixture(scope="module")
 def evaluation() -> ResultEvaluation:
     found = load_evaluation("default", CHESS)
@@ -60,14 +53,14 @@ def evaluation() -> ResultEvaluation:
 
 def test_quiet_is_what_has_no_tactical_move() -> None:
     positions = [CHESS.parse_position(text) for text in _POSITIONS]
-    assert quiet_positions(CHESS, columns(CHESS, positions)).tolist() == list(_POSITIONS.values())
-    assert quiet_positions(CHESS, columns(CHESS, [CHESS.initial_position])).tolist() == [True]
-    assert quiet_positions(CHESS, columns(CHESS, [])).tolist() == []
+    assert quiet_positions(CHESS, columns_of(CHESS, positions)).tolist() == list(_POSITIONS.values())
+    assert quiet_positions(CHESS, columns_of(CHESS, [CHESS.initial_position])).tolist() == [True]
+    assert quiet_positions(CHESS, columns_of(CHESS, [])).tolist() == []
 
 
 def test_the_ends_are_those_of_quiescence(evaluation: ResultEvaluation) -> None:
     positions = [CHESS.parse_position(text) for text in (*_POSITIONS, _MATED)]
-    settled, found = settled_positions(evaluation.value, columns(CHESS, positions))
+    settled, found = settled_positions(evaluation.value, columns_of(CHESS, positions))
     evaluator = evaluator_of(evaluation.value)
     plies = []
     for row, position in enumerate(positions):
@@ -80,7 +73,7 @@ def test_the_ends_are_those_of_quiescence(evaluation: ResultEvaluation) -> None:
 
 
 def test_a_game_without_tactical_moves_is_quiet_and_stands_still(othello: Game) -> None:
-    positions = columns(othello, [othello.initial_position] * 3)
+    positions = columns_of(othello, [othello.initial_position] * 3)
     assert quiet_positions(othello, positions).tolist() == [True] * 3
     settled, plies = settled_positions(mobility_evaluation(load_learning("othello")), positions)
     assert plies.tolist() == [0] * 3

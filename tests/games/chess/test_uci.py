@@ -45,7 +45,7 @@ class FakeEngine(Engine):
         self.prepared = 0
         self._lasts, self._preparing_seconds = lasts, preparing_seconds
 
-    def prepare_analysis(self) -> None:
+    def prepare_analysis(self) -> Any:
         time.sleep(self._preparing_seconds)
         self.prepared += 1
 

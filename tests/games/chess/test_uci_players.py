@@ -32,12 +32,11 @@ from glem.core.tournament.games import End
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.tournament import Tournament, read_games, run_tournament
 from glem.games.chess import CHESS
-from glem.games.chess.boards import from_board, move_number, numbered_move
+from glem.games.chess.boards import GameBoard, board_of, from_board, move_number, move_of
 from glem.games.chess.notation import parse_move
 from glem.games.chess.rules.position import INITIAL_POSITION
 from glem.games.chess.uci.external_engine import UciEngine
 from glem.games.chess.uci.player import UciPlayer
-from glem.games.chess.uci.position_history import PositionHistory, board_of
 
 FAKE = Path(__file__).with_name("fake_uci_engine.py")
 BEFORE_MATE = tuple(map(parse_move, ("f2f3", "e7e5", "g2g4")))
@@ -181,7 +180,7 @@ def test_programs_that_speak_something_else(player: Callable[[str], UciPlayer], 
 def test_games_come_back_from_their_positions(data: st.DataObject) -> None:
     board = chess.Board(data.draw(st.sampled_from((chess.STARTING_FEN, "r3k2r/pPp5/8/8/3pP3/8/8/R3K2R w KQkq - 0 1"))))
     positions = [from_board(board)]
-    history = PositionHistory()
+    history = GameBoard()
     for _ in range(data.draw(st.integers(0, 12))):
         legal = list(board.legal_moves)
         if not legal:
@@ -189,7 +188,7 @@ def test_games_come_back_from_their_positions(data: st.DataObject) -> None:
         move = data.draw(st.sampled_from(legal))
         number = move_number(board, move)
         again = board.copy()
-        again.push(numbered_move(number))
+        again.push(move_of(number))
         board.push(move)
         assert again == board
         positions.append(from_board(board))

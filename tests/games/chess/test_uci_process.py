@@ -27,19 +27,6 @@ def engine(shared: Path) -> Iterator[chess.engine.SimpleEngine]:
         yield running
 
 
-@pytest.mark.repeats  # a whole game: the talk is in test_uci, the search in test_search
-@pytest.mark.slow
-def test_a_match(engine: chess.engine.SimpleEngine) -> None:
-    board = chess.Board()
-    while not board.is_game_over(claim_draw=True) and len(board.move_stack) < 120:
-        result = engine.play(board, chess.engine.Limit(time=0.02), info=chess.engine.INFO_ALL)
-        assert result.move is not None
-        # python-chess has checked that it is legal, and each move of its line.
-        assert not board.is_checkmate()
-        board.push(result.move)
-    assert len(board.move_stack) > 20
-
-
 def test_mates_are_told_in_moves(engine: chess.engine.SimpleEngine) -> None:
     info: Any = engine.analyse(chess.Board("7k/5ppp/8/8/8/8/8/R3K3 w Q - 0 1"), chess.engine.Limit(mate=2))
     assert info["score"].white() == chess.engine.Mate(1)

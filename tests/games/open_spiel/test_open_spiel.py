@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,12 +15,13 @@ from glem.core.errors import BadInputError, GlemError
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.features.learning import load_learning
 from glem.core.game.families import check_named_by_file
-from glem.core.game.game import Game, load_game
+from glem.core.game.game import load_game
 from glem.core.game.perft import perft
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.games.open_spiel import positions
-from tests.core.tournament.evaluation_examples import linear_evaluation
+from tests.core.evaluation.evaluator_scores import random_line
+from tests.core.evaluation.linear_evaluations import linear_evaluation
 from tests.oracles.open_spiel import random_game, sequences
 
 pyspiel = pytest.importorskip("pyspiel", reason="open_spiel is not installed; pip install 'glem[open-spiel]'")
@@ -47,11 +47,6 @@ def test_files_must_not_name_others(text: str) -> None:
         check_named_by_file(f"open_spiel:{text}", "a file")
 
 
-def moves_of(game: Game, position: Any) -> list[int]:
-    moves = np.zeros(game.max_moves, np.int32)
-    return [int(move) for move in moves[: game.legal_moves(position, moves, 0)]]
-
-
 @pytest.mark.parametrize("text", ALTERNATING + WITH_EXTRA_TURNS)
 def test_a_wrapped_game_follows_its_state(text: str) -> None:
     game = load_game(f"open_spiel:{text}")
@@ -61,11 +56,11 @@ def test_a_wrapped_game_follows_its_state(text: str) -> None:
         mover = 0
         for state, action in random_game(pyspiel.load_game(text), seed):
             if not state.is_terminal() and state.current_player() != mover:
-                assert moves_of(game, position) == [game.pass_move]
+                assert game.list_legal_moves(position) == [game.pass_move]
                 position, mover = game.play(position, int(game.pass_move or 0)), 1 - mover
                 passes += 1
             assert game.is_over(position) == state.is_terminal()
-            assert moves_of(game, position) == ([] if state.is_terminal() else state.legal_actions())
+            assert game.list_legal_moves(position) == ([] if state.is_terminal() else state.legal_actions())
             if action is None:
                 assert game.final_score(position) == state.returns()[mover]
                 other = game.play(position, int(game.pass_move or 0))
@@ -98,7 +93,7 @@ def test_connect_four_is_the_games_own_move_for_move() -> None:
     for seed in range(60):
         one, other = wrapped.initial_position, own.initial_position
         for _, action in random_game(pyspiel.load_game("connect_four"), seed):
-            assert moves_of(wrapped, one) == moves_of(own, other)
+            assert wrapped.list_legal_moves(one) == own.list_legal_moves(other)
             assert wrapped.is_over(one) == own.is_over(other)
             if action is None:
                 break
@@ -126,7 +121,7 @@ def test_tic_tac_toe_is_a_draw() -> None:
 @pytest.mark.parametrize("text", ["breakthrough(rows=6,columns=6)", "dots_and_boxes"])
 def test_positions_survive_columns_text_and_pickling(text: str) -> None:
     game = load_game(f"open_spiel:{text}")
-    for position in every_position(game, seed=3):
+    for position in random_line(game, np.random.default_rng(3))[0]:
         columns = game.empty_columns(2)
         store_position(columns, 1, position)
         for copy in (
@@ -137,24 +132,15 @@ def test_positions_survive_columns_text_and_pickling(text: str) -> None:
             assert copy == position
             assert type(copy) is game.position_type
             assert game.hash_key(copy) == game.hash_key(position)
-            assert moves_of(game, copy) == moves_of(game, position)
-
-
-def every_position(game: Game, seed: int) -> list[Any]:
-    """Positions of a random game, passes included."""
-    generator = np.random.default_rng(seed)
-    found = [game.initial_position]
-    while moves := moves_of(game, found[-1]):
-        found.append(game.play(found[-1], int(generator.choice(moves))))
-    return found
+            assert game.list_legal_moves(copy) == game.list_legal_moves(position)
 
 
 def test_states_are_found_again_after_they_were_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glem.games.open_spiel.rules._KEPT_STATES", 2)
     game = load_game("open_spiel:nim")
-    line = every_position(game, seed=1)
-    expected = [moves_of(game, position) for position in line]
-    assert [moves_of(game, position) for position in reversed(line)] == expected[::-1]
+    line, _ = random_line(game, np.random.default_rng(1))
+    expected = [game.list_legal_moves(position) for position in line]
+    assert [game.list_legal_moves(position) for position in reversed(line)] == expected[::-1]
 
 
 def test_classes_of_positions_are_made_where_they_are_asked_for() -> None:

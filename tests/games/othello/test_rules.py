@@ -9,7 +9,7 @@ import pytest
 
 from glem.core.compiling.kernels import compiled
 from glem.core.game.game import Game
-from glem.games.othello import rules
+from glem.games.othello import OTHELLO, rules
 from glem.games.othello.rules import INITIAL_POSITION, PASS, Position
 from tests.oracles import othello_rules as oracle
 
@@ -30,18 +30,13 @@ def random_boards(count: int, seed: int) -> list[np.ndarray]:
     return boards
 
 
-def moves_of(position: Position) -> list[int]:
-    moves = np.zeros(64, np.int32)
-    return moves[: rules.legal_moves(position, moves, 0)].tolist()
-
-
 def test_random_games_agree_with_the_naive_rules():
     generator = random.Random(3)
     passes = 0
     for _ in range(12):
         board, position = oracle.board_of(int(INITIAL_POSITION.own), int(INITIAL_POSITION.opponent)), INITIAL_POSITION
         while True:
-            moves = moves_of(position)
+            moves = OTHELLO.list_legal_moves(position)
             assert moves == oracle.legal_moves(board)
             assert rules.count_moves(position) == len(moves)
             assert rules.is_over(position) == (not moves)
@@ -77,7 +72,7 @@ def test_final_scores_and_passes():
     assert rules.final_score(Position(np.uint64(0b11), np.uint64(0b1100))) == 0
     # a1 own, b1 opponent's, the rest empty: c1 turns b1; the opponent cannot move and must pass.
     stuck = Position(np.uint64(0b10), np.uint64(0b01))
-    assert moves_of(stuck) == [PASS]
+    assert OTHELLO.list_legal_moves(stuck) == [PASS]
     assert rules.play(stuck, PASS) == Position(np.uint64(0b01), np.uint64(0b10))
 
 
@@ -86,7 +81,7 @@ def test_a_known_game_ends_as_known(othello: Game):
     position = othello.initial_position
     for name in ["e6", "f4", "e3", "f6", "g5", "d6", "e7", "f5", "c5"]:
         move = othello.parse_move(name)
-        assert move in moves_of(position)
+        assert move in OTHELLO.list_legal_moves(position)
         position = rules.play(position, move)
     assert rules.is_over(position)
     assert rules.final_score(position) == -64

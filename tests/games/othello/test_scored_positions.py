@@ -16,9 +16,9 @@ from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game, load_game
 from glem.core.positions.reading import read_scored_positions
-from glem.games.othello.formats.obf import read_obf
 from glem.games.othello.notation import format_position
-from glem.games.othello.rules import INITIAL_POSITION, Position, mobility
+from glem.games.othello.rules import INITIAL_POSITION, Position
+from tests.oracles.obf import solved_positions
 from tests.oracles.replay import random_game, replay_game
 
 OTHELLO = load_game("othello")
@@ -94,17 +94,17 @@ def test_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "line", "text"),
     [
-        ("a.txt", START[1:] + " X 3", r"a\.txt:2: ' X 3' stands where X, O or - is needed"),
+        ("a.txt", START[1:] + " X 3", r"a\.txt:2: 'X 3' stands where X, O or - is needed"),
         ("a.txt", START + "-X 3", r":2: '-X 3' stands where the side to move, X or O, should"),
-        ("a.txt", START + " Z 3", ":2: ' Z 3' is no score"),
+        ("a.txt", START + " Z 3", ":2: 'Z 3' is no score"),
         ("a.txt", START + " X", ":2: there is no score"),
-        ("a.txt", START + " X 3 4", ":2: ' 3 4' is no score"),
+        ("a.txt", START + " X 3 4", ":2: '3 4' is no score"),
         ("a.txt", START + " X 65", ":2: the score 65 is not between -64 and 64"),
         ("a.txt", START[:30], ":2: '' stands where X, O or - is needed"),
         ("a.csv", START + ",", ":2: there is no score"),
         ("a.csv", START, ":2: there is no score"),
         ("a.csv", ",4", ":2: there is no position"),
-        ("a.csv", START + " X 3,4", ":2: ' 3' stands where the side to move"),
+        ("a.csv", START + " X 3,4", ":2: '3' stands where the side to move"),
         ("a.csv", START + ",1e9", ":2: '1e9' is no score"),
         ("a.obf", START + " X; D3:+4; D3:+2;", ":2: D3 has two scores"),
         ("a.obf", START + " X; A1:+4;", ":2: A1 is no legal move there"),
@@ -158,16 +158,9 @@ def test_any_text(tmp_path_factory: pytest.TempPathFactory, name: str, content: 
         assert problems
 
 
-def test_obf_moves(tmp_path: Path) -> None:
+def test_obf_labels(tmp_path: Path) -> None:
     path = tmp_path / "a.obf"
     path.write_text(f"% two positions\n\n{START} X; d3:+4; C4:-2; --:-127;\n{START} O\n{START}\n")
-    (solved,) = read_obf(OTHELLO, path)
-    assert len(solved) == 3
-    assert solved.offsets.tolist() == [0, 2, 2, 2]
-    assert solved.moves.tolist() == [19, 26]
-    assert solved.scores.tolist() == [4, -2]
-    assert solved.best_score[0] == 4
-    assert np.isnan(solved.best_score[1])
     assert read_all(path) == ([INITIAL_POSITION], [4.0], [])
     assert np.isnan(read_all(path, unscored=True)[1]).tolist() == [False, True, True]
 
@@ -206,21 +199,20 @@ def test_predicted_scores(shared: Path, othello: Game) -> None:
 
 @pytest.mark.shared
 @pytest.mark.parametrize(
-    ("names", "positions", "moves"),
+    ("names", "positions"),
     [
-        (("ffo/fforum-1-19", "ffo/fforum-20-39", "ffo/fforum-40-59", "ffo/fforum-60-79"), 79, 757),
-        (("endgame/hard-20",), 276, 2525),
-        (("endgame/hard-25",), 311, 3274),
-        (("endgame/hard-30",), 289, 3265),
+        (("ffo/fforum-1-19", "ffo/fforum-20-39", "ffo/fforum-40-59", "ffo/fforum-60-79"), 79),
+        (("endgame/hard-20",), 276),
+        (("endgame/hard-25",), 311),
+        (("endgame/hard-30",), 289),
     ],
 )
-def test_solved_positions(shared: Path, othello: Game, names: tuple[str, ...], positions: int, moves: int) -> None:
-    solved = [chunk for name in names for chunk in read_obf(othello, shared / "othello" / f"{name}.obf")]
-    assert sum(map(len, solved)) == positions
-    assert sum(len(chunk.moves) for chunk in solved) == moves
-    for chunk in solved:
-        for row in range(len(chunk)):
-            scores = chunk.scores[chunk.offsets[row] : chunk.offsets[row + 1]]
-            assert scores[0] == scores.max()
-            legal = mobility(*position_at(chunk.positions, row))
-            assert int(legal).bit_count() == len(scores)
+def test_solved_positions(shared: Path, othello: Game, names: tuple[str, ...], positions: int) -> None:
+    count = 0
+    for path in (shared / "othello" / f"{name}.obf" for name in names):
+        solved = solved_positions(path)
+        (chunk,) = read_scored_positions(othello, path)
+        assert [position_at(chunk.positions, row) for row in range(len(chunk.label))] == [one for one, _ in solved]
+        assert chunk.label.tolist() == [max(scores.values()) for _, scores in solved]
+        count += len(solved)
+    assert count == positions

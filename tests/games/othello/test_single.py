@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from glem.core.compiling.kernels import compiled, kernel
-from glem.core.game.game import Game
 from glem.games.othello import rules
-from glem.games.othello.rules import PASS, Position
-from glem.games.othello.single import SEARCH_RULES, flips_one, mobility_one
+from glem.games.othello.single import flips_one, mobility_one
 
 
 @kernel
@@ -48,26 +46,3 @@ def test_flips_and_mobility_of_random_boards():
             assert turned[row, square] == flips(own[row], opponent[row], int(square))
         # A square turns discs exactly where the rules allow a move.
         assert sum(1 << int(square) for square in np.flatnonzero(turned[row])) == places[row]
-
-
-def test_operations_equal_the_rules_in_random_games(othello: Game):
-    functions = {name: compiled(function) for name, function in SEARCH_RULES.items()}
-    generator = np.random.default_rng(2)
-    passes = 0
-    for _ in range(12):
-        position = othello.initial_position
-        while True:
-            expected, found = np.zeros(60, np.int32), np.zeros(60, np.int32)
-            count = rules.legal_moves(position, expected, 3)
-            assert functions["legal_moves"](position, found, 3) == count
-            assert np.array_equal(expected, found)
-            assert functions["count_moves"](position) == count
-            assert functions["is_over"](position) == (count == 0)
-            if count == 0:
-                break
-            move = int(generator.choice(expected[3 : 3 + count]))
-            passes += move == PASS
-            following = rules.play(position, move)
-            assert Position(*functions["play"](position, move)) == following
-            position = following
-    assert passes

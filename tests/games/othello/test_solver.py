@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 import time
 from typing import Any, cast
@@ -181,16 +179,3 @@ def test_what_is_refused():
         EndgameSolver(convention=cast(Any, "odd"))
     with pytest.raises(BadInputError, match="megabytes"):
         EndgameSolver(table_mb=0)
-
-
-@pytest.mark.repeats  # a second process: test_cache has one, and .ci/run is one
-def test_a_second_process_on_the_warm_cache_works(othello: Game):
-    position = "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X"
-    assert EndgameSolver(table_mb=1).solve(othello.parse_position(position)).score == 18
-    program = (
-        "from glem.core.game.game import load_game; g = load_game('othello'); "
-        f"print(g.make_solver(table_mb=1).solve(g.parse_position('{position}')).score); "
-        "from glem.games.othello.solver.search import open_window; print(sum(open_window.stats.cache_hits.values()))"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["18", "1"]

@@ -11,24 +11,16 @@ from glem.core.compiling.columns import position_at
 from glem.core.game.game import Game
 from glem.core.positions.reading import read_scored_positions
 from glem.core.search.solver import solve_moves
-from glem.games.othello.formats.obf import SolvedPositions, read_obf
 from glem.games.othello.rules import Position
 from glem.games.othello.solver import EndgameSolver
+from tests.oracles.obf import solved_positions
 
 pytestmark = pytest.mark.shared
 
 
-def known_scores(solved: SolvedPositions, row: int) -> dict[int, float]:
-    entries = slice(solved.offsets[row], solved.offsets[row + 1])
-    return dict(zip(solved.moves[entries].tolist(), solved.scores[entries].tolist(), strict=True))
-
-
 def test_ffo_1_to_19_with_all_their_moves(othello: Game, shared: Path):
     solver = EndgameSolver(table_mb=16)
-    (solved,) = read_obf(othello, shared / "othello" / "ffo" / "fforum-1-19.obf")
-    for row in range(len(solved)):
-        known = known_scores(solved, row)
-        position = position_at(solved.positions, row)
+    for position, known in solved_positions(shared / "othello" / "ffo" / "fforum-1-19.obf"):
         best = solver.solve(position)
         assert best.move is not None
         assert best.score == max(known.values()) == known[best.move]
@@ -39,12 +31,10 @@ def test_ffo_1_to_19_with_all_their_moves(othello: Game, shared: Path):
 def test_a_sample_of_hard_positions_with_20_empty_squares(othello: Game, shared: Path):
     # `python -m tests.benchmarks.solver_tables moves` does them all.
     solver = EndgameSolver(table_mb=64)
-    (solved,) = read_obf(othello, shared / "othello" / "endgame" / "hard-20.obf")
+    solved = solved_positions(shared / "othello" / "endgame" / "hard-20.obf")
     for row in np.random.default_rng(0).choice(len(solved), 2, replace=False):
-        known = known_scores(solved, row)
-        assert {
-            move.move: move.score for move in solve_moves(othello, solver, position_at(solved.positions, row))
-        } == known
+        position, known = solved[row]
+        assert {solution.move: solution.score for solution in solve_moves(othello, solver, position)} == known
 
 
 def test_exact_scores_with_0_to_8_empty_squares(othello: Game, shared: Path):

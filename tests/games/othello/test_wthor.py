@@ -15,7 +15,6 @@ from glem.core.errors import BadInputError
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import CHUNK_SIZE, GameRecords
 from glem.core.positions.reading import read_records
-from glem.games.othello.formats.wthor import read_names, read_wthor
 from tests.oracles.replay import random_game, replay_game
 from tests.oracles.wthor import game_record, games_file, names_file
 
@@ -96,14 +95,6 @@ def test_names_are_optional(tmp_path: Path, games: list[list[int]], file_records
     assert games_of(records) == games
     assert records.names == {}
     assert records.extra["black_player"].tolist() == [place % 3 for place in range(len(games))]
-
-
-def test_names_from_elsewhere(tmp_path: Path, file_records: list[bytes]) -> None:
-    path, players = tmp_path / "a.wtb", tmp_path / "people"
-    path.write_bytes(games_file(file_records))
-    players.write_bytes(names_file(PLAYERS, 20))
-    (records,) = read_wthor(OTHELLO, path, players=players)
-    assert set(records.names) == {"black_player", "white_player"}
 
 
 def test_unfinished_and_short_games(tmp_path: Path, games: list[list[int]]) -> None:
@@ -220,10 +211,6 @@ def test_names_of_other_games(folder: Path, file_records: list[bytes]) -> None:
     fails(path, "record 2: the white player number is 2, expected at most 1")
 
 
-def test_names_are_latin_1(folder: Path) -> None:
-    assert read_names(folder / "WTH.JOU", "player") == PLAYERS
-
-
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_any_cut(
@@ -236,18 +223,6 @@ def test_any_cut(
     fails(path, "no WTHOR file" if cut < 16 else "announces 12 game records, the file holds")
     records = read_all(path, skip_bad=True, chunk_games=data.draw(st.integers(1, 20)))
     assert games_of(records) == games[: max(cut - 16, 0) // 68]
-    assert records.skipped == 1
-
-
-@pytest.mark.parametrize("packing", [".gz", ".xz"])
-def test_a_cut_archive(tmp_path: Path, games: list[list[int]], file_records: list[bytes], packing: str) -> None:
-    path = tmp_path / f"a.wtb{packing}"
-    packed = {".gz": gzip.compress, ".xz": lzma.compress}[packing](games_file(file_records))
-    path.write_bytes(packed[: len(packed) * 2 // 3])
-    fails(path, "damaged or truncated archive")
-    records = read_all(path, skip_bad=True)
-    assert 3 < len(records) < len(games)
-    assert games_of(records) == games[: len(records)]
     assert records.skipped == 1
 
 
@@ -276,26 +251,6 @@ def test_any_flip(
         assert records.skipped == 0
 
 
-@settings(max_examples=150, deadline=None)
-@given(
-    content=st.one_of(
-        st.binary(max_size=400),
-        st.binary(max_size=400).map(lambda body: games_file([], count=len(body) // 68) + body),
-        st.lists(st.integers(11, 88), max_size=240).map(
-            lambda body: games_file([], count=len(body) // 68) + bytes(body)
-        ),
-    )
-)
-def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
-    path = tmp_path_factory.mktemp("bytes") / "a.wtb"
-    path.write_bytes(content)
-    records = read_all(path, skip_bad=True)
-    try:
-        assert len(read_all(path)) == len(records)
-    except BadInputError:
-        assert records.skipped > 0
-
-
 @pytest.mark.shared
 def test_the_whole_database(shared: Path, othello: Game) -> None:
     files = sorted((shared / "othello" / "wthor").glob("*.wtb"))
@@ -315,22 +270,3 @@ def test_the_whole_database(shared: Path, othello: Game) -> None:
     assert dict(zip(years.tolist(), counts.tolist(), strict=True))[1990] == 2986
     assert len(records.names["black_player"]) == len(records.names["white_player"]) == 4448
     assert len(records.names["tournament"]) == 492
-
-
-@pytest.mark.shared
-def test_real_files_cut_and_flipped(shared: Path, tmp_path: Path) -> None:
-    original = (shared / "othello" / "wthor" / "WTH_1983.wtb").read_bytes()
-    whole = games_of(read_all(shared / "othello" / "wthor" / "WTH_1983.wtb"))
-    random = np.random.default_rng(3)
-    path = tmp_path / "a.wtb"
-    for _ in range(20):
-        cut = int(random.integers(16, len(original)))
-        path.write_bytes(original[:cut])
-        assert games_of(read_all(path, skip_bad=True)) == whole[: (cut - 16) // 68]
-        damaged = np.frombuffer(original, np.uint8).copy()
-        damaged[random.integers(16, len(original), 20)] ^= random.integers(1, 256, 20).astype(np.uint8)
-        path.write_bytes(damaged.tobytes())
-        records = read_all(path, skip_bad=True)
-        assert len(records) + records.skipped == len(whole)
-        for number, moves in zip(records.extra["number"], games_of(records), strict=True):
-            assert moves == whole[number - 1][: len(moves)]

@@ -17,7 +17,7 @@ from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.games.chess import CHESS as GAME
 from glem.games.chess.boards import from_board
-from glem.games.chess.notation import move_from_uci
+from glem.games.chess.notation import parse_move_at
 from glem.plugins.chess import CHESS
 from glem.plugins.chess.incremental import incremental_evaluator
 from tests.core.evaluation.evaluator_scores import integer_sums, line_scores
@@ -53,7 +53,7 @@ def some_line(text: str, seed: int, plies: int) -> tuple[list[Any], list[int]]:
             break
         rare = [m for m in legal if m.promotion or board.is_castling(m) or board.is_en_passant(m)]
         move = source.choice(rare if rare and source.random() < 0.7 else legal)
-        moves.append(move_from_uci(positions[-1], move.uci()))
+        moves.append(parse_move_at(positions[-1], move.uci()))
         board.push(move)
         positions.append(GAME.play(positions[-1], moves[-1]))
     return positions, moves

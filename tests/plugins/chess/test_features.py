@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from glem.core.compiling.columns import column_of_one
+from glem.core.conformance.playouts import columns_of
+from glem.games.chess import CHESS
 from glem.games.chess.boards import from_board
 from glem.games.chess.rules.playing import transform
 from glem.plugins.chess.features.features import FEATURES
@@ -75,9 +77,8 @@ def test_compiled_features_are_the_plain_ones_from_both_sides(
 ) -> None:
     positions = [from_board(board) for board in some_boards]
     flipped = [transform(position, 1) for position in positions]
-    kind: Any = type(positions[0])
     for chosen in (positions, flipped):
-        columns = kind(*(np.array(column) for column in zip(*chosen, strict=True)))
+        columns = columns_of(CHESS, chosen)
         np.testing.assert_array_equal(FEATURES.values(columns), plain_values)
         np.testing.assert_array_equal(PHASES.of(columns), [phase_of(position) for position in positions])
 

@@ -14,7 +14,7 @@ from glem.core.conformance import check_learning
 from glem.core.errors import GlemError
 from glem.core.features.learning import has_learning, load_learning
 from glem.core.game.game import BoardLayout, load_game
-from glem.plugins.open_spiel.learning import open_spiel_learning
+from glem.plugins.open_spiel import open_spiel_learning
 from glem.plugins.open_spiel.observations import observations_of
 from tests.oracles.open_spiel import random_game
 

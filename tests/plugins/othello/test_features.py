@@ -7,33 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from glem.core.conformance.playouts import columns_of
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.games.othello.rules import Position, legal_moves, play, transform
+from glem.games.othello.rules import Position, transform
+from tests.core.evaluation.evaluator_scores import random_line
 from tests.oracles import othello_features
-
-
-def random_game(game: Game, seed: int) -> list[Position]:
-    rng = np.random.default_rng(seed)
-    position = game.initial_position
-    moves = np.zeros(game.max_moves, np.int32)
-    positions = [position]
-    while count := legal_moves(position, moves, 0):
-        position = play(position, int(moves[rng.integers(count)]))
-        positions.append(position)
-    return positions
-
-
-def columns_of(game: Game, positions: list[Position]) -> Position:
-    columns = game.empty_columns(len(positions))
-    for row, position in enumerate(positions):
-        columns.own[row], columns.opponent[row] = position
-    return columns
 
 
 @pytest.fixture(scope="module")
 def played(othello: Game) -> list[Position]:
-    return [position for seed in range(6) for position in random_game(othello, seed)]
+    return [position for seed in range(6) for position in random_line(othello, np.random.default_rng(seed))[0]]
 
 
 def test_features_of_played_positions_agree_with_the_oracle(othello_learning: Learning, played: list[Position]) -> None:

@@ -14,6 +14,7 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
 from glem.core.features.learning import Learning
 from glem.core.patterns.patterns import PatternSet
+from glem.games.othello.rules import PASS
 from glem.plugins.othello.incremental import incremental_evaluator
 from tests.core.evaluation.evaluator_scores import integer_sums, line_scores, random_line
 
@@ -21,11 +22,7 @@ MOBILITY = ("mobility", "opponent_mobility", "potential_mobility", "opponent_pot
 
 
 def random_evaluation(
-    learning: Learning,
-    names: tuple[str, ...],
-    linear: tuple[str, ...] = (),
-    link: Link = IDENTITY,
-    size: float = 0.5,
+    learning: Learning, names: tuple[str, ...], linear: tuple[str, ...] = (), link: Link = IDENTITY, size: float = 0.5
 ) -> LinearEvaluation:
     """Random weights over some of Logistello's patterns and linear features."""
     generator = np.random.default_rng(11)
@@ -54,43 +51,30 @@ def whole(othello_learning: Learning) -> LinearEvaluation:
     return random_evaluation(othello_learning, tuple(othello_learning.pattern_sets["logistello"]))
 
 
-@pytest.fixture(scope="module")
-def with_mobility(othello_learning: Learning) -> LinearEvaluation:
-    """Some patterns and all linear features that it covers."""
-    linear = (*MOBILITY, "disc_difference", "parity")
-    return random_evaluation(othello_learning, ("corner_3x3", "edge_2x", "diagonal_5"), linear)
+COVERED = {
+    "some patterns, all linear features": (
+        ("corner_3x3", "edge_2x", "diagonal_5"),
+        (*MOBILITY, "disc_difference", "parity"),
+    ),
+    "linear features": ((), MOBILITY),
+}
 
 
 @pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])
-@pytest.mark.parametrize("first", [0, 3])
-def test_updates_equal_the_oracle(whole: LinearEvaluation, plain: bool, first: int) -> None:
-    evaluator = incremental_evaluator(whole)
+@pytest.mark.parametrize("kind", ["patterns", *COVERED])
+def test_updates_equal_the_oracle(othello_learning: Learning, whole: LinearEvaluation, kind: str, plain: bool) -> None:
+    """Lines with passes among them; the scores after a pass are read in the other player's tables."""
+    evaluation = whole if kind == "patterns" else random_evaluation(othello_learning, *COVERED[kind])
+    evaluator = incremental_evaluator(evaluation)
     assert evaluator is not None
-    for seed in range(2 if plain else 12):
-        positions, moves = random_line(whole.learning.game, np.random.default_rng(seed))
-        expected = np.clip(integer_sums(whole, positions), -evaluator.limit, evaluator.limit)
-        np.testing.assert_array_equal(line_scores(evaluator, positions, moves, plain=plain, first=first), expected)
-
-
-@pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])
-def test_linear_features_are_added(with_mobility: LinearEvaluation, plain: bool) -> None:
-    evaluator = incremental_evaluator(with_mobility)
-    assert evaluator is not None
-    positions, moves = random_line(with_mobility.learning.game, np.random.default_rng(5))
-    expected = np.clip(integer_sums(with_mobility, positions), -evaluator.limit, evaluator.limit)
-    np.testing.assert_array_equal(line_scores(evaluator, positions, moves, plain=plain), expected)
-
-
-def test_passes_change_no_index(whole: LinearEvaluation) -> None:
-    """A line with a pass in it; the scores after it are read in the other player's tables."""
-    evaluator = incremental_evaluator(whole)
-    assert evaluator is not None
-    game = whole.learning.game
-    line = next(
-        line for seed in range(200) if game.pass_move in (line := random_line(game, np.random.default_rng(seed)))[1]
-    )
-    expected = np.clip(integer_sums(whole, line[0]), -evaluator.limit, evaluator.limit)
-    np.testing.assert_array_equal(line_scores(evaluator, *line, plain=False), expected)
+    passes = 0
+    for seed in range(2 if plain else 24):
+        positions, moves = random_line(othello_learning.game, np.random.default_rng(seed))
+        passes += moves.count(PASS)
+        expected = np.clip(integer_sums(evaluation, positions), -evaluator.limit, evaluator.limit)
+        found = line_scores(evaluator, positions, moves, plain=plain, first=3 * (seed % 2))
+        np.testing.assert_array_equal(found, expected)
+    assert passes or plain
 
 
 def test_a_start_in_the_middle_gives_the_same_accumulator(whole: LinearEvaluation) -> None:
@@ -146,12 +130,3 @@ def test_evaluations_that_are_not_covered(othello_learning: Learning, whole: Lin
         whole, patterns=patterns, pattern_weights=np.zeros((phases, patterns.weight_count), np.float32)
     )
     assert incremental_evaluator(beyond_squares) is None
-
-
-def test_linear_features_alone_are_covered(othello_learning: Learning) -> None:
-    evaluation = random_evaluation(othello_learning, (), MOBILITY)
-    evaluator = incremental_evaluator(evaluation)
-    assert evaluator is not None
-    positions, moves = random_line(evaluation.learning.game, np.random.default_rng(2))
-    expected = integer_sums(evaluation, positions)
-    np.testing.assert_array_equal(line_scores(evaluator, positions, moves, plain=False), expected)
