@@ -15,7 +15,6 @@ from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.grading.experiments.lines import LineFit
     from glem.core.grading.experiments.power import PowerCurve, PowerPoint
     from glem.core.grading.experiments.strength import StrengthExperiment, StrengthPoint
     from glem.core.positions.selection.selection import SelectionRule
@@ -121,7 +120,7 @@ def power(
     from glem.core.grading.experiments.power import measure_power, sample_positions
     from glem.core.grading.scorers.scorer import Scorer
     from glem.core.grading.scorers.scorers import scorer_of
-    from glem.core.report.pages.power import render_power
+    from glem.core.report.pages.power import line_table, render_power
 
     game, progress = files.game(), display_progress()
     kind, sizes = limits
@@ -150,24 +149,13 @@ def power(
     )
     rows = [(curve, point) for curve in found.curves for point in curve.points]
     columns = {kind if name == "limit" else name: word for name, word in _POWER_COLUMNS.items()}
-    lines = Table(
-        "Straight lines: gain in grade of a doubling",
-        ("evaluation", f"per doubling of {kind}", "R²", "per doubling of time", "R²", "always rises"),
-        [
-            (curve.name, *_line(curve.by_limit), *_line(curve.by_seconds), "yes" if curve.rises else "no")
-            for curve in found.curves
-        ],
-    )
+    lines = Table("Straight lines: gain in grade of a doubling", *line_table(found))
     judged = f"{counted(found.positions, 'position')} of {counted(found.games, 'game')}: {rule}\n"
     told = (judged, table_of("Grade by processing power", rows, columns), lines)
     plain = attrs.asdict(found, recurse=True)
     for curve, entry in zip(found.curves, plain["curves"], strict=True):
         entry["rises"] = curve.rises
     _show({"rule": str(rule), **plain}, told, render_power(found, game_title=game.title) if report else "", report)
-
-
-def _line(line: LineFit | None) -> tuple[str, str]:
-    return ("", "") if line is None else (f"{line.slope:+.4f} ± {line.slope_error:.4f}", f"{line.r_squared:.3f}")
 
 
 @command.command(
