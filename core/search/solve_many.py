@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import attrs
 from attrs import define
 
 from glem.core.errors import BadInputError
@@ -15,9 +14,8 @@ from glem.core.game.game import load_game
 from glem.core.game.solver import Solution, Solver
 from glem.core.search.results import Limits
 from glem.core.search.solver import solve_moves, solver_of
-from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.kept import Kept
-from glem.core.tasks.tasks import run_tasks
+from glem.core.tasks.tasks import Workers, run_tasks
 
 __all__ = ["SolverSpec", "solve_positions"]
 
@@ -139,4 +137,4 @@ def solve_positions(
     """
     limits = Limits(nodes=nodes, seconds=seconds)
     tasks = (_Task(solver, position, all_moves, result_only, limits) for position in positions)
-    return run_tasks(_solve, tasks, **attrs.asdict(workers or Workers(), recurse=False))
+    return run_tasks(_solve, tasks, workers)

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from glem.core.game.game import Game
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.search.results import Limits
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = [
     "LIMITS", "Command", "GameFiles", "Range", "Ranges", "argument", "as_json", "command", "configurations",
@@ -308,7 +308,7 @@ def opened_workers(workers: int, dask: str | None) -> Workers:
     BadInputError
         dask.distributed is not installed, or nothing answers at the address.
     """
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
     if dask is None:
         return Workers(workers)
