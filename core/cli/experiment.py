@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from glem.core.grading.experiments.power import PowerCurve, PowerPoint
     from glem.core.grading.experiments.strength import StrengthExperiment, StrengthPoint
     from glem.core.positions.selection.selection import SelectionRule
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = ["command"]
 

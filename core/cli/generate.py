@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import click
 
 from glem.core.cli import options
@@ -13,7 +12,7 @@ from glem.core.cli.display import display_progress, print_result
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = ["command"]
 
@@ -89,7 +88,7 @@ def command(
         ),
         games=games,
         positions=positions,
-        **attrs.asdict(workers, recurse=False),
+        workers=workers,
         progress=display_progress(),
         tell=lambda text: click.echo(f"note: {text}", err=True),
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from glem.core.grading.correctness import Grade
     from glem.core.grading.grading import EvaluationGrade
     from glem.core.positions.selection.selection import SelectionRule
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = ["command"]
 

@@ -18,7 +18,7 @@ from glem.core.errors import BadInputError
 
 if TYPE_CHECKING:
     from glem.core.labelling.by_search import SearchLabelling
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = ["command"]
 

@@ -17,7 +17,7 @@ from glem.core.tasks.counts import counted
 if TYPE_CHECKING:
     from glem.core.labelling.by_search import SearchLabelling
     from glem.core.positions.positions import Positions
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = ["command"]
 

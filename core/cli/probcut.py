@@ -11,7 +11,7 @@ from glem.core.cli.display import Table, display_progress, print_result
 from glem.core.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = ["command"]
 

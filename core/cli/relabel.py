@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from glem.core.labelling.corrected import Correction
     from glem.core.positions.game_tree import GameTree, LabelChanges
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = ["command"]
 

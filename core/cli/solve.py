@@ -17,7 +17,7 @@ from glem.core.tasks.counts import counted
 if TYPE_CHECKING:
     from glem.core.game.game import Game
     from glem.core.game.solver import Solution
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = ["command"]
 

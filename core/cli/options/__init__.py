@@ -65,7 +65,7 @@ from glem.core.game.whole_numbers import whole_number
 if TYPE_CHECKING:
     from glem.core.game.game import Game
     from glem.core.positions.selection.selection import SelectionRule
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = [
     "LIMITS", "Command", "GameFiles", "Range", "Ranges", "amount", "argument", "as_json", "choice", "command",
@@ -286,7 +286,7 @@ def opened_workers(workers: int, dask: str | None) -> Workers:
     BadInputError
         dask.distributed is not installed, or nothing answers at the address.
     """
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
     if dask is None:
         return Workers(workers)

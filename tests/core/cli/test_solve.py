@@ -9,7 +9,7 @@ import pytest
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 from glem.core.search.solver import SolverSpec, solve_positions
-from glem.core.tasks.chunked_work import Workers
+from glem.core.tasks.tasks import Workers
 from tests.core.cli.terminal import Terminal
 from tests.core.game.countdown_game import COUNTDOWN
 from tests.oracles.othello_rules import board_of, legal_moves, play
