@@ -9,10 +9,9 @@ import pytest
 from tests.core.files.fuzz import tried
 from tests.core.files.fuzzed_readers import readers
 
-MUTATIONS = 60
+MUTATIONS = 25
 
 
-@pytest.mark.repeats  # damage: the tests of each reader damage its files
 @pytest.mark.filterwarnings("ignore:Reading `.npy`")
 def test_damaged_files_are_refused_or_read_as_a_naive_reader_reads_them(tmp_path: Path) -> None:
     names = []

@@ -114,7 +114,7 @@ def test_a_given_executor_stays_open() -> None:
 
 
 @pytest.mark.parametrize("argument", [{"workers": 0}, {"in_flight": 0}])
-def test_bad_arguments_are_refused_at_once(argument: dict[str, int]) -> None:
+def test_bad_arguments_are_refused_at_once(argument: dict[str, Any]) -> None:
     with pytest.raises(BadInputError, match=next(iter(argument))):
         Workers(**argument)
 
