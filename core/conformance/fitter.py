@@ -19,7 +19,7 @@ from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link
 from glem.core.features.learning import Learning
 from glem.core.fitting.fitters import FitResult, Fitter
 from glem.core.fitting.least_squares_problem import LeastSquares
-from glem.core.fitting.packed.blocks import LinearTerms
+from glem.core.fitting.packed.blocks import LinearTerms, Packing
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import fit_phases
 from glem.core.tasks.progress import SILENT, Progress
@@ -97,12 +97,8 @@ class _KnownProblem:
 
         values = np.arange(len(chosen), dtype=np.int16)[:, None]
         own = np.zeros(len(chosen), np.int64) if phases is None else phases
-        return Design.build(
-            [(values, own)],
-            phase_count=int(own.max(initial=0)) + 1,
-            configurations=configurations,
-            configuration_count=_ITEMS,
-        )
+        packing = Packing(int(own.max(initial=0)) + 1, configurations=configurations, configuration_count=_ITEMS)
+        return Design.build([(values, own)], packing)
 
     def least_squares(self, **changes: Any) -> LeastSquares:
         """Give all rows to a fit."""
@@ -478,12 +474,9 @@ def _check_game(report: ConformanceReport, fitter: Fitter, learning: Learning, g
     def look(check: CheckResult) -> None:
         wanted = random_evaluation(learning, seed)
         columns = sample.columns()
-        design = Design.build(
-            [(learning.features.values(columns), learning.phases.of(columns))],
-            phase_count=len(learning.phases),
-            patterns=wanted.patterns,
-            linear=LinearTerms.from_names(learning.features, learning.linear),
-        )
+        linear = LinearTerms.from_names(learning.features, learning.linear)
+        packing = Packing(len(learning.phases), wanted.patterns, linear=linear)
+        design = Design.build([(learning.features.values(columns), learning.phases.of(columns))], packing)
         squares = LeastSquares(design, wanted.predict(columns), l2=1.0)
         one = _fitted(fitter, squares)
         errors = one.result_.training_errors

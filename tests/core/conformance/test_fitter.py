@@ -17,6 +17,7 @@ from glem.core.fitting.descent import GradientDescent
 from glem.core.fitting.fitters import FitResult, Fitter
 from glem.core.fitting.least_squares import FitSettings
 from glem.core.fitting.least_squares_problem import LeastSquares
+from glem.core.fitting.packed.blocks import Packing
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import fit_phases
 from tests.core.conformance.test_conformance import failures
@@ -208,7 +209,7 @@ def test_a_sound_fitter_of_a_stranger_passes():
 
 
 def test_labels_of_another_length_are_refused():
-    design = Design.build([(np.zeros((3, 1), np.int16), np.zeros(3, np.int64))], phase_count=1)
+    design = Design.build([(np.zeros((3, 1), np.int16), np.zeros(3, np.int64))], Packing(1))
     with pytest.raises(BadInputError, match="the design has 3 rows"):
         fit_phases(design, np.zeros(2))
     with pytest.raises(BadInputError, match="the design has 3 rows"):

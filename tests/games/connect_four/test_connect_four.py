@@ -9,12 +9,8 @@ import pytest
 
 from glem.core.conformance import check_game
 from glem.core.errors import BadInputError
-from glem.core.evaluation.integers.recomputing import evaluator_of
-from glem.core.evaluation.named import blank_evaluation
 from glem.core.game.game import Game, load_game
 from glem.core.game.perft import perft
-from glem.core.search.results import Limits
-from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.solver import solver_of
 from tests.oracles import connect_four as oracle
 
@@ -151,14 +147,6 @@ def endgames() -> list[tuple[str, int]]:
     found = [(oracle.text_of(board), oracle.solve(board)) for board in boards]
     assert {-1, 0, 1} <= {value for _, value in found}
     return found
-
-
-@pytest.mark.parametrize("table_mb", [0, 1])
-def test_search_to_the_end_agrees_with_brute_force(game: Game, endgames: list[tuple[str, int]], table_mb: int):
-    searcher = Searcher(game, evaluator_of(blank_evaluation(game)), SearchSettings(table_mb=table_mb))
-    for text, value in endgames:
-        found = searcher.search(game.parse_position(text), Limits(depth=14))
-        assert np.sign(found.score) == value, text
 
 
 def test_the_solver_of_every_game_agrees_with_brute_force(game: Game, endgames: list[tuple[str, int]]):

@@ -87,23 +87,6 @@ def test_perft_leaves_out_games_that_have_ended(moves: str) -> None:
         assert perft(game, depth, position) == sequences(state, depth)
 
 
-def test_connect_four_is_the_games_own_move_for_move() -> None:
-    wrapped, own = load_game("open_spiel:connect_four"), load_game("connect_four")
-    results = set()
-    for seed in range(60):
-        one, other = wrapped.initial_position, own.initial_position
-        for _, action in random_game(pyspiel.load_game("connect_four"), seed):
-            assert wrapped.list_legal_moves(one) == own.list_legal_moves(other)
-            assert wrapped.is_over(one) == own.is_over(other)
-            if action is None:
-                break
-            assert int(wrapped.format_move(action)) + 1 == int(own.format_move(action))
-            one, other = wrapped.play(one, action), own.play(other, action)
-        assert wrapped.final_score(one) == own.final_score(other)
-        results.add((wrapped.final_score(one), int(one.mover)))
-    assert {(-1, 0), (-1, 1)} <= results
-
-
 def test_tic_tac_toe_is_a_draw() -> None:
     learning = load_learning("open_spiel:tic_tac_toe")
     game = learning.game
