@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from glem.core.errors import BadInputError, reading
-from glem.core.tasks.settings import described_differences
+from glem.core.tasks.run_folder import described_differences
 
 __all__ = ["Journal", "read_journal"]
 

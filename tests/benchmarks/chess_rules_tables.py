@@ -1,12 +1,12 @@
-"""Speed of the rules of chess beside Stockfish's: tables of docs/explanation/chess.md.
+"""Speed of the rules of chess beside Stockfish's, and first calls: tables of docs/explanation/chess.md.
 
     python -m tests.benchmarks.chess_rules_tables perft
     python -m tests.benchmarks.chess_rules_tables compile
 
 ``perft`` counts leaves side by side, in turn: both count the moves of the last ply without making them. Times are
 processor times of one core, the median of the rounds; Stockfish's start is taken off. ``--no-pext`` shows glem where
-the processor lacks that instruction. ``compile`` times the first calls of a process that has an empty kernel cache,
-then of one that has a full one.
+the processor lacks that instruction. ``compile`` times the first calls of a process, of the rules and of the search,
+that has an empty kernel cache, then of one that has a full one.
 """
 
 from __future__ import annotations
@@ -38,6 +38,12 @@ FIRST_CALLS = {
     "legal moves": "compiled(CHESS.legal_moves)(CHESS.initial_position, np.zeros(218, np.int32), 0)",
     "play": "compiled(CHESS.play)(CHESS.initial_position, np.int64(12 + 28 * 64))",
     "perft": "from glem.core.game.perft import perft; perft(CHESS, 3)",
+    "search": """
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.named import load_value
+from glem.core.search.searcher import Limits, Searcher
+Searcher(CHESS, evaluator_of(load_value("piece-square", CHESS))).search(CHESS.initial_position, Limits(depth=2))
+""",
 }
 PROGRAM = """
 import time

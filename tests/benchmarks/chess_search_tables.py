@@ -2,12 +2,10 @@
 
     python -m tests.benchmarks.chess_search_tables speed DATA --depth 8
     python -m tests.benchmarks.chess_search_tables solve DATA/epd/win-at-chess.epd --nodes 100000
-    python -m tests.benchmarks.chess_search_tables compile
 
 DATA is the folder of the chess data. ``speed`` searches positions to a fixed depth, each with an empty table, and
 prints nodes a second of processor time. ``solve`` counts the positions of an EPD file whose best move (``bm``, ``am``
-for what to avoid) the search plays. ``compile`` times the first search of a process with an empty kernel cache. The
-evaluation is ``piece-square``, or that of ``--evaluation``.
+for what to avoid) the search plays. The evaluation is ``piece-square``, or that of ``--evaluation``.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.games.chess import CHESS
 from glem.games.chess.boards import from_board, to_board
-from tests.benchmarks.measuring import cold_and_warm, search_all, table_header, table_row
+from tests.benchmarks.measuring import search_all, table_header, table_row
 
 _TABLE_MB = 64
 
@@ -73,25 +71,11 @@ def _after(board: chess.Board, move: chess.Move) -> str:
     return after.epd()
 
 
-FIRST_SEARCH = """
-import time
-from glem.core.evaluation.integers.recomputing import evaluator_of
-from glem.core.evaluation.named import load_value
-from glem.core.search.searcher import Searcher
-from glem.core.search.results import Limits
-from glem.games.chess import CHESS
-evaluator = evaluator_of(load_value("{evaluation}", CHESS))
-loaded = time.process_time()
-Searcher(CHESS, evaluator).search(CHESS.initial_position, Limits(depth=2))
-print(loaded, time.process_time() - loaded)
-"""
-
-
 def main() -> None:
     """Print the table that was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["speed", "solve", "compile"])
-    parser.add_argument("path", type=Path, nargs="?")
+    parser.add_argument("what", choices=["speed", "solve"])
+    parser.add_argument("path", type=Path)
     parser.add_argument("--evaluation", default="piece-square", help="A name or a file.")
     parser.add_argument("--depth", type=int)
     parser.add_argument("--nodes", type=int)
@@ -101,14 +85,6 @@ def main() -> None:
     parser.add_argument("--names", action="store_true", help="Name the positions that were not solved.")
     chosen = parser.parse_args()
     settings = SearchSettings(table_mb=chosen.table_mb)
-    if chosen.what == "compile":
-        table_header("kernel cache", "s to import", "s to the first search")
-        cold, warm = cold_and_warm(FIRST_SEARCH.format(evaluation=chosen.evaluation))
-        for name, seconds in (("empty", cold), ("full", warm)):
-            table_row(name, *(f"{each:.1f}" for each in seconds))
-        return
-    if chosen.path is None:
-        parser.error(f"{chosen.what} needs a path")
     searcher = Searcher(CHESS, evaluator_of(load_value(chosen.evaluation, CHESS)), settings)
     if chosen.what == "speed":
         speed(chosen.path, chosen.depth or 7, chosen.count, searcher)

@@ -27,6 +27,7 @@ from glem.core.patterns.patterns import PatternSet
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from tests.benchmarks.measuring import search_all, table_header, table_row
+from tests.core.evaluation.evaluator_scores import random_line
 
 
 def fitted(learning: Learning, *, linear: bool) -> LinearEvaluation:
@@ -39,17 +40,12 @@ def fitted(learning: Learning, *, linear: bool) -> LinearEvaluation:
 def random_positions(game: Game, count: int) -> list[Any]:
     """Positions after 0, 1, 2, ... random moves from which the game goes on."""
     generator = np.random.default_rng(1)
-    moves = np.zeros(game.max_moves, np.int32)
-    found = []
+    found: list[Any] = []
     while len(found) < count:
-        position = game.initial_position
-        for _ in range(len(found)):
-            legal = game.legal_moves(position, moves, 0)
-            if not legal:
-                break
-            position = game.play(position, int(moves[generator.integers(legal)]))
-        if not game.is_over(position):
-            found.append(position)
+        line, _ = random_line(game, generator)
+        # The last position of a line is over.
+        if len(found) < len(line) - 1:
+            found.append(line[len(found)])
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 
@@ -9,7 +10,14 @@ import pytest
 
 from glem.core.errors import BadInputError
 from glem.core.files.atomic import TEMPORARY
-from glem.core.tasks.run_folder import claim_folder, folder_lock, remove_work, run_folder
+from glem.core.tasks.run_folder import (
+    claim_folder,
+    described_differences,
+    folder_lock,
+    remove_work,
+    run_folder,
+    text_differences,
+)
 from tests.killed_programs import program_at_work
 
 SETTINGS = {"work": "some", "depth": 4}
@@ -130,3 +138,31 @@ def test_a_kill_while_finished_work_is_removed_hinders_nobody(tmp_path: Path, mo
     assert len(names(tmp_path)) == 1
     with folder_lock(tmp_path):
         assert names(tmp_path) == {"lock"}
+
+
+def test_leaves_are_named_by_their_paths() -> None:
+    found = {"players": [{"depth": 4}, {"depth": 2}], "seed": 1, "same": "x"}
+    wanted = {"players": [{"depth": 3}, {"depth": 2}], "seed": 1, "same": "x", "window": 0.5}
+    assert described_differences(found, wanted) == "players[0].depth: 4, not 3; window: nothing, not 0.5"
+
+
+def test_equal_settings_have_none() -> None:
+    assert described_differences({"a": [1, "b", None]}, {"a": [1, "b", None]}) == ""
+
+
+def test_lists_of_other_lengths_are_shown_whole_and_shortened() -> None:
+    text = described_differences({"names": ["player"] * 20}, {"names": []})
+    assert text.startswith('names: ["player", "player"')
+    assert text.endswith("..., not []")
+
+
+def test_many_differences_are_counted() -> None:
+    text = described_differences({str(name): 0 for name in range(8)}, {str(name): 1 for name in range(8)})
+    assert text.count("0, not 1") == 5
+    assert text.endswith("and 3 more")
+
+
+def test_texts_are_compared_as_json() -> None:
+    assert text_differences(json.dumps({"depth": 4}), {"depth": (1, 2)}) == "depth: 4, not [1, 2]"
+    assert text_differences("no json", {"depth": 4}) == ""
+    assert text_differences("[" * 100_000, {}) == ""
