@@ -891,7 +891,7 @@ def solve(
     BadInputError
         The game cannot be solved, or there is no such position, evaluation or limit.
     """
-    from glem.core.search.solve_many import SolverSpec, solve_positions
+    from glem.core.search.solver import SolverSpec, solve_positions
 
     owner = _game(game)
     asked = [position_of(owner, position)]

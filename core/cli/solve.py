@@ -169,7 +169,7 @@ def command(
     file.
     """
     from glem.core.errors import BadInputError
-    from glem.core.search.solve_many import SolverSpec, solve_positions
+    from glem.core.search.solver import SolverSpec, solve_positions
 
     if not files and not texts:
         raise BadInputError("nothing to solve: name files or give --position")

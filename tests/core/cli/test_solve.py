@@ -10,7 +10,7 @@ import pytest
 from glem.core.cli import main
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
-from glem.core.search.solve_many import SolverSpec, solve_positions
+from glem.core.search.solver import SolverSpec, solve_positions
 from glem.core.tasks.chunked_work import Workers
 from tests.core.game.countdown_game import COUNTDOWN
 from tests.oracles.othello_rules import board_of, legal_moves, play
@@ -129,7 +129,7 @@ def test_what_is_refused(run, monkeypatch):
     assert "nothing to solve" in run(status=2)
     assert "no score convention 'odd'" in run("--position", LAST, "--convention", "odd", status=2)
     assert "no such file" in run("--position", LAST, "--evaluation", "absent.npz", status=2)
-    monkeypatch.setattr("glem.core.search.solve_many.load_game", lambda _name: COUNTDOWN)
+    monkeypatch.setattr("glem.core.search.solver.load_game", lambda _name: COUNTDOWN)
     with pytest.raises(BadInputError, match=r"Countdown cannot be solved.*plies_left"):
         SolverSpec("countdown").make()
 

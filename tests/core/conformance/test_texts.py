@@ -114,6 +114,8 @@ def test_the_command(terminal: Terminal, monkeypatch: pytest.MonkeyPatch):
     assert found.return_value == 1
     parts = json.loads(found.output)["parts"]
     assert [part["passed"] for part in parts] == [False, None, None, None]
+    told = CliRunner().invoke(check_command.command, ["countdown", "--games", "2"], standalone_mode=False).output
+    assert "\nlearning of Countdown: not looked at: what it builds on breaks a promise\n" in told
     assert parts[3] == {
         "subject": "fitter of Countdown",
         "passed": None,
