@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.report.data import DiscoveryReport
     from glem.core.search.results import SearchResult
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
     from glem.core.tournament.sprt import Sprt
     from glem.core.tournament.tournament import TournamentResult
 
@@ -690,7 +690,7 @@ def label(
         The text describes no player that labels.
     """
     from glem.core.labelling.by_search import label_by_search
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
     settings = search_labelling(by, successors=successors, seed=seed) if isinstance(by, str) else by
     with TemporaryDirectory() as work:
@@ -748,6 +748,7 @@ def generate(
     from glem.core.labelling.training_games import generate as play
     from glem.core.players.spec import parse_player
     from glem.core.search.results import Limits
+    from glem.core.tasks.tasks import Workers
     from glem.core.tournament.opening_choice import OpeningPlan
 
     texts = [players] if isinstance(players, str) else players
@@ -759,7 +760,7 @@ def generate(
         games_per_file=games_per_file,
         format=format,
     )
-    return play(_game(game), Path(folder), settings, games=games, positions=positions, workers=workers)
+    return play(_game(game), Path(folder), settings, games=games, positions=positions, workers=Workers(workers))
 
 
 # -------------------------------------------------------------------------------------------------- judging
@@ -933,7 +934,7 @@ def match(
     BadInputError
         A text describes no player, or both have one name.
     """
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
     return tournament(
         game,

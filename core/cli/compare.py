@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import print_json, print_table
+from glem.core.cli.display import Table, print_result
 
 __all__ = ["command"]
 
@@ -14,28 +14,20 @@ __all__ = ["command"]
 @click.argument("first", type=click.Path(dir_okay=False))
 @click.argument("second", type=click.Path(dir_okay=False))
 @options.as_json
-def command(first: str, second: str, as_json: bool) -> None:
+def command(first: str, second: str) -> None:
     """Compare the weights of two evaluation files of one game."""
     from glem.core.evaluation.comparing import compare_evaluations
     from glem.core.evaluation.named import load_value
 
     comparison = compare_evaluations(load_value(first), load_value(second))
-    if as_json:
-        print_json(
-            {
-                "equal": comparison.equal,
-                "differences": comparison.differences,
-                "weights": {
-                    name: dict(zip(("rms_difference", "largest_difference", "correlation"), figures, strict=True))
-                    for name, figures in comparison.weights.items()
-                },
-            }
-        )
-        return
-    for name in comparison.differences:
-        click.echo(f"not comparable: {name}")
-    print_table(
+    names = ("rms_difference", "largest_difference", "correlation")
+    weights = {name: dict(zip(names, figures, strict=True)) for name, figures in comparison.weights.items()}
+    table = Table(
         "the evaluations are equal" if comparison.equal else "Weights that belong to the same items",
         ("weights", "rms difference", "largest", "correlation"),
         [(name, *(f"{figure:.6g}" for figure in figures)) for name, figures in comparison.weights.items()],
+    )
+    print_result(
+        {"equal": comparison.equal, "differences": comparison.differences, "weights": weights},
+        (*(f"not comparable: {name}" for name in comparison.differences), table),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.display import Table, display_progress, print_result
 from glem.core.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
@@ -17,26 +17,25 @@ if TYPE_CHECKING:
 __all__ = ["command", "show_discovery"]
 
 
-def show_discovery(found: DiscoveryResult, seconds: float, *, as_json: bool) -> None:
+def show_discovery(found: DiscoveryResult, seconds: float) -> None:
     """Print the errors by phase and where the files are."""
     from glem.core.report.data import to_json
 
     report = found.report
-    if as_json:
-        print_json({"folder": str(found.folder), "seconds": round(seconds, 2), **to_json(report)})
-        return
     errors = report.errors
     columns = {name: (*values, errors.overall(name)) for name, values in errors.models.items()}
     counts = {"positions": errors.counts, **({"weight": errors.weights} if errors.is_weighted else {})}
     numbers = [[f"{value:,.0f}" for value in (*values, sum(values))] for values in counts.values()]
     numbers += [["" if value != value else f"{value:.2f}" for value in values] for values in columns.values()]
-    click.echo(report.summary)
-    print_table(
+    table = Table(
         f"Root mean square error on held-out games ({report.unit})",
         ("phase", *counts, *columns),
         list(zip((*report.phases, "all"), *numbers, strict=True)),
     )
-    click.echo(f"{seconds:.1f} s; open {found.folder / 'report.html'} in a browser")
+    print_result(
+        {"folder": str(found.folder), "seconds": round(seconds, 2), **to_json(report)},
+        (report.summary, table, f"{seconds:.1f} s; open {found.folder / 'report.html'} in a browser"),
+    )
 
 
 @options.command(
@@ -46,30 +45,16 @@ def show_discovery(found: DiscoveryResult, seconds: float, *, as_json: bool) -> 
 )
 @click.argument("positions", type=click.Path(dir_okay=False))
 @options.output("Folder for the results.", is_folder=True)
-@options.option(
-    "--within",
-    type=click.Choice(["all", "patterns"]),
-    default="all",
-    help="Combine all features, or those of one pattern at a time.",
-)
+@options.choice("--within", ["all", "patterns"], "Combine all features, or those of one pattern at a time.")
 @options.option("--groups", help="Feature groups to combine, with commas; the board's cells by default.")
-@options.option(
-    "-n",
-    "--minimum-matches",
-    type=click.IntRange(1),
-    help="Minimal match count; 0.5 % of the sample, 75 within patterns, by default.",
+@options.count(
+    ("-n", "--minimum-matches"), None, "Minimal match count; 0.5 % of the sample, 75 within patterns, by default."
 )
-@options.option(
-    "--maximum-size", type=click.IntRange(1), help="Most relations; 4, no limit within patterns, by default."
-)
-@options.option("--sample", type=click.IntRange(100), default=200_000, help="Positions to mine.")
-@options.option("--keep", type=click.IntRange(1), default=4_000, help="Symmetry classes of configurations to keep.")
-@options.option(
-    "--gain", type=click.FloatRange(0), default=3.0, help="Least gain over all generalizations, in standard errors."
-)
-@options.option(
-    "--sequential", is_flag=True, help="Reject rare configurations by the sequential test: faster, inexact."
-)
+@options.count("--maximum-size", None, "Most relations; 4, no limit within patterns, by default.")
+@options.count("--sample", 200_000, "Positions to mine.", least=100)
+@options.count("--keep", 4_000, "Symmetry classes of configurations to keep.")
+@options.amount("--gain", 3.0, "Least gain over all generalizations, in standard errors.")
+@options.flag("--sequential", "Reject rare configurations by the sequential test: faster, inexact.")
 @options.patterns()
 @options.held_out(0.1, ", which only the errors in the report see", least=0.001)
 @options.iterations(60)
@@ -78,7 +63,7 @@ def show_discovery(found: DiscoveryResult, seconds: float, *, as_json: bool) -> 
 @options.seed
 @options.jobs
 @options.as_json
-def command(positions: str, output: str, groups: str | None, as_json: bool, **how: Any) -> None:
+def command(positions: str, output: str, groups: str | None, **how: Any) -> None:
     """Mine configurations and patterns from scored POSITIONS (Parquet), fit their weights, write a report.
 
     Interrupted or killed, the same command continues.
@@ -100,4 +85,4 @@ def command(positions: str, output: str, groups: str | None, as_json: bool, **ho
         progress=display_progress(),
         **how,
     )
-    show_discovery(found, time.monotonic() - started, as_json=as_json)
+    show_discovery(found, time.monotonic() - started)

@@ -8,7 +8,7 @@ import logging
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -16,18 +16,22 @@ from glem.core.cli.printable import printable, raw
 from glem.core.tasks.progress import SILENT, Progress, Task, line_progress
 
 __all__ = [
+    "Table",
+    "Told",
     "add_verbosity",
+    "ask_for_json",
     "display_progress",
     "is_quiet",
-    "old_quiet",
     "print_json",
-    "print_records",
-    "print_table",
+    "print_result",
+    "print_told",
+    "prints_json",
+    "table_of",
     "tell",
 ]
 
 _SCHEMA_VERSION = 1
-_QUIET, _VERBOSE = f"{__name__}.quiet", f"{__name__}.verbose"
+_QUIET, _VERBOSE, _JSON = (f"{__name__}.{word}" for word in ("quiet", "verbose", "json"))
 
 
 class _BarTask:
@@ -64,13 +68,6 @@ def add_verbosity(command: click.Command) -> None:
         )
 
 
-def old_quiet(_context: click.Context, _option: click.Parameter, given: bool) -> bool:
-    """Take ``--quiet`` for what it was called in commands that choose positions by it; goes in the next version."""
-    if given:
-        tell("glem: warning: --quiet is called --quiet-positions here; to print results only, use -q")
-    return given
-
-
 def _noting(key: str) -> Any:
     def note(context: click.Context, _option: click.Parameter, given: bool) -> None:
         if given and not context.meta.get(key):
@@ -81,6 +78,10 @@ def _noting(key: str) -> Any:
     return note
 
 
+ask_for_json = _noting(_JSON)
+"""Callback of ``--json``."""
+
+
 def _is_given(key: str) -> bool:
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get(key))
@@ -89,6 +90,11 @@ def _is_given(key: str) -> bool:
 def is_quiet() -> bool:
     """Whether the command that runs was asked to print results only."""
     return _is_given(_QUIET)
+
+
+def prints_json() -> bool:
+    """Whether the command that runs was asked for JSON, which is then all that it prints."""
+    return _is_given(_JSON)
 
 
 def tell(text: str) -> None:
@@ -119,17 +125,9 @@ def _telling_more() -> Iterator[None]:
         log.setLevel(level)
 
 
-def display_progress(*, quiet: bool = False) -> Progress:
-    """Bars on standard error when that is a terminal, else plain lines now and then.
-
-    Parameters
-    ----------
-    quiet
-        Show nothing, as with --json, unless -v is given; with -q nothing is shown anyway.
-    """
-    context = click.get_current_context(silent=True)
-    prints_json = context is not None and context.params.get("as_json", False)
-    if is_quiet() or ((quiet or prints_json) and not _is_given(_VERBOSE)):
+def display_progress() -> Progress:
+    """Bars on standard error when that is a terminal, else plain lines now and then; none with -q, or --json alone."""
+    if is_quiet() or (prints_json() and not _is_given(_VERBOSE)):
         return SILENT
     if not sys.stderr.isatty():
         return line_progress(lambda line: click.echo(f"glem: {line}", err=True))
@@ -177,22 +175,50 @@ def print_json(value: Mapping[str, Any]) -> None:
     click.echo(json.dumps({"schema": f"{schema}/{_SCHEMA_VERSION}", **_finite(value)}, indent=2, ensure_ascii=False))
 
 
-def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table on standard output; the first column is text, the others are figures."""
+class Table(NamedTuple):
+    """A table to print: the first column is text, the others are figures."""
+
+    title: str
+    header: Sequence[str]
+    rows: Iterable[Sequence[str]]
+
+
+Told = Iterable[str | Table]
+"""What a command tells a person: lines and tables."""
+
+
+def table_of(title: str, records: Iterable[Any], columns: Mapping[str, Callable[[Any], object]]) -> Table:
+    """Make a table of objects, a row each; a column's function words its cell, None leaves it empty."""
+    return Table(title, tuple(columns), [[str(word(record) or "") for word in columns.values()] for record in records])
+
+
+def print_result(data: Mapping[str, Any], told: Told) -> None:
+    """Print what a command found, on standard output: with ``--json`` the data, else what is told of it."""
+    if prints_json():
+        print_json(data)
+    else:
+        print_told(told)
+
+
+def print_told(told: Told) -> None:
+    """Print lines and tables on standard output."""
+    for part in told:
+        if isinstance(part, Table):
+            _print_table(part)
+        else:
+            click.echo(part)
+
+
+def _print_table(told: Table) -> None:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Table as RichTable
     from rich.text import Text
 
-    table = Table(title=Text(printable(title)), title_justify="left")
-    for place, name in enumerate(header):
+    table = RichTable(title=Text(printable(told.title)), title_justify="left")
+    for place, name in enumerate(told.header):
         table.add_column(Text(printable(name)), justify="left" if place == 0 else "right")
-    for row in rows:
+    for row in told.rows:
         table.add_row(*(Text(printable(cell)) for cell in row))
     # A pipe has no width of its own: wide enough that no cell is cut.
     console = Console(file=raw(sys.stdout), width=None if sys.stdout.isatty() else 200)
     console.print(table)
-
-
-def print_records(title: str, records: Iterable[Any], columns: Mapping[str, Callable[[Any], object]]) -> None:
-    """Print a table of objects, a row each; a column's function words its cell, None leaves it empty."""
-    print_table(title, tuple(columns), [[str(word(record) or "") for word in columns.values()] for record in records])

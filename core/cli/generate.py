@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json
+from glem.core.cli.display import display_progress, print_result
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = ["command"]
 
@@ -25,8 +24,8 @@ __all__ = ["command"]
 )
 @click.argument("game_name", metavar="GAME")
 @options.output("Folder for the files of games.", is_folder=True)
-@options.option("--games", type=click.IntRange(1), help="How many games are to be in the folder.")
-@options.option("--positions", type=click.IntRange(1), help="How many positions the games are to have, at least.")
+@options.count("--games", None, "How many games are to be in the folder.")
+@options.count("--positions", None, "How many positions the games are to have, at least.")
 @options.option(
     "--player",
     "players",
@@ -40,15 +39,14 @@ __all__ = ["command"]
     metavar="PLAN",
     help="random:PLIES, random:LEAST-MOST, all:PLIES (every opening of that length), or a file of openings.",
 )
-@options.option(
-    "--explore",
-    "exploration",
-    type=click.FloatRange(0, 1),
-    default=0.0,
-    help="Chance of a random move where the player does not know the exact value.",
+@options.amount(
+    ("--explore", "exploration"),
+    0.0,
+    "Chance of a random move where the player does not know the exact value.",
+    most=1,
 )
 @options.seed
-@options.option("--games-per-file", type=click.IntRange(1, 100_000), default=200, help="Each is one task.")
+@options.count("--games-per-file", 200, "Each is one task.", most=100_000)
 @options.option(
     "--write-format",
     "format",
@@ -67,7 +65,6 @@ def command(
     players: tuple[str, ...],
     openings: str,
     workers: Workers,
-    as_json: bool,
     **settings: Any,
 ) -> None:
     """Let players play GAME among themselves, as material to learn from.
@@ -91,17 +88,15 @@ def command(
         ),
         games=games,
         positions=positions,
-        **attrs.asdict(workers, recurse=False),
+        workers=workers,
         progress=display_progress(),
         tell=lambda text: click.echo(f"note: {text}", err=True),
     )
-    if as_json:
-        files = [str(path) for path in found.files]
-        print_json({"games": found.games, "positions": found.positions, "played": found.made, "files": files})
-        return
-    click.echo(
+    files = [str(path) for path in found.files]
+    told = [
         f"{counted(found.games, 'game')} with {counted(found.positions, 'position')} in "
         f"{counted(len(found.files), 'file')} of the folder {output}"
-    )
+    ]
     if found.made < found.games:
-        click.echo(f"{found.made:,} of these games were played now; all other files of the folder were left alone")
+        told.append(f"{found.made:,} of these games were played now; all other files of the folder were left alone")
+    print_result({"games": found.games, "positions": found.positions, "played": found.made, "files": files}, told)

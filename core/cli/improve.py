@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.display import Table, display_progress, print_result
 from glem.core.cli.options.labelling import labelling
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 
 if TYPE_CHECKING:
     from glem.core.labelling.by_search import SearchLabelling
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = ["command"]
 
@@ -46,14 +46,12 @@ def _without_evaluation(_context: click.Context, _option: click.Parameter, text:
         help="How positions are labelled: depth= or nodes=, and solve= moves before the end.",
     )
 )
-@options.option("--positions-per-phase", type=click.IntRange(1), default=100_000, help="Most given ones.")
+@options.count("--positions-per-phase", 100_000, "Most given ones.")
 @options.l2()
 @options.smoothing
 @options.held_out(0.05, " for early stopping; 0 fits to the last iteration", was=("--validation",))
 @options.seed
-@options.option(
-    "--keep-labels", is_flag=True, help="Keep the labelled positions of each phase, in OUTPUT.work.", was=("--keep",)
-)
+@options.flag("--keep-labels", "Keep the labelled positions of each phase, in OUTPUT.work.", was=("--keep",))
 @options.workers
 @options.as_json
 def command(
@@ -61,14 +59,12 @@ def command(
     positions: tuple[str, ...],
     output: str,
     labelling: SearchLabelling,
-    positions_per_phase: int,
     l2: float,
     smoothing: float,
     held_out: float,
-    seed: int,
     keep_labels: bool,
     workers: Workers,
-    as_json: bool,
+    **how: Any,
 ) -> None:
     """Make the next generation of EVALUATION from POSITIONS (Parquet files), whose own labels are not looked at.
 
@@ -99,9 +95,8 @@ def command(
             ImproveSettings(
                 labelling,
                 FitSettings(fitter, link=first.link, l2=l2, smoothing=smoothing),
-                positions_per_phase=positions_per_phase,
                 validation=held_out,
-                seed=seed,
+                **how,
             ),
             work,
             workers=workers,
@@ -111,13 +106,12 @@ def command(
         )
         found.evaluation.save(output)
     rows = list(zip(first.learning.phases.names, found.given, found.labelled, found.errors, strict=True))
-    if as_json:
-        names = ("phase", "given", "labelled", "error")
-        print_json({"output": output, "phases": [dict(zip(names, row, strict=True)) for row in rows]})
-        return
+    names = ("phase", "given", "labelled", "error")
     cells = [
         (name, f"{count:,}", f"{every:,}", "" if math.isnan(error) else f"{error:.2f}")
         for name, count, every, error in rows
     ]
-    print_table("Fitted from the end backwards", ("phase", "given", "labelled", "error"), cells)
-    click.echo(f"wrote {output}")
+    print_result(
+        {"output": output, "phases": [dict(zip(names, row, strict=True)) for row in rows]},
+        (Table("Fitted from the end backwards", names, cells), f"wrote {output}"),
+    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_records
+from glem.core.cli.display import display_progress, print_result, print_told, prints_json, table_of
 from glem.core.cli.options import grading
 from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted, interval_text
@@ -36,19 +36,15 @@ __all__ = ["command"]
     metavar="EVALUATION",
     help="Evaluation file to try; may be repeated, the changes come after them.",
 )
-@options.option("--changes", type=click.Path(dir_okay=False), help="File of changes to try, one candidate a line.")
+@options.file("--changes", "File of changes to try, one candidate a line.")
 @options.seed
 @options.selection()
 @grading.tuning("Games that candidates were or will be fitted to; may be repeated. They must not decide.")
 @options.held_out(None, ", chosen by the seed: they decide, and the others are tuned to", most=1, was=("--split",))
-@options.option("--leave-out-tuned", is_flag=True, help="Leave tuning games out of those that decide; else an error.")
+@options.flag("--leave-out-tuned", "Leave tuning games out of those that decide; else an error.")
 @options.option("--level", default=0.05, help="Accept an increase significant at this level.")
-@options.option("--any-increase", is_flag=True, help="Accept any increase, as the paper does.")
-@options.option(
-    "--log",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="JSON lines to write; the same command continues there.",
-)
+@options.flag("--any-increase", "Accept any increase, as the paper does.")
+@options.file("--log", "JSON lines to write; the same command continues there.", path_type=Path)
 @options.output("Evaluation file (.npz) for the last baseline.", required=False)
 @options.quiet_positions(default=False)
 @options.l2(4.0, " where `fit` fits")
@@ -70,7 +66,6 @@ def command(
     output: str | None,
     resamples: int,
     jobs: int,
-    as_json: bool,
     **how: Any,
 ) -> None:
     """Try candidates against a baseline evaluation of GAME on the results of GAMES (Ban 2012, algorithm 3).
@@ -102,15 +97,12 @@ def command(
         progress=progress,
         **how,
     )
-    if not as_json:
+    if not prints_json():
         others = games.facts["tuning_games"]
         against = "" if games.refit is None else f", {others:,} others to tune to"
         decide = counted(games.deciding.game_count, "game")
-        click.echo(f"{counted(len(games.deciding), 'position')} of {decide} to decide{against}: {rule}")
-        click.echo(f"accepted: {learning_rule}")
-        for remark in games.remarks:
-            click.echo(f"note: {remark}")
-        click.echo()
+        begun = f"{counted(len(games.deciding), 'position')} of {decide} to decide{against}: {rule}"
+        print_told([begun, f"accepted: {learning_rule}", *(f"note: {remark}" for remark in games.remarks), ""])
     run = learn(
         first,
         listed(games),
@@ -120,18 +112,12 @@ def command(
         log=log,
         facts=games.facts,
         jobs=jobs,
-        said=(lambda verdict: None) if as_json else _say,
+        said=(lambda verdict: None) if prints_json() else _say,
         progress=progress,
     )
     if output is not None:
         run.evaluation.save(output)
-    if as_json:
-        verdicts = [{**attrs.asdict(verdict), "verdict": verdict.verdict} for verdict in run.verdicts]
-        told = {**games.facts, "remarks": games.remarks, "deciding_digest": keys_digest(games.deciding.game_key)}
-        figures = {name: getattr(run, name) for name in ("baseline", "grade", "accepted")}
-        print_json({**told, **figures, "verdicts": verdicts})
-        return
-    print_records(
+    table = table_of(
         "Candidates: mean log probability of the results, less that of the baseline of the time",
         run.verdicts,
         {
@@ -145,11 +131,17 @@ def command(
         },
     )
     begin = run.verdicts[0].baseline_grade if run.verdicts else run.grade
-    click.echo(
-        f"{run.accepted} of {len(run.verdicts)} accepted; grade {begin:.5f}, now {run.grade:.5f}: {run.baseline}"
+    summary = f"{run.accepted} of {len(run.verdicts)} accepted; grade {begin:.5f}, now {run.grade:.5f}: {run.baseline}"
+    print_result(
+        {
+            **games.facts,
+            "remarks": games.remarks,
+            "deciding_digest": keys_digest(games.deciding.game_key),
+            **{name: getattr(run, name) for name in ("baseline", "grade", "accepted")},
+            "verdicts": [{**attrs.asdict(verdict), "verdict": verdict.verdict} for verdict in run.verdicts],
+        },
+        (table, summary, *([] if output is None else [f"wrote {output}"])),
     )
-    if output is not None:
-        click.echo(f"wrote {output}")
 
 
 def _say(verdict: Verdict) -> None:

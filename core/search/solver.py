@@ -22,9 +22,8 @@ from glem.core.game.game import Game, load_game
 from glem.core.game.solver import Solution, Solver
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.tasks.chunked_work import Workers
+from glem.core.tasks.tasks import Workers, run_tasks
 from glem.core.tasks.kept import Kept
-from glem.core.tasks.tasks import run_tasks
 
 __all__ = ["SearchSolver", "SolverSpec", "can_solve", "solve_moves", "solve_positions", "solver_of"]
 
@@ -288,4 +287,4 @@ def solve_positions(
     """
     limits = Limits(nodes=nodes, seconds=seconds)
     tasks = (_Task(solver, position, all_moves, result_only, limits) for position in positions)
-    return run_tasks(_solve, tasks, **attrs.asdict(workers or Workers(), recurse=False))
+    return run_tasks(_solve, tasks, workers)

@@ -45,21 +45,34 @@ from typing import TYPE_CHECKING, Any
 import click
 from attrs import define
 
-from glem.core.cli.options.making import Command, F, argument, command, group, option
+from glem.core.cli.display import ask_for_json
+from glem.core.cli.options.making import (
+    Command,
+    F,
+    amount,
+    argument,
+    choice,
+    command,
+    count,
+    file,
+    flag,
+    group,
+    option,
+)
 from glem.core.errors import BadInputError
 from glem.core.game.whole_numbers import whole_number
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
     from glem.core.positions.selection.selection import SelectionRule
-    from glem.core.search.results import Limits
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = [
-    "LIMITS", "Command", "GameFiles", "Range", "Ranges", "argument", "as_json", "command", "configurations",
-    "evaluation_output", "even_within", "file_format", "files", "group", "held_out", "iterations", "jobs", "l2",
-    "limits", "linear", "opened_workers", "option", "output", "patterns", "per_game", "plies", "quiet_positions",
-    "seed", "selection", "skip_bad", "smoothing", "split_game", "workers",
+    "LIMITS", "Command", "GameFiles", "Range", "Ranges", "amount", "argument", "as_json", "choice", "command",
+    "configurations", "count", "evaluation_output", "even_within", "file", "file_format", "files", "flag", "group",
+    "held_out", "iterations", "jobs", "l2", "linear", "merge", "opened_workers", "option", "output",
+    "patterns", "per_game", "plies", "quiet_positions", "seed", "selection", "skip_bad", "smoothing", "split_game",
+    "table_mb", "workers",
 ]  # fmt: skip
 
 _LOCAL = "local"
@@ -67,15 +80,10 @@ _IN_FLIGHT_PER_THREAD = 2
 _CONNECT_SECONDS = 10
 _PROCESSORS = os.cpu_count() or 1
 
-as_json = option("--json", "as_json", is_flag=True, help="Print JSON.")
-jobs = option(
-    "--jobs",
-    type=click.IntRange(1),
-    default=_PROCESSORS,
-    show_default="processors",
-    help="Threads; the result does not depend on their number.",
-)
-seed = option("--seed", type=click.IntRange(0, (1 << 32) - 1), default=0, help="Seed of all that is random.")
+as_json = flag("--json", "Print JSON.", expose_value=False, callback=ask_for_json)
+"""The command asks :func:`~glem.core.cli.display.prints_json`."""
+jobs = count("--jobs", _PROCESSORS, "Threads; the result does not depend on their number.", show_default="processors")
+seed = count("--seed", 0, "Seed of all that is random.", least=0, most=(1 << 32) - 1)
 
 
 def output(text: str, *, required: bool = True, is_folder: bool = False) -> Callable[[F], F]:
@@ -91,21 +99,15 @@ def held_out(
     default: float | None, purpose: str, *, least: float = 0, most: float = 0.9, was: Iterable[str] = ()
 ) -> Callable[[F], F]:
     """Add ``--held-out``: the share of the games that something else is done with than with the others."""
-    return option(
-        "--held-out",
-        type=click.FloatRange(least, most),
-        default=default,
-        show_default=default is not None,
-        metavar="SHARE",
-        help=f"Hold out this share of the games{purpose}.",
-        was=was,
-    )
+    text = f"Hold out this share of the games{purpose}."
+    return amount("--held-out", default, text, least=least, most=most, metavar="SHARE", was=was)
 
 
 # ----------------------------------------------------------------------------------------- which files
 
 file_format = option("--format", "file_format", metavar="NAME", help="Format of the files, if names do not tell.")
-skip_bad = option("--skip-bad", is_flag=True, help="Leave bad records out instead of stopping.")
+skip_bad = flag("--skip-bad", "Leave bad records out instead of stopping.")
+merge = flag("--merge", "Merge equal positions, mirror images too; labels are averaged.")
 
 
 class Range(click.ParamType[tuple[int, int]]):
@@ -137,12 +139,8 @@ class Ranges(click.ParamType[list[tuple[int, int]]]):
 plies = option(
     "--plies", type=Range(), metavar="FIRST-LAST", help="Only these plies of game records; 0 is the starting position."
 )
-per_game = option(
-    "--per-game",
-    type=click.IntRange(1, 1_000_000),
-    metavar="N",
-    help="At most N random positions of each game.",
-    was=("--sample",),
+per_game = count(
+    "--per-game", None, "At most N random positions of each game.", most=1_000_000, metavar="N", was=("--sample",)
 )
 
 
@@ -242,53 +240,33 @@ def selection(default: str | None = "random") -> Callable[[F], F]:
         help="Positions of each game: random (one), last (one), all, or every:N.",
     )
     skips = (
-        option("--skip-moves", type=click.IntRange(0), default=10, help="Leave out the first moves of each side."),
-        option(
-            "--skip-end",
-            type=click.FloatRange(0, 0.99),
-            default=0.1,
-            help="Leave out this share of each game, at its end.",
-        ),
+        count("--skip-moves", 10, "Leave out the first moves of each side.", least=0),
+        amount("--skip-end", 0.1, "Leave out this share of each game, at its end.", most=0.99),
     )
     return group("rule", _rule, *(() if default is None else (select,)), *skips, needs=("seed",))
 
 
 def quiet_positions(*, default: bool) -> Callable[[F], F]:
     """Add ``--quiet-positions``; the command gets ``quiet``."""
-    return option(
-        "--quiet-positions/--any-position",
-        "quiet",
-        default=default,
-        help="Leave out positions with tactical moves, which a search never evaluates.",
-        was=("--quiet",),
-    )
+    text = "Leave out positions with tactical moves, which a search never evaluates."
+    return flag(("--quiet-positions/--any-position", "quiet"), text, default=default, was=("--quiet",))
 
 
 def even_within(text: str, default: float | None = None) -> Callable[[F], F]:
     """Add ``--even-within``: up to which value a position is near even; the text says what follows from it."""
-    kind = click.FloatRange(0)
-    return option("--even-within", type=kind, default=default, metavar="VALUE", help=text, was=("--window",))
+    return amount("--even-within", default, text, metavar="VALUE", was=("--window",))
 
 
 # ------------------------------------------------------------------------------------------------- searches
 
 LIMITS = {
-    "depth": option("--depth", type=click.IntRange(1), help="Search this many plies deep at most."),
-    "nodes": option("--nodes", type=click.IntRange(1), help="Visit this many positions at most."),
+    "depth": count("--depth", None, "Search this many plies deep at most."),
+    "nodes": count("--nodes", None, "Visit this many positions at most."),
     "seconds": option("--seconds", type=click.FloatRange(0, min_open=True), help="Search this many seconds at most."),
 }
 
 
-def limits(*kinds: str) -> Callable[[F], F]:
-    """Add those of ``--depth``, ``--nodes`` and ``--seconds`` that are named; the command gets Limits as ``limits``."""
-
-    def make(**values: Any) -> Limits:
-        from glem.core.search.results import Limits
-
-        return Limits(**values)
-
-    return group("limits", make, *(LIMITS[kind] for kind in kinds))
-
+table_mb = count(("--table", "table_mb"), 64, "Table, in MB.")
 
 # ---------------------------------------------------------------------------------------- where tasks run
 
@@ -308,7 +286,7 @@ def opened_workers(workers: int, dask: str | None) -> Workers:
     BadInputError
         dask.distributed is not installed, or nothing answers at the address.
     """
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
     if dask is None:
         return Workers(workers)
@@ -344,12 +322,12 @@ def opened_workers(workers: int, dask: str | None) -> Workers:
 workers = group(
     "workers",
     opened_workers,
-    option(
+    count(
         "--workers",
-        type=click.IntRange(1, 4096),
-        default=_PROCESSORS,
+        _PROCESSORS,
+        "Local processes; the result does not depend on their number.",
+        most=4096,
         show_default="processors",
-        help="Local processes; the result does not depend on their number.",
     ),
     option(
         "--dask",
@@ -361,13 +339,9 @@ workers = group(
 
 # ------------------------------------------------------------------------------------------------- fitting
 
-configurations = option(
-    "--configurations", type=click.Path(dir_okay=False), metavar="FILE", help="Use mined configurations (.npz) too."
-)
+configurations = file("--configurations", "Use mined configurations (.npz) too.", metavar="FILE")
 linear = option("--linear/--no-linear", default=True, help="Let the game's linear features enter.")
-smoothing = option(
-    "--smoothing", type=click.FloatRange(0, 1), default=0.25, help="Factor for positions of adjacent phases."
-)
+smoothing = amount("--smoothing", 0.25, "Factor for positions of adjacent phases.", most=1)
 
 
 def patterns(more: str = "; the game's first by default, `none` for none") -> Callable[[F], F]:
@@ -377,10 +351,9 @@ def patterns(more: str = "; the game's first by default, `none` for none") -> Ca
 
 def iterations(default: int | None, more: str = "") -> Callable[[F], F]:
     """Add ``--iterations``."""
-    return option("--iterations", type=click.IntRange(1), default=default, help=f"Most iterations{more}.")
+    return count("--iterations", default, f"Most iterations{more}.")
 
 
 def l2(default: float = 25.0, unit: str = ", in positions") -> Callable[[F], F]:
     """Add ``--l2``, the penalty on squared weights."""
-    kind = click.FloatRange(0, 1e9)
-    return option("--l2", type=kind, default=default, help=f"Penalty on weights{unit}.")
+    return amount("--l2", default, f"Penalty on weights{unit}.", most=1e9)

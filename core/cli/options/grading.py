@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import attrs
-import click
 
-from glem.core.cli.options.making import F, group, option
+from glem.core.cli.options.making import F, count, file, group, option
 
 if TYPE_CHECKING:
     from glem.core.positions.selection.selection import SelectionRule
@@ -21,9 +20,9 @@ def evaluations(text: str) -> Callable[[F], F]:
     return option("--evaluation", "evaluations", multiple=True, required=True, metavar="EVALUATION", help=text)
 
 
-resamples = option("--resamples", type=click.IntRange(100), default=10_000, help="Samples of each test.")
+resamples = count("--resamples", 10_000, "Samples of each test.", least=100)
 confidence = option("--confidence", default=0.95, help="Confidence level.")
-report = option("--report", type=click.Path(dir_okay=False), metavar="FILE", help="Write an HTML report.")
+report = file("--report", "Write an HTML report.", metavar="FILE")
 
 
 @attrs.define(frozen=True)
@@ -57,7 +56,7 @@ def tuning(text: str) -> Callable[[F], F]:
     return group(
         "tuning",
         make,
-        option("--tuning", multiple=True, type=click.Path(dir_okay=False), metavar="FILE", help=text),
+        file("--tuning", text, multiple=True, metavar="FILE"),
         option("--tuning-select", default="every:7", metavar="RULE", help="Positions of each tuning game."),
         needs=("rule",),
     )

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from glem.core.cli import options
-from glem.core.cli.options.making import F, group, option
+from glem.core.cli.options.making import F, count, flag, group
 
 if TYPE_CHECKING:
     from glem.core.labelling.by_search import SearchLabelling
@@ -34,22 +32,23 @@ def labelling(*settings: Callable[[Any], Any]) -> Callable[[F], F]:
         "labelling",
         _labelling,
         *settings,
-        option(
+        count(
             "--sampled",
-            type=click.IntRange(0, 1000),
-            default=0,
+            0,
+            "Add N positions that the search of each position evaluates.",
+            least=0,
+            most=1000,
             metavar="N",
-            help="Add N positions that the search of each position evaluates.",
         ),
-        option("--even", type=click.IntRange(0, 1000), default=0, metavar="N", help="Add N near-even ones of those."),
+        count("--even", 0, "Add N near-even ones of those.", least=0, most=1000, metavar="N"),
         options.even_within(
             "Greatest static score of near-even ones; 1/16 of the greatest score, or a quarter win, by default."
         ),
-        option("--sample-depth", type=click.IntRange(1), help="Depth of the searches that positions are drawn from."),
-        option(
+        count("--sample-depth", None, "Depth of the searches that positions are drawn from."),
+        flag(
             "--successors/--no-successors",
+            "Add the successor by the principal variation with the negated label.",
             default=True,
-            help="Add the successor by the principal variation with the negated label.",
         ),
         needs=("seed",),
     )

@@ -96,20 +96,13 @@ def test_thinking_is_interrupted_in_the_running_process(mobility: str) -> None:
         assert process.wait(timeout=PATIENCE) == 0
 
 
-def test_a_program_that_goes_away_ends_the_engine(mobility: str) -> None:
+@pytest.mark.parametrize("end", ["stdin", "stdout"])
+def test_a_program_that_goes_away_ends_the_engine(mobility: str, end: str) -> None:
     with running("--solve", "0", "--evaluation", mobility, "--depth", "60") as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write("nboard 2\nhint 1\n")
         while not process.stdout.readline().startswith("search "):
             pass
-        process.stdin.close()
-        assert process.wait(timeout=PATIENCE) == 0
-    with running("--solve", "0", "--evaluation", mobility, "--depth", "60") as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write("nboard 2\nhint 1\n")
-        while not process.stdout.readline().startswith("search "):
-            pass
-        process.stdout.close()
-        assert process.wait(timeout=PATIENCE) != 0
+        getattr(process, end).close()
+        assert (process.wait(timeout=PATIENCE) == 0) == (end == "stdin")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import signal
@@ -282,7 +281,7 @@ def test_search_prints_every_iteration_and_the_best_lines(terminal: Terminal, mo
     assert "5 - - - O X X - - 5" in lines
     assert [line.split()[0] for line in lines if line.startswith("    ")][:6] == ["1", "1", "2", "2", "3", "3"]
     assert any(line.startswith("depth 3 (complete), ") for line in lines)
-    found = json.loads(terminal(*arguments, "--json"))
+    found = terminal.json(*arguments)
     assert found["depth"] == 3
     assert [iteration["depth"] for iteration in found["iterations"]] == [1, 2, 3]
     assert len(found["lines"]) == 2
@@ -296,10 +295,10 @@ def test_a_search_that_ends_inside_an_iteration_tells_the_depth_of_each_line(ter
     arguments = ("search", "othello", "--evaluation", mobility, "--lines", "4")
     depths: list[int] = []
     limit: tuple[str, ...] = ()
-    before, last = json.loads(terminal(*arguments, "--depth", "4", "--json"))["iterations"][-2:]
+    before, last = terminal.json(*arguments, "--depth", "4")["iterations"][-2:]
     for share in range(1, 8):
         limit = ("--nodes", str(before["nodes"] + share * (last["nodes"] - before["nodes"]) // 8))
-        depths = [line["depth"] for line in json.loads(terminal(*arguments, *limit, "--json"))["lines"]]
+        depths = [line["depth"] for line in terminal.json(*arguments, *limit)["lines"]]
         if len(set(depths)) == 2:
             break
     assert set(depths) == {3, 4}
@@ -308,9 +307,7 @@ def test_a_search_that_ends_inside_an_iteration_tells_the_depth_of_each_line(ter
 
 
 def test_search_obeys_each_limit(terminal: Terminal, mobility: str) -> None:
-    def search(*limits: str) -> Any:
-        return json.loads(terminal("search", "othello", "--evaluation", mobility, "--json", *limits))
-
+    search = terminal.of("search", "othello", "--evaluation", mobility).json
     assert search("--nodes", "5000")["nodes"] < 10_000
     assert search("--nodes", "5000")["stopped"]
     assert search("--seconds", "0.2")["depth"] >= 1

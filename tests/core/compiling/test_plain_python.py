@@ -29,7 +29,7 @@ from glem.core.positions.labels import positions_of_records
 from glem.core.positions.replay import replay
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
-from glem.core.tasks.tasks import run_tasks
+from glem.core.tasks.tasks import Workers, run_tasks
 from glem.core.tournament.opening_choice import all_openings
 from tests.core.evaluation.linear_evaluations import linear_evaluation
 from tests.core.game import plain_game
@@ -297,7 +297,7 @@ def _perft_of(depth: int) -> int:
 def test_workers_hand_their_warning_to_this_process(installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glem.core.compiling.plain_python._warned", set())
     with pytest.warns(PlainRulesWarning) as caught:
-        found = dict(run_tasks(_perft_of, [3, 4, 3, 4], workers=2))
+        found = dict(run_tasks(_perft_of, [3, 4, 3, 4], Workers(2)))
     assert found == {0: 164, 1: 634, 2: 164, 3: 634}
     assert [str(warning.message).split()[0] for warning in caught] == ["plain_nim"]
 

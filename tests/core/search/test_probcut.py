@@ -26,7 +26,7 @@ from glem.core.search.probcut_fitting import (
 )
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.tasks.chunked_work import Workers
+from glem.core.tasks.tasks import Workers
 from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.evaluation.linear_evaluations import change_header, mobility_evaluation
 

@@ -16,7 +16,7 @@ from glem.core.game.game import Game, load_game
 from glem.core.players.spec import parse_player
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
-from glem.core.tasks.chunked_work import Workers
+from glem.core.tasks.tasks import Workers
 from glem.core.tournament.opening_choice import OpeningJudge, choose_openings
 from glem.core.tournament.openings import Opening, canonical_position, distinct_openings, read_openings, write_openings
 from tests.core.evaluation.linear_evaluations import linear_evaluation
