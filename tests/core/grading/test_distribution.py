@@ -85,12 +85,6 @@ def test_far_below_the_smallest_float() -> None:
     assert logs[0] == pytest.approx(-1e5 + math.log(0.5 / 0.75))
 
 
-def test_each_position_may_have_its_own_drawishness() -> None:
-    together = log_correctness(np.array([1.0, 2.0]), np.array([0, 1]), 2.0, np.array([0.2, 0.9]))
-    apart = [log_correctness(np.array([v]), np.array([r]), 2.0, a)[0] for v, r, a in ((1.0, 0, 0.2), (2.0, 1, 0.9))]
-    assert together.tolist() == apart
-
-
 def test_many_positions_are_no_different() -> None:
     generator = np.random.default_rng(0)
     values, drawishness = generator.normal(0, 3, 1 << 17), generator.random(1 << 17)
