@@ -21,9 +21,9 @@ __all__ = ["command"]
     multiple=True,
     help="Run this part alone; may be repeated.",
 )
-@options.option("--games", type=click.IntRange(min=1), default=40, help="Random games to play.")
+@options.count("--games", default=40, help="Random games to play.")
 @options.seed
-@options.option("--plain", is_flag=True, help="Use the plain Python rules instead of the compiled ones.")
+@options.flag("--plain", help="Use the plain Python rules instead of the compiled ones.")
 @options.as_json
 def command(game_name: str, as_json: bool, **how: Any) -> int:
     """Run the conformance suite on GAME: rules, what it gives to learning, evaluation and search, fitting.

@@ -53,23 +53,14 @@ def show_discovery(found: DiscoveryResult, seconds: float, *, as_json: bool) -> 
     help="Combine all features, or those of one pattern at a time.",
 )
 @options.option("--groups", help="Feature groups to combine, with commas; the board's cells by default.")
-@options.option(
-    "-n",
-    "--minimum-matches",
-    type=click.IntRange(1),
-    help="Minimal match count; 0.5 % of the sample, 75 within patterns, by default.",
+@options.count(
+    "-n", "--minimum-matches", help="Minimal match count; 0.5 % of the sample, 75 within patterns, by default."
 )
-@options.option(
-    "--maximum-size", type=click.IntRange(1), help="Most relations; 4, no limit within patterns, by default."
-)
+@options.count("--maximum-size", help="Most relations; 4, no limit within patterns, by default.")
 @options.option("--sample", type=click.IntRange(100), default=200_000, help="Positions to mine.")
-@options.option("--keep", type=click.IntRange(1), default=4_000, help="Symmetry classes of configurations to keep.")
-@options.option(
-    "--gain", type=click.FloatRange(0), default=3.0, help="Least gain over all generalizations, in standard errors."
-)
-@options.option(
-    "--sequential", is_flag=True, help="Reject rare configurations by the sequential test: faster, inexact."
-)
+@options.count("--keep", default=4_000, help="Symmetry classes of configurations to keep.")
+@options.amount("--gain", default=3.0, help="Least gain over all generalizations, in standard errors.")
+@options.flag("--sequential", help="Reject rare configurations by the sequential test: faster, inexact.")
 @options.patterns()
 @options.held_out(0.1, ", which only the errors in the report see", least=0.001)
 @options.iterations(60)

@@ -92,9 +92,7 @@ def _limits(limits: str) -> tuple[str, list[float]]:
 @options.selection(None)
 @grading.confidence
 @grading.report
-@options.option(
-    "--journal", type=click.Path(dir_okay=False), help="File for values; the same command continues with it."
-)
+@options.file("--journal", help="File for values; the same command continues with it.")
 @options.jobs
 @options.workers
 @options.as_json
@@ -224,11 +222,8 @@ def players(
 )
 @options.files("GAMES...", options.skip_bad)
 @grading.evaluations("As for `glem grade`. At least three.")
-@options.option(
-    "--ratings",
-    required=True,
-    type=click.Path(dir_okay=False),
-    help="JSON of `glem tournament --json` with players of the same names (name=...).",
+@options.file(
+    "--ratings", required=True, help="JSON of `glem tournament --json` with players of the same names (name=...)."
 )
 @options.seed
 @grading.confidence

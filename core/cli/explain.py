@@ -22,7 +22,7 @@ __all__ = ["command"]
     context_settings={"ignore_unknown_options": True},
 )
 @options.argument("words", nargs=-1, required=True, metavar="[GAME] EVALUATION POSITION", was=("--game",))
-@options.option("--top", default=20, type=click.IntRange(1), help="Contributions to show.")
+@options.count("--top", default=20, help="Contributions to show.")
 @options.as_json
 def command(words: tuple[str, ...], top: int, as_json: bool) -> None:
     """Show which items of EVALUATION are active in POSITION, and how much each adds to its value.

@@ -43,7 +43,7 @@ class _Fit(options.Command):
 @options.evaluation_output
 @options.patterns()
 @options.configurations
-@options.option("--all-active", is_flag=True, help="Count all active configurations, not only the most specific.")
+@options.flag("--all-active", help="Count all active configurations, not only the most specific.")
 @options.linear
 @options.option("--baseline", metavar="NAME", help="Fit only the features of this baseline of the game, linearly.")
 @options.option(
@@ -61,7 +61,7 @@ class _Fit(options.Command):
 )
 @options.l2()
 @options.smoothing
-@options.option("--count-rules", is_flag=True, help="Tie rarely matched weights of neighbouring phases together.")
+@options.flag("--count-rules", help="Tie rarely matched weights of neighbouring phases together.")
 @options.held_out(0.05, " for early stopping; 0 fits to the last iteration", was=("--validation",))
 @options.seed
 @options.jobs

@@ -25,8 +25,8 @@ __all__ = ["command"]
 )
 @click.argument("game_name", metavar="GAME")
 @options.output("Folder for the files of games.", is_folder=True)
-@options.option("--games", type=click.IntRange(1), help="How many games are to be in the folder.")
-@options.option("--positions", type=click.IntRange(1), help="How many positions the games are to have, at least.")
+@options.count("--games", help="How many games are to be in the folder.")
+@options.count("--positions", help="How many positions the games are to have, at least.")
 @options.option(
     "--player",
     "players",

@@ -62,16 +62,15 @@ _MOST_ROWS = 12
     "Games that a drawishness from features is fitted to; may be repeated. By default each fifth of the graded games "
     "has one fitted to the others."
 )
-@options.option(
+@options.flag(
     "--as-given",
-    is_flag=True,
     help="Grade and compare evaluations with the scales and drawishnesses that they come with or are given, not "
     "recalibrated: who is calibrated better counts as well.",
 )
 @options.option("--floor", default=1e-12, help="A correctness below this counts as this.")
 @grading.confidence
 @grading.resamples
-@options.option("--bins", type=click.IntRange(1), default=20, help="Bins of the reliability curves.")
+@options.count("--bins", default=20, help="Bins of the reliability curves.")
 @options.option(
     "--group-by",
     "groupings",
@@ -81,7 +80,7 @@ _MOST_ROWS = 12
     help="Print grades by this, or by `all`: phase, ply, tenth of the game, result and so on. May be repeated.",
     was=("--by",),
 )
-@options.option("--write-positions", type=click.Path(dir_okay=False), help="Write the selected positions as CSV.")
+@options.file("--write-positions", help="Write the selected positions as CSV.")
 @options.option(
     "--scores",
     type=click.Path(file_okay=False, path_type=Path),

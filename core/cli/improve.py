@@ -46,14 +46,12 @@ def _without_evaluation(_context: click.Context, _option: click.Parameter, text:
         help="How positions are labelled: depth= or nodes=, and solve= moves before the end.",
     )
 )
-@options.option("--positions-per-phase", type=click.IntRange(1), default=100_000, help="Most given ones.")
+@options.count("--positions-per-phase", default=100_000, help="Most given ones.")
 @options.l2()
 @options.smoothing
 @options.held_out(0.05, " for early stopping; 0 fits to the last iteration", was=("--validation",))
 @options.seed
-@options.option(
-    "--keep-labels", is_flag=True, help="Keep the labelled positions of each phase, in OUTPUT.work.", was=("--keep",)
-)
+@options.flag("--keep-labels", help="Keep the labelled positions of each phase, in OUTPUT.work.", was=("--keep",))
 @options.workers
 @options.as_json
 def command(

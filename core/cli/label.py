@@ -41,7 +41,7 @@ __all__ = ["command"]
 )
 @options.plies
 @options.per_game
-@options.option("--merge", is_flag=True, help="Merge equal positions, mirror images too; labels are averaged.")
+@options.flag("--merge", help="Merge equal positions, mirror images too; labels are averaged.")
 @options.seed
 @options.workers
 @options.as_json

@@ -36,14 +36,14 @@ __all__ = ["command"]
     metavar="EVALUATION",
     help="Evaluation file to try; may be repeated, the changes come after them.",
 )
-@options.option("--changes", type=click.Path(dir_okay=False), help="File of changes to try, one candidate a line.")
+@options.file("--changes", help="File of changes to try, one candidate a line.")
 @options.seed
 @options.selection()
 @grading.tuning("Games that candidates were or will be fitted to; may be repeated. They must not decide.")
 @options.held_out(None, ", chosen by the seed: they decide, and the others are tuned to", most=1, was=("--split",))
-@options.option("--leave-out-tuned", is_flag=True, help="Leave tuning games out of those that decide; else an error.")
+@options.flag("--leave-out-tuned", help="Leave tuning games out of those that decide; else an error.")
 @options.option("--level", default=0.05, help="Accept an increase significant at this level.")
-@options.option("--any-increase", is_flag=True, help="Accept any increase, as the paper does.")
+@options.flag("--any-increase", help="Accept any increase, as the paper does.")
 @options.option(
     "--log",
     type=click.Path(dir_okay=False, path_type=Path),

@@ -21,9 +21,9 @@ __all__ = ["command"]
 @playing.game
 @options.argument("depth", type=click.IntRange(min=0))
 @playing.position
-@options.option("--divide", is_flag=True, help="Print the count below each move of the position as well.")
-@options.option("--plain", is_flag=True, help="Use the plain Python rules instead of the compiled ones.")
-@options.option("--jobs", type=click.IntRange(min=1), default=1, help="Threads.")
+@options.flag("--divide", help="Print the count below each move of the position as well.")
+@options.flag("--plain", help="Use the plain Python rules instead of the compiled ones.")
+@options.count("--jobs", default=1, help="Threads.")
 @options.as_json
 def command(game: Game, depth: int, position: str | None, divide: bool, plain: bool, jobs: int, as_json: bool) -> None:
     """Count the move sequences of exactly DEPTH plies from a position of GAME.

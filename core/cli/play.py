@@ -295,7 +295,7 @@ def _styled(character: str, empty: str) -> str:
 
 @options.command("play", "play GAME --seconds 3", "play GAME --second --player model.npz,depth=8 --save won.games")
 @playing.game
-@options.option("--second", is_flag=True, help="Let glem begin.")
+@options.flag("--second", help="Let glem begin.")
 @playing.position
 @playing.moves
 @playing.opponent(seconds=1.0)

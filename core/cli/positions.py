@@ -50,7 +50,7 @@ _PLAYERS_SHOWN = 20
     help="Only games of this player; may be repeated. A whole name or a pattern like '*kasparov*', in any case.",
     was=("--player",),
 )
-@options.option("--minimum-games", type=click.IntRange(1), help="Only games of a player with at least so many games.")
+@options.count("--minimum-games", help="Only games of a player with at least so many games.")
 @options.option(
     "--errors",
     type=options.Range(),
@@ -59,9 +59,9 @@ _PLAYERS_SHOWN = 20
 )
 @options.per_game
 @options.held_out(None, ": OUTPUT gets .train, .heldout", most=1, was=("--split",))
-@options.option("--unseen", is_flag=True, help="Hold out only positions that do not occur in the training games.")
-@options.option("--merge", is_flag=True, help="Merge equal positions, mirror images too; labels are averaged.")
-@options.option("--spread", is_flag=True, help="With --merge, keep the standard deviation of merged labels.")
+@options.flag("--unseen", help="Hold out only positions that do not occur in the training games.")
+@options.flag("--merge", help="Merge equal positions, mirror images too; labels are averaged.")
+@options.flag("--spread", help="With --merge, keep the standard deviation of merged labels.")
 @options.seed
 @options.jobs
 @options.as_json

@@ -25,16 +25,14 @@ __all__ = ["command"]
 @options.argument("positions", type=click.Path(dir_okay=False))
 @options.output("Parameter file to write (.npz).")
 @options.option("--depth", default=10, type=click.IntRange(5, 60), help="Search up to this depth.")
-@options.option("--per-phase", default=100, type=click.IntRange(1), help="Positions of each phase.")
+@options.count("--per-phase", default=100, help="Positions of each phase.")
 @options.option(
     "--deepest",
     default=24,
     type=click.IntRange(5, 60),
     help="Greatest depth with parameters; those beyond --depth are extrapolated.",
 )
-@options.option(
-    "--threshold", type=click.FloatRange(0), help="Standard deviations by which a check search must clear a bound."
-)
+@options.amount("--threshold", help="Standard deviations by which a check search must clear a bound.")
 @options.seed
 @options.workers
 @options.as_json

@@ -49,27 +49,21 @@ __all__ = ["command"]
     was=("--by",),
 )
 @options.option("--again", "thorough", metavar="PLAYER", help="Search suspicious ones so: model.npz,depth=10,solve=16.")
-@options.option(
+@options.amount(
     "--suspect-above",
     "threshold",
-    type=click.FloatRange(0),
     metavar="VALUE",
     help="A label is suspicious where a search promises so much more; an eighth of the greatest score, or half a win, "
     "by default.",
     was=("--threshold",),
 )
-@options.option("--loss", type=click.FloatRange(0), help="All played moves lose so much; the same by default.")
-@options.option(
-    "--outcomes",
-    "outcome_from",
-    type=click.IntRange(0),
-    default=0,
-    metavar="N",
-    help="Search for the outcome where at most N moves are left.",
+@options.amount("--loss", help="All played moves lose so much; the same by default.")
+@options.whole(
+    "--outcomes", "outcome_from", default=0, metavar="N", help="Search for the outcome where at most N moves are left."
 )
 @options.plies
 @options.option("--rounds", type=click.IntRange(1, 100), default=3, help="Most rounds of corrections.")
-@options.option("--distinct", is_flag=True, help="Write every position once, with its number of occurrences as weight.")
+@options.flag("--distinct", help="Write every position once, with its number of occurrences as weight.")
 @options.workers
 @options.as_json
 def command(

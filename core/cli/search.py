@@ -62,7 +62,7 @@ def _as_json(engine: Engine, analysis: SearchResult) -> dict[str, Any]:
 @playing.position
 @playing.moves
 @playing.thinker(seconds=5.0)
-@options.option("--lines", default=1, type=click.IntRange(1), help="Number of best moves to show.")
+@options.count("--lines", default=1, help="Number of best moves to show.")
 @options.as_json
 def command(game: Game, player: PlayerSpec, position: str | None, moves: str, lines: int, as_json: bool) -> None:
     """Search a position of GAME and print the best line of each iteration.

@@ -132,18 +132,18 @@ class _Answer:
 @options.argument("files", nargs=-1, type=click.Path(dir_okay=False), metavar="[FILE]...")
 @options.file_format
 @options.option("--position", "texts", multiple=True, metavar="TEXT", help="A position, as the game writes it.")
-@options.option("--result-only", is_flag=True, help="Ask only who wins: 1, 0 or -1.")
+@options.flag("--result-only", help="Ask only who wins: 1, 0 or -1.")
 @options.option("--convention", metavar="NAME", help="Meaning of a final score, where the game knows several.")
-@options.option("--all-moves", is_flag=True, help="Score all moves.", was=("--moves",))
+@options.flag("--all-moves", help="Score all moves.", was=("--moves",))
 @options.option(
     "--evaluation",
     default="default",
     metavar="EVALUATION",
     help='What orders the moves; "none" for nothing, "default" for what comes with the game, if anything does.',
 )
-@options.option("--check", is_flag=True, help="Compare with the scores in the files; exit status 1 where they differ.")
+@options.flag("--check", help="Compare with the scores in the files; exit status 1 where they differ.")
 @options.limits("nodes", "seconds")
-@options.option("--table", "table_mb", default=64, type=click.IntRange(1), help="Table, in MB.")
+@options.count("--table", "table_mb", default=64, help="Table, in MB.")
 @options.workers
 @options.as_json
 def command(

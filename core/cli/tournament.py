@@ -35,20 +35,13 @@ def _sprt(sprt: str | None, sprt_model: str, alpha: float, beta: float) -> Sprt 
 
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    options.option(
-        "-o",
-        "--output",
-        "record",
-        type=click.Path(dir_okay=False),
-        help="Record of the games; continued if there.",
-        was=("--record",),
-    ),
+    options.file("-o", "--output", "record", help="Record of the games; continued if there.", was=("--record",)),
     options.option(
         "--limit",
         metavar="LIMIT",
         help="Limit of searching players that name none, needed for these: depth=6, nodes=9999, seconds=1.",
     ),
-    options.option("--openings", type=click.Path(dir_okay=False), help="File of games or positions; else random."),
+    options.file("--openings", help="File of games or positions; else random."),
     options.option("--opening-format", metavar="NAME", help="Format of that file, if the file does not tell."),
     options.option("--opening-plies", type=click.IntRange(0, 1000), metavar="N", help="Plies; 8 for random ones."),
     options.option(
@@ -59,11 +52,10 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     options.option(
         "--adjudicate", type=click.IntRange(0, 100), default=0, metavar="N", help="End games by solver, N moves left."
     ),
-    options.option("--forfeit", is_flag=True, help="A player whose clock runs out loses; else overruns are counted."),
-    options.option("--save-openings", type=click.Path(dir_okay=False), help="Write the openings, for --openings."),
-    options.option(
+    options.flag("--forfeit", help="A player whose clock runs out loses; else overruns are counted."),
+    options.file("--save-openings", help="Write the openings, for --openings."),
+    options.file(
         "--transcripts",
-        type=click.Path(dir_okay=False),
         help="Write the games of the record, which -o names, as its name tells: .pgn, .ggf, .games, .txt, ...",
     ),
     options.group(

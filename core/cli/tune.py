@@ -51,15 +51,13 @@ _PHASES = click.Choice(["each", "linear", "one"])
 @options.iterations(200)
 @options.selection("every:7")
 @options.quiet_positions(default=True)
-@options.option(
-    "--settle",
-    is_flag=True,
-    help="Leave none out; play exchanges out as quiescence with the prior does, and fit to where they end.",
+@options.flag(
+    "--settle", help="Leave none out; play exchanges out as quiescence with the prior does, and fit to where they end."
 )
 @options.even_within("Leave out positions that the prior values further from even, in log odds.")
 @options.held_out(0.05, " for early stopping; 0 fits to the last iteration", was=("--validation",))
 @options.seed
-@options.option("--on-disk", is_flag=True, help="Keep the terms of positions in files, not in memory.")
+@options.flag("--on-disk", help="Keep the terms of positions in files, not in memory.")
 @options.jobs
 @options.as_json
 def command(files: options.GameFiles, output: str, as_json: bool, **how: Any) -> None:

@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from attrs import define
 
-from glem.core.cli.options.making import Command, F, argument, command, group, option
+from glem.core.cli.options.making import Command, F, amount, argument, command, count, file, flag, group, option, whole
 from glem.core.errors import BadInputError
 from glem.core.game.whole_numbers import whole_number
 
@@ -56,10 +56,11 @@ if TYPE_CHECKING:
     from glem.core.tasks.chunked_work import Workers
 
 __all__ = [
-    "LIMITS", "Command", "GameFiles", "Range", "Ranges", "argument", "as_json", "command", "configurations",
-    "evaluation_output", "even_within", "file_format", "files", "group", "held_out", "iterations", "jobs", "l2",
-    "limits", "linear", "opened_workers", "option", "output", "patterns", "per_game", "plies", "quiet_positions",
-    "seed", "selection", "skip_bad", "smoothing", "split_game", "workers",
+    "LIMITS", "Command", "GameFiles", "Range", "Ranges", "amount", "argument", "as_json", "command",
+    "configurations", "count", "evaluation_output", "even_within", "file", "file_format", "files", "flag", "group",
+    "held_out", "iterations", "jobs", "l2", "limits", "linear", "opened_workers", "option", "output", "patterns",
+    "per_game", "plies", "quiet_positions", "seed", "selection", "skip_bad", "smoothing", "split_game", "whole",
+    "workers",
 ]  # fmt: skip
 
 _LOCAL = "local"
@@ -67,10 +68,9 @@ _IN_FLIGHT_PER_THREAD = 2
 _CONNECT_SECONDS = 10
 _PROCESSORS = os.cpu_count() or 1
 
-as_json = option("--json", "as_json", is_flag=True, help="Print JSON.")
-jobs = option(
+as_json = flag("--json", "as_json", help="Print JSON.")
+jobs = count(
     "--jobs",
-    type=click.IntRange(1),
     default=_PROCESSORS,
     show_default="processors",
     help="Threads; the result does not depend on their number.",
@@ -105,7 +105,7 @@ def held_out(
 # ----------------------------------------------------------------------------------------- which files
 
 file_format = option("--format", "file_format", metavar="NAME", help="Format of the files, if names do not tell.")
-skip_bad = option("--skip-bad", is_flag=True, help="Leave bad records out instead of stopping.")
+skip_bad = flag("--skip-bad", help="Leave bad records out instead of stopping.")
 
 
 class Range(click.ParamType[tuple[int, int]]):
@@ -242,7 +242,7 @@ def selection(default: str | None = "random") -> Callable[[F], F]:
         help="Positions of each game: random (one), last (one), all, or every:N.",
     )
     skips = (
-        option("--skip-moves", type=click.IntRange(0), default=10, help="Leave out the first moves of each side."),
+        whole("--skip-moves", default=10, help="Leave out the first moves of each side."),
         option(
             "--skip-end",
             type=click.FloatRange(0, 0.99),
@@ -273,8 +273,8 @@ def even_within(text: str, default: float | None = None) -> Callable[[F], F]:
 # ------------------------------------------------------------------------------------------------- searches
 
 LIMITS = {
-    "depth": option("--depth", type=click.IntRange(1), help="Search this many plies deep at most."),
-    "nodes": option("--nodes", type=click.IntRange(1), help="Visit this many positions at most."),
+    "depth": count("--depth", help="Search this many plies deep at most."),
+    "nodes": count("--nodes", help="Visit this many positions at most."),
     "seconds": option("--seconds", type=click.FloatRange(0, min_open=True), help="Search this many seconds at most."),
 }
 
@@ -361,9 +361,7 @@ workers = group(
 
 # ------------------------------------------------------------------------------------------------- fitting
 
-configurations = option(
-    "--configurations", type=click.Path(dir_okay=False), metavar="FILE", help="Use mined configurations (.npz) too."
-)
+configurations = file("--configurations", metavar="FILE", help="Use mined configurations (.npz) too.")
 linear = option("--linear/--no-linear", default=True, help="Let the game's linear features enter.")
 smoothing = option(
     "--smoothing", type=click.FloatRange(0, 1), default=0.25, help="Factor for positions of adjacent phases."
@@ -377,7 +375,7 @@ def patterns(more: str = "; the game's first by default, `none` for none") -> Ca
 
 def iterations(default: int | None, more: str = "") -> Callable[[F], F]:
     """Add ``--iterations``."""
-    return option("--iterations", type=click.IntRange(1), default=default, help=f"Most iterations{more}.")
+    return count("--iterations", default=default, help=f"Most iterations{more}.")
 
 
 def l2(default: float = 25.0, unit: str = ", in positions") -> Callable[[F], F]:

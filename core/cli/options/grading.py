@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from glem.core.cli.options.making import F, group, option
+from glem.core.cli.options.making import F, file, group, option
 
 if TYPE_CHECKING:
     from glem.core.positions.selection.selection import SelectionRule
@@ -23,7 +23,7 @@ def evaluations(text: str) -> Callable[[F], F]:
 
 resamples = option("--resamples", type=click.IntRange(100), default=10_000, help="Samples of each test.")
 confidence = option("--confidence", default=0.95, help="Confidence level.")
-report = option("--report", type=click.Path(dir_okay=False), metavar="FILE", help="Write an HTML report.")
+report = file("--report", metavar="FILE", help="Write an HTML report.")
 
 
 @attrs.define(frozen=True)
@@ -57,7 +57,7 @@ def tuning(text: str) -> Callable[[F], F]:
     return group(
         "tuning",
         make,
-        option("--tuning", multiple=True, type=click.Path(dir_okay=False), metavar="FILE", help=text),
+        file("--tuning", multiple=True, metavar="FILE", help=text),
         option("--tuning-select", default="every:7", metavar="RULE", help="Positions of each tuning game."),
         needs=("rule",),
     )

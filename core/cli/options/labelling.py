@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.options.making import F, group, option
+from glem.core.cli.options.making import F, count, group, option
 
 if TYPE_CHECKING:
     from glem.core.labelling.by_search import SearchLabelling
@@ -45,7 +45,7 @@ def labelling(*settings: Callable[[Any], Any]) -> Callable[[F], F]:
         options.even_within(
             "Greatest static score of near-even ones; 1/16 of the greatest score, or a quarter win, by default."
         ),
-        option("--sample-depth", type=click.IntRange(1), help="Depth of the searches that positions are drawn from."),
+        count("--sample-depth", help="Depth of the searches that positions are drawn from."),
         option(
             "--successors/--no-successors",
             default=True,

@@ -13,7 +13,7 @@ import click
 
 from glem.core.cli.display import tell
 
-__all__ = ["Argument", "Command", "Option", "argument", "command", "group", "option"]
+__all__ = ["Command", "amount", "argument", "command", "count", "file", "flag", "group", "option", "whole"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -94,6 +94,15 @@ class Command(click.Command):
 
 argument = functools.partial(click.argument, cls=Argument)
 option = functools.partial(click.option, cls=Option)
+flag = functools.partial(option, is_flag=True)
+count = functools.partial(option, type=click.IntRange(1))
+"""An option whose value is a whole number from 1 on."""
+whole = functools.partial(option, type=click.IntRange(0))
+"""An option whose value is a whole number from 0 on."""
+amount = functools.partial(option, type=click.FloatRange(0))
+"""An option whose value is a number that is not negative."""
+file = functools.partial(option, type=click.Path(dir_okay=False))
+"""An option whose value is the path of a file."""
 
 
 def command(name: str, *examples: str, **settings: Any) -> Callable[[Callable[..., Any]], Command]:

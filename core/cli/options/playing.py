@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from glem.core.cli.options import LIMITS
-from glem.core.cli.options.making import F, argument, group, option
+from glem.core.cli.options.making import F, argument, count, flag, group, option, whole
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
@@ -48,8 +48,8 @@ _THINKING = (
         metavar="FILE",
         help="Parameters of selective search, from `glem probcut`; by default those that come with the evaluation.",
     ),
-    option("--full-width", is_flag=True, help="Prune nothing selectively."),
-    option("--table", "table_mb", default=64, type=click.IntRange(1), help="Table, in MB."),
+    flag("--full-width", help="Prune nothing selectively."),
+    count("--table", "table_mb", default=64, help="Table, in MB."),
 )
 
 
@@ -114,6 +114,6 @@ def opponent(**usual: float) -> Callable[[F], F]:
         make,
         option("--player", "player_text", metavar="PLAYER", help="The player in one text, in place of these options."),
         *_THINKING,
-        option("--solve", type=click.IntRange(0), help=f"Solve from so many moves left on; {_SOLVE_FROM} by default."),
+        whole("--solve", help=f"Solve from so many moves left on; {_SOLVE_FROM} by default."),
         needs=("game",),
     )
