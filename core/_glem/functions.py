@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
-from attrs import define, evolve, field
+from attrs import asdict, define, evolve, field
 
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
@@ -712,7 +712,9 @@ def generate(
     seed: int = 0,
     games_per_file: int = 200,
     format: str = "games",  # noqa: A002 # the word of the command line
-    workers: int = 1,
+    workers: int | Workers = 1,
+    progress: Progress = SILENT,
+    tell: Callable[[str], None] | None = None,
 ) -> Generated:
     """Let players play among themselves, as material to learn from, as ``glem generate`` does.
 
@@ -737,7 +739,11 @@ def generate(
     format
         Name of the record format: ``games``, ``pgn`` and so on.
     workers
-        Processes; they change no result.
+        Processes, or what else plays the games; they change no result.
+    progress
+        Display.
+    tell
+        Called with one sentence where bad openings of a file were left out; None raises instead.
 
     Raises
     ------
@@ -748,6 +754,7 @@ def generate(
     from glem.core.labelling.training_games import generate as play
     from glem.core.players.spec import parse_player
     from glem.core.search.results import Limits
+    from glem.core.tasks.chunked_work import Workers
     from glem.core.tournament.opening_choice import OpeningPlan
 
     texts = [players] if isinstance(players, str) else players
@@ -759,7 +766,9 @@ def generate(
         games_per_file=games_per_file,
         format=format,
     )
-    return play(_game(game), Path(folder), settings, games=games, positions=positions, workers=workers)
+    where = workers if isinstance(workers, Workers) else Workers(workers)
+    amount: dict[str, Any] = {"games": games, "positions": positions, **asdict(where, recurse=False)}
+    return play(_game(game), Path(folder), settings, **amount, progress=progress, tell=tell)
 
 
 # -------------------------------------------------------------------------------------------------- judging

@@ -9,7 +9,6 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_json, print_records, print_table
-from glem.core.cli.options import grading
 from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted
 
@@ -75,7 +74,7 @@ def _limits(limits: str) -> tuple[str, list[float]]:
     ),
 )
 @options.files("GAMES...", options.skip_bad)
-@grading.evaluations("As for `glem grade`, without a limit. May be repeated.")
+@options.evaluations("As for `glem grade`, without a limit. May be repeated.")
 @options.group(
     "limits",
     _limits,
@@ -90,8 +89,8 @@ def _limits(limits: str) -> tuple[str, list[float]]:
 @options.option("--positions", type=click.IntRange(2), default=2000, help="One of each game.")
 @options.seed
 @options.selection(None)
-@grading.confidence
-@grading.report
+@options.confidence
+@options.report
 @options.file("--journal", help="File for values; the same command continues with it.")
 @options.jobs
 @options.workers
@@ -179,8 +178,8 @@ def _line(line: LineFit | None) -> tuple[str, str]:
 @options.option("--fewest", type=click.IntRange(2), default=100, help="Least games of a player.")
 @options.seed
 @options.selection(None)
-@grading.confidence
-@grading.report
+@options.confidence
+@options.report
 @options.as_json
 def players(
     files: options.GameFiles,
@@ -221,13 +220,13 @@ def players(
     ),
 )
 @options.files("GAMES...", options.skip_bad)
-@grading.evaluations("As for `glem grade`. At least three.")
+@options.evaluations("As for `glem grade`. At least three.")
 @options.file(
     "--ratings", required=True, help="JSON of `glem tournament --json` with players of the same names (name=...)."
 )
 @options.seed
-@grading.confidence
-@grading.report
+@options.confidence
+@options.report
 @options.workers
 @options.as_json
 def strength(
@@ -241,20 +240,19 @@ def strength(
     as_json: bool,
 ) -> None:
     """Grade evaluations of GAME on the same positions, beside their ratings from a tournament (Ban 2012, figure 2)."""
-    from glem.core.grading.collection import grade_collection
     from glem.core.grading.correctness import GradingSettings
     from glem.core.grading.experiments.strength import read_ratings, strength_of_evaluations
     from glem.core.grading.scorers.scorers import scorer_of
-    from glem.core.positions.selection.selection import SelectionRule
+    from glem.functions import grade
 
     game = files.game()
     check_outputs(report)
     rated = read_ratings(ratings)
-    graded = grade_collection(
+    graded = grade(
         game,
         files.paths,
-        [scorer_of(game, text, workers=workers) for text in evaluations],
-        rule=SelectionRule(seed=seed),
+        *(scorer_of(game, text, workers=workers) for text in evaluations),
+        seed=seed,
         settings=GradingSettings(confidence=confidence, seed=seed),
         skip_bad=files.skip_bad,
         progress=display_progress(),

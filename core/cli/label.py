@@ -10,7 +10,6 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_json, print_table
-from glem.core.cli.options.labelling import labelling
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
@@ -30,7 +29,7 @@ __all__ = ["command"]
 )
 @options.files("FILES...", options.file_format, options.skip_bad, was_option=True)
 @options.output("Parquet file to write.")
-@labelling(
+@options.labelling(
     options.option(
         "--by",
         default="default,depth=6",
