@@ -8,7 +8,7 @@ import attrs
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json
+from glem.core.cli.display import display_progress, print_json, prints_json
 
 __all__ = ["command"]
 
@@ -25,7 +25,7 @@ __all__ = ["command"]
 @options.seed
 @options.flag("--plain", help="Use the plain Python rules instead of the compiled ones.")
 @options.as_json
-def command(game_name: str, as_json: bool, **how: Any) -> int:
+def command(game_name: str, **how: Any) -> int:
     """Run the conformance suite on GAME: rules, what it gives to learning, evaluation and search, fitting.
 
     Each failure names the promise that is broken and shows the position. The exit status is 1 when there is one.
@@ -34,7 +34,7 @@ def command(game_name: str, as_json: bool, **how: Any) -> int:
 
     reports = check_plugin(game_name, progress=display_progress(), **how)
     passed = all(report.passed for report in reports)
-    if as_json:
+    if prints_json():
         parts = [
             {
                 "subject": report.subject,

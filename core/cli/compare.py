@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import print_json, print_table
+from glem.core.cli.display import print_json, print_table, prints_json
 
 __all__ = ["command"]
 
@@ -14,13 +14,13 @@ __all__ = ["command"]
 @click.argument("first", type=click.Path(dir_okay=False))
 @click.argument("second", type=click.Path(dir_okay=False))
 @options.as_json
-def command(first: str, second: str, as_json: bool) -> None:
+def command(first: str, second: str) -> None:
     """Compare the weights of two evaluation files of one game."""
     from glem.core.evaluation.comparing import compare_evaluations
     from glem.core.evaluation.named import load_value
 
     comparison = compare_evaluations(load_value(first), load_value(second))
-    if as_json:
+    if prints_json():
         print_json(
             {
                 "equal": comparison.equal,

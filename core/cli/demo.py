@@ -9,7 +9,7 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.discover import show_discovery
-from glem.core.cli.display import display_progress
+from glem.core.cli.display import display_progress, prints_json
 
 if TYPE_CHECKING:
     from glem.core.features.learning import Learning
@@ -38,7 +38,7 @@ def _chosen_learning(name: str | None) -> Learning:
 @options.seed
 @options.jobs
 @options.as_json
-def command(game_name: str | None, output: str, seed: int, jobs: int, as_json: bool) -> None:
+def command(game_name: str | None, output: str, seed: int, jobs: int) -> None:
     """Run a small discovery on the sample of positions that comes with a game, or that it plays on the spot.
 
     GAME is by default the first one that brings a sample. The same as `glem discover` on that sample with
@@ -53,7 +53,7 @@ def command(game_name: str | None, output: str, seed: int, jobs: int, as_json: b
     if learning.sample is not None:
         sample = learning.sample()
     else:
-        if not as_json:
+        if not prints_json():
             click.echo(f"No sample of positions comes with {learning.game.title}: it plays some thousand games now.")
         sample = sample_positions(learning.game, seed=seed, progress=progress)
     found = discover(
@@ -68,4 +68,4 @@ def command(game_name: str | None, output: str, seed: int, jobs: int, as_json: b
         jobs=jobs,
         progress=progress,
     )
-    show_discovery(found, time.monotonic() - started, as_json=as_json)
+    show_discovery(found, time.monotonic() - started)

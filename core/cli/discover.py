@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.display import display_progress, print_json, print_table, prints_json
 from glem.core.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["command", "show_discovery"]
 
 
-def show_discovery(found: DiscoveryResult, seconds: float, *, as_json: bool) -> None:
+def show_discovery(found: DiscoveryResult, seconds: float) -> None:
     """Print the errors by phase and where the files are."""
     from glem.core.report.data import to_json
 
     report = found.report
-    if as_json:
+    if prints_json():
         print_json({"folder": str(found.folder), "seconds": round(seconds, 2), **to_json(report)})
         return
     errors = report.errors
@@ -69,7 +69,7 @@ def show_discovery(found: DiscoveryResult, seconds: float, *, as_json: bool) -> 
 @options.seed
 @options.jobs
 @options.as_json
-def command(positions: str, output: str, groups: str | None, as_json: bool, **how: Any) -> None:
+def command(positions: str, output: str, groups: str | None, **how: Any) -> None:
     """Mine configurations and patterns from scored POSITIONS (Parquet), fit their weights, write a report.
 
     Interrupted or killed, the same command continues.
@@ -91,4 +91,4 @@ def command(positions: str, output: str, groups: str | None, as_json: bool, **ho
         progress=display_progress(),
         **how,
     )
-    show_discovery(found, time.monotonic() - started, as_json=as_json)
+    show_discovery(found, time.monotonic() - started)

@@ -1,4 +1,7 @@
-"""What commands print: progress for a person who watches, JSON for a machine, tables otherwise."""
+"""What commands print: progress for a person who watches, JSON for a machine, tables otherwise.
+
+Names in data are shown, never obeyed: control characters become escapes.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +9,78 @@ import contextlib
 import json
 import logging
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
 
-from glem.core.cli.printable import printable, raw
 from glem.core.tasks.progress import SILENT, Progress, Task, line_progress
 
 __all__ = [
     "add_verbosity",
     "display_progress",
     "is_quiet",
+    "note_json",
     "old_quiet",
     "print_json",
     "print_records",
     "print_table",
+    "printable",
+    "printable_output",
+    "prints_json",
+    "raw",
     "tell",
 ]
 
 _SCHEMA_VERSION = 1
-_QUIET, _VERBOSE = f"{__name__}.quiet", f"{__name__}.verbose"
+_QUIET, _VERBOSE, _JSON = (f"{__name__}.{word}" for word in ("quiet", "verbose", "json"))
+
+# All of C0, C1 and half a surrogate but tab and newline; letters that change the direction of writing hide what
+# follows. The three styles of boards are glem's own.
+_CONTROL = re.compile(
+    r"(?!\x1b\[(?:0|2|32)m)[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def printable(text: str) -> str:
+    """Text whose control characters stand as escapes, ``\\x1b`` for instance."""
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+class _Printable:
+    """A text stream that writes :func:`printable` text."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        self.stream.write(printable(text))
+        return len(text)
+
+    def writelines(self, lines: Any) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def raw(stream: Any) -> Any:
+    """Give the terminal behind a stream, for those who move its cursor and print only :func:`printable` text."""
+    return stream.stream if isinstance(stream, _Printable) else stream
+
+
+@contextlib.contextmanager
+def printable_output() -> Iterator[None]:
+    """Let all that is printed meanwhile, on standard output and standard error, be :func:`printable`."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = _Printable(sys.stdout), _Printable(sys.stderr)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
 
 
 class _BarTask:
@@ -81,6 +134,10 @@ def _noting(key: str) -> Any:
     return note
 
 
+note_json = _noting(_JSON)
+"""Callback of ``--json``."""
+
+
 def _is_given(key: str) -> bool:
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get(key))
@@ -89,6 +146,11 @@ def _is_given(key: str) -> bool:
 def is_quiet() -> bool:
     """Whether the command that runs was asked to print results only."""
     return _is_given(_QUIET)
+
+
+def prints_json() -> bool:
+    """Whether the command that runs was asked for JSON, which is then all that it prints."""
+    return _is_given(_JSON)
 
 
 def tell(text: str) -> None:
@@ -127,9 +189,7 @@ def display_progress(*, quiet: bool = False) -> Progress:
     quiet
         Show nothing, as with --json, unless -v is given; with -q nothing is shown anyway.
     """
-    context = click.get_current_context(silent=True)
-    prints_json = context is not None and context.params.get("as_json", False)
-    if is_quiet() or ((quiet or prints_json) and not _is_given(_VERBOSE)):
+    if is_quiet() or ((quiet or prints_json()) and not _is_given(_VERBOSE)):
         return SILENT
     if not sys.stderr.isatty():
         return line_progress(lambda line: click.echo(f"glem: {line}", err=True))

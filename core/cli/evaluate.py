@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.display import display_progress, print_json, print_table, prints_json
 from glem.core.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ __all__ = ["command"]
 @options.output("Write the value of every position (.npy).", required=False)
 @options.jobs
 @options.as_json
-def command(models: tuple[str, ...], positions: str, output: str | None, jobs: int, as_json: bool) -> None:
+def command(models: tuple[str, ...], positions: str, output: str | None, jobs: int) -> None:
     """Errors of each EVALUATION on the scored POSITIONS (Parquet): root mean square and mean absolute, phase by phase.
 
     Where the game can tell how many moves are left at most, a second table has the errors by their number.
@@ -84,7 +84,7 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
                     file.write(predicted.astype("<f4").tobytes())
             task.advance(len(chunk))
     phases = (*learning.phases.names, "all")
-    if as_json:
+    if prints_json():
         report = {"unit": first.unit, "phases": phases, **_figures(by_phase)}
         if by_moves:
             figures = _figures(by_moves)

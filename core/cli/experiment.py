@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_records, print_table
+from glem.core.cli.display import display_progress, print_json, print_records, print_table, prints_json
 from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted
 
@@ -108,7 +108,6 @@ def power(
     journal: str | None,
     jobs: int,
     workers: Workers,
-    as_json: bool,
 ) -> None:
     """Grade evaluations of GAME after searches of growing size (Ban 2012, figure 1).
 
@@ -146,7 +145,7 @@ def power(
         journal=journal,
         progress=progress,
     )
-    if _has_told(found, report, as_json, lambda: render_power(found, game_title=game.title), rule=str(rule)):
+    if _has_told(found, report, lambda: render_power(found, game_title=game.title), rule=str(rule)):
         return
     click.echo(f"{counted(found.positions, 'position')} of {counted(found.games, 'game')}: {rule}\n")
     rows = [(curve, point) for curve in found.curves for point in curve.points]
@@ -188,7 +187,6 @@ def players(
     rule: SelectionRule,
     confidence: float,
     report: str | None,
-    as_json: bool,
 ) -> None:
     """Grade the players of GAMES by the scores in their comments, beside their ratings (Ban 2012, figure 2)."""
     from glem.core.grading.experiments.strength import strength_of_players
@@ -206,7 +204,7 @@ def players(
         skip_bad=files.skip_bad,
         progress=display_progress(),
     )
-    _show_strength(found, report, game.title, as_json)
+    _show_strength(found, report, game.title)
 
 
 @command.command(
@@ -237,7 +235,6 @@ def strength(
     confidence: float,
     report: str | None,
     workers: Workers,
-    as_json: bool,
 ) -> None:
     """Grade evaluations of GAME on the same positions, beside their ratings from a tournament (Ban 2012, figure 2)."""
     from glem.core.grading.correctness import GradingSettings
@@ -257,13 +254,13 @@ def strength(
         skip_bad=files.skip_bad,
         progress=display_progress(),
     )
-    _show_strength(strength_of_evaluations(graded.grading, rated, confidence=confidence), report, game.title, as_json)
+    _show_strength(strength_of_evaluations(graded.grading, rated, confidence=confidence), report, game.title)
 
 
-def _show_strength(found: StrengthExperiment, report: str | None, title: str, as_json: bool) -> None:
+def _show_strength(found: StrengthExperiment, report: str | None, title: str) -> None:
     from glem.core.report.pages.strength import correlation_text, render_strength
 
-    if _has_told(found, report, as_json, lambda: render_strength(found, game_title=title)):
+    if _has_told(found, report, lambda: render_strength(found, game_title=title)):
         return
     print_records("Grades by rating", found.points, _STRENGTH_COLUMNS)
     click.echo(correlation_text("grade and rating", found.by_rating))
@@ -284,7 +281,6 @@ def _show_strength(found: StrengthExperiment, report: str | None, title: str, as
 def _has_told(
     found: PowerExperiment | StrengthExperiment,
     report: str | None,
-    as_json: bool,
     render: Callable[[], str],
     **more: Any,
 ) -> bool:
@@ -295,9 +291,9 @@ def _has_told(
 
     if report is not None:
         write_page(render(), report)
-    if as_json:
+    if prints_json():
         plain = attrs.asdict(found, recurse=True)
         for curve, entry in zip(getattr(found, "curves", ()), plain.get("curves", ()), strict=True):
             entry["rises"] = curve.rises
         print_json({**more, **plain})
-    return as_json
+    return prints_json()

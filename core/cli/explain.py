@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import print_json, print_table
+from glem.core.cli.display import print_json, print_table, prints_json
 from glem.core.errors import BadInputError
 
 __all__ = ["command"]
@@ -24,7 +24,7 @@ __all__ = ["command"]
 @options.argument("words", nargs=-1, required=True, metavar="[GAME] EVALUATION POSITION", was=("--game",))
 @options.count("--top", default=20, help="Contributions to show.")
 @options.as_json
-def command(words: tuple[str, ...], top: int, as_json: bool) -> None:
+def command(words: tuple[str, ...], top: int) -> None:
     """Show which items of EVALUATION are active in POSITION, and how much each adds to its value.
 
     EVALUATION is a file, or after GAME one that comes with the game, such as `default`. POSITION is a line of text in
@@ -69,7 +69,7 @@ def command(words: tuple[str, ...], top: int, as_json: bool) -> None:
         probabilities = chosen.distribution(columns)[0].tolist()
         drawishness = float(chosen.predict(columns)[1][0])
         results = {"drawishness": drawishness, **dict(zip(("win", "draw", "loss"), probabilities, strict=True))}
-    if as_json:
+    if prints_json():
         print_json(
             {
                 "position": game.format_position(parsed),

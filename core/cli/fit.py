@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, tell
+from glem.core.cli.display import display_progress, print_json, prints_json, tell
 from glem.core.cli.outputs import check_outputs
 
 __all__ = ["command"]
@@ -66,7 +66,7 @@ class _Fit(options.Command):
 @options.seed
 @options.jobs
 @options.as_json
-def command(files: tuple[str, ...], output: str, as_json: bool, **how: Any) -> None:
+def command(files: tuple[str, ...], output: str, **how: Any) -> None:
     """Fit an evaluation to the scores of POSITIONS (Parquet) by least squares.
 
     To fit the results of games, use `glem tune`.
@@ -104,7 +104,7 @@ def command(files: tuple[str, ...], output: str, as_json: bool, **how: Any) -> N
             "the held-out games: more games, fewer weights or a larger --held-out may help; "
             "--held-out 0 keeps the last iteration"
         )
-    if as_json:
+    if prints_json():
         curves = [
             result
             and {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import print_json, print_table
+from glem.core.cli.display import print_json, print_table, prints_json
 
 if TYPE_CHECKING:
     from glem.core.conformance.facts import FactTable
@@ -19,18 +19,18 @@ __all__ = ["command"]
 @options.command("games", "games", "games GAME")
 @options.argument("game_name", metavar="[GAME]", required=False)
 @options.as_json
-def command(game_name: str | None, as_json: bool) -> None:
+def command(game_name: str | None) -> None:
     """List the installed games, with their record formats, features and pattern sets; or print all facts about GAME.
 
     A plugin that cannot be loaded is listed with the reason.
     """
     if game_name is not None:
-        _print_facts(game_name, as_json=as_json)
+        _print_facts(game_name)
         return
     from glem.core.game.families import family_names
 
     listing, unreadable = _list_games()
-    if as_json:
+    if prints_json():
         problems = [{"distribution": name, "error": reason} for name, reason in unreadable.items()]
         print_json({"games": [*listing, *problems]})
         return
@@ -94,11 +94,11 @@ def _row(entry: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _print_facts(name: str, *, as_json: bool) -> None:
+def _print_facts(name: str) -> None:
     from glem.core.conformance.facts import game_facts
 
     facts = game_facts(name)
-    if as_json:
+    if prints_json():
         print_json(facts.data())
         return
     click.echo(f"{facts.title}, from the distribution {facts.distribution}")

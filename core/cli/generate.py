@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json
+from glem.core.cli.display import display_progress, print_json, prints_json
 from glem.core.tasks.counts import counted
 
 __all__ = ["command"]
@@ -54,7 +54,7 @@ __all__ = ["command"]
 )
 @options.workers
 @options.as_json
-def command(game_name: str, output: str, players: tuple[str, ...], as_json: bool, **how: Any) -> None:
+def command(game_name: str, output: str, players: tuple[str, ...], **how: Any) -> None:
     """Let players play GAME among themselves, as material to learn from.
 
     The games depend on the options alone, not on the number of workers. Interrupted or killed, the same command
@@ -70,7 +70,7 @@ def command(game_name: str, output: str, players: tuple[str, ...], as_json: bool
         tell=lambda text: click.echo(f"note: {text}", err=True),
         **how,
     )
-    if as_json:
+    if prints_json():
         files = [str(path) for path in found.files]
         print_json({"games": found.games, "positions": found.positions, "played": found.made, "files": files})
         return

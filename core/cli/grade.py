@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_records, print_table
+from glem.core.cli.display import display_progress, print_json, print_records, print_table, prints_json
 from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted, interval_text
 
@@ -105,7 +105,6 @@ def command(
     report: str | None,
     jobs: int,
     workers: Workers,
-    as_json: bool,
     **settings: Any,
 ) -> None:
     """Grade evaluations of GAME by how well they predict the results of games (Ban 2012).
@@ -149,7 +148,7 @@ def command(
         from glem.core.report.pages.grading import render_grading
 
         write_page(render_grading(found, game_title=game.title), report)
-    if as_json:
+    if prints_json():
         print_json(_as_json(found))
         return
     _print_grades(found, groupings)

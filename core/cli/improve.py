@@ -11,7 +11,7 @@ import attrs
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.display import display_progress, print_json, print_table, prints_json
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 
@@ -65,7 +65,6 @@ def command(
     seed: int,
     keep_labels: bool,
     workers: Workers,
-    as_json: bool,
 ) -> None:
     """Make the next generation of EVALUATION from POSITIONS (Parquet files), whose own labels are not looked at.
 
@@ -108,7 +107,7 @@ def command(
         )
         found.evaluation.save(output)
     rows = list(zip(first.learning.phases.names, found.given, found.labelled, found.errors, strict=True))
-    if as_json:
+    if prints_json():
         names = ("phase", "given", "labelled", "error")
         print_json({"output": output, "phases": [dict(zip(names, row, strict=True)) for row in rows]})
         return

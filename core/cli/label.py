@@ -9,7 +9,7 @@ import attrs
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.display import display_progress, print_json, print_table, prints_json
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
@@ -53,7 +53,6 @@ def command(
     merge: bool,
     seed: int,
     workers: Workers,
-    as_json: bool,
 ) -> None:
     """Label the positions of FILES, game records or Parquet, by search and solver.
 
@@ -79,7 +78,7 @@ def command(
         if merge:
             merge_file(whole, whole)
         whole.replace(output)
-    if as_json:
+    if prints_json():
         names = ("side", "positions", "mean", "with_successors", "mean_with_successors")
         means = [dict(zip(names, row, strict=True)) for row in counts.mean_labels()]
         print_json({"output": output, "positions": writer.count, "origins": counts.origins, "mean_labels": means})

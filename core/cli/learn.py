@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_records
+from glem.core.cli.display import display_progress, print_json, print_records, prints_json
 from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted, interval_text
 
@@ -69,7 +69,6 @@ def command(
     output: str | None,
     resamples: int,
     jobs: int,
-    as_json: bool,
     **how: Any,
 ) -> None:
     """Try candidates against a baseline evaluation of GAME on the results of GAMES (Ban 2012, algorithm 3).
@@ -102,7 +101,7 @@ def command(
         progress=progress,
         **how,
     )
-    if not as_json:
+    if not prints_json():
         others = games.facts["tuning_games"]
         against = "" if games.refit is None else f", {others:,} others to tune to"
         decide = counted(games.deciding.game_count, "game")
@@ -120,12 +119,12 @@ def command(
         log=log,
         facts=games.facts,
         jobs=jobs,
-        said=(lambda verdict: None) if as_json else _say,
+        said=(lambda verdict: None) if prints_json() else _say,
         progress=progress,
     )
     if output is not None:
         run.evaluation.save(output)
-    if as_json:
+    if prints_json():
         verdicts = [{**attrs.asdict(verdict), "verdict": verdict.verdict} for verdict in run.verdicts]
         told = {**games.facts, "remarks": games.remarks, "deciding_digest": keys_digest(games.deciding.game_key)}
         figures = {name: getattr(run, name) for name in ("baseline", "grade", "accepted")}

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import print_json
+from glem.core.cli.display import print_json, prints_json
 
 __all__ = ["command"]
 
@@ -20,7 +20,7 @@ __all__ = ["command"]
 )
 @options.option("--title", metavar="TEXT", help="The game's name for people; made from NAME by default.")
 @options.as_json
-def command(name: str, output: Path | None, title: str | None, as_json: bool) -> None:
+def command(name: str, output: Path | None, title: str | None) -> None:
     """Write a package for a game of your own, to be installed beside glem.
 
     NAME is a lower-case identifier such as my_game. The package holds a small game that works, with rules, features and
@@ -30,7 +30,7 @@ def command(name: str, output: Path | None, title: str | None, as_json: bool) ->
 
     folder = Path(name) if output is None else output
     files = new_game(name, folder, title=title)
-    if as_json:
+    if prints_json():
         print_json({"name": name, "folder": str(folder), "files": [str(file) for file in files]})
         return
     for file in files:

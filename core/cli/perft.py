@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json
+from glem.core.cli.display import display_progress, print_json, prints_json
 from glem.core.cli.options import playing
 from glem.core.tasks.progress import SILENT
 
@@ -25,7 +25,7 @@ __all__ = ["command"]
 @options.flag("--plain", help="Use the plain Python rules instead of the compiled ones.")
 @options.count("--jobs", default=1, help="Threads.")
 @options.as_json
-def command(game: Game, depth: int, position: str | None, divide: bool, plain: bool, jobs: int, as_json: bool) -> None:
+def command(game: Game, depth: int, position: str | None, divide: bool, plain: bool, jobs: int) -> None:
     """Count the move sequences of exactly DEPTH plies from a position of GAME.
 
     The time is without compilation.
@@ -45,7 +45,7 @@ def command(game: Game, depth: int, position: str | None, divide: bool, plain: b
     }
     leaves = sum(counts.values()) or perft(game, depth, start, plain=plain, jobs=jobs, progress=progress)
     seconds = time.perf_counter() - began
-    if as_json:
+    if prints_json():
         figures = {"game": game.name, "position": game.format_position(start), "depth": depth, "leaves": leaves}
         print_json({**figures, **({"moves": counts} if divide else {}), "seconds": seconds})
         return

@@ -12,7 +12,7 @@ import attrs
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, tell
+from glem.core.cli.display import display_progress, print_json, prints_json, tell
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
@@ -81,7 +81,6 @@ def command(
     spread: bool,
     seed: int,
     jobs: int,
-    as_json: bool,
 ) -> None:
     """Turn game records, or files of scored positions, into a set of scored positions (Parquet)."""
     from glem.core.features.learning import load_learning
@@ -125,7 +124,7 @@ def command(
         (part,) if held_out is None else part.split_by_game(held_out, seed) for part in parts
     )
     written = _write(game, divided, targets, label, unseen=unseen, merge=merge, spread=spread, counts=counts)
-    _report(counts, written, as_json=as_json)
+    _report(counts, written)
 
 
 def _numbers(ranges: Iterable[tuple[int, int]]) -> tuple[int, ...]:
@@ -184,8 +183,8 @@ def _write(
     return {target: read_header(target, game).count for target in targets}
 
 
-def _report(counts: LabelCounts, written: dict[Path, int], *, as_json: bool) -> None:
-    if as_json:
+def _report(counts: LabelCounts, written: dict[Path, int]) -> None:
+    if prints_json():
         files = [{"path": str(path), "positions": count} for path, count in written.items()]
         print_json({**attrs.asdict(counts), "files": files})
         return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.display import display_progress, print_json, print_table, prints_json
 from glem.core.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ def command(
     output: str,
     threshold: float | None,
     workers: Workers,
-    as_json: bool,
     **sampling: Any,
 ) -> None:
     """Fit selective search (Multi-ProbCut) to an EVALUATION by full-width searches of some POSITIONS (Parquet).
@@ -73,7 +72,7 @@ def command(
         if threshold is not None:
             probcut = probcut.with_threshold(threshold)
         probcut.save(output)
-    if as_json:
+    if prints_json():
         names = ("check_depths", "slopes", "offsets", "deviations", "counts")
         print_json({"phases": probcut.phases, "unit": probcut.unit, **{name: getattr(probcut, name) for name in names}})
         return

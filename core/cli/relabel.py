@@ -11,7 +11,7 @@ import attrs
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.display import display_progress, print_json, print_table, prints_json
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.positions.files import write_positions
@@ -75,7 +75,6 @@ def command(
     thorough: str | None,
     distinct: bool,
     workers: Workers,
-    as_json: bool,
     **corrections: Any,
 ) -> None:
     """Label the positions of game records by the results of all games, propagated by negamax.
@@ -123,7 +122,7 @@ def command(
             value = correction.after
         if output is not None:
             write_positions(output, tree.labelled(value, distinct=distinct))
-    _report(tree, against, value, correction, output, as_json=as_json)
+    _report(tree, against, value, correction, output)
 
 
 def _changes(tree: GameTree, against: str, value: NDArray[np.float32]) -> list[LabelChanges]:
@@ -146,13 +145,11 @@ def _report(
     value: NDArray[np.float32],
     correction: Correction | None,
     output: str | None,
-    *,
-    as_json: bool,
 ) -> None:
     rows = _changes(tree, against, value)
     before = _changes(tree, against, correction.before) if correction is not None else None
     searches = {} if correction is None else _searches(correction)
-    if as_json:
+    if prints_json():
         changes = [attrs.asdict(row) for row in rows]
         print_json({"games": len(tree.number), "positions": len(tree), "changes": changes, **searches})
         return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import print_json
+from glem.core.cli.display import print_json, prints_json
 from glem.core.cli.options import playing
 from glem.core.tasks.counts import counted
 
@@ -64,7 +64,7 @@ def _as_json(engine: Engine, analysis: SearchResult) -> dict[str, Any]:
 @playing.thinker(seconds=5.0)
 @options.count("--lines", default=1, help="Number of best moves to show.")
 @options.as_json
-def command(game: Game, player: PlayerSpec, position: str | None, moves: str, lines: int, as_json: bool) -> None:
+def command(game: Game, player: PlayerSpec, position: str | None, moves: str, lines: int) -> None:
     """Search a position of GAME and print the best line of each iteration.
 
     The search ends at the first limit, after five seconds if there is none, and at Ctrl-C. Values are from the side to
@@ -80,15 +80,15 @@ def command(game: Game, player: PlayerSpec, position: str | None, moves: str, li
         engine.set_position_text(position)
     engine.play_text(moves)
     found: list[SearchResult] = []
-    unit = engine.unit
-    if not as_json:
+    unit, prints_lines = engine.unit, not prints_json()
+    if prints_lines:
         drawing = draw_position(game, engine.position, first_to_move=engine.first_to_move)
         click.echo("\n".join([game.format_position(engine.position)] if drawing is None else drawing.lines()))
         click.echo(f"\ndepth {'value':>8} {'nodes':>14} {'nodes/s':>12} {'seconds':>8}  line ({unit})")
 
     def show(analysis: SearchResult) -> None:
         found.append(analysis)
-        if not as_json:
+        if prints_lines:
             _print_iteration(engine, analysis)
 
     stopped = False
@@ -99,7 +99,7 @@ def command(game: Game, player: PlayerSpec, position: str | None, moves: str, li
         if not found:
             raise
     result = found[-1]
-    if as_json:
+    if not prints_lines:
         iterations = [_as_json(engine, iteration) for iteration in found[: len(found) if stopped else -1]]
         head = {"game": game.name, "position": game.format_position(engine.position), "unit": unit}
         print_json({**head, **_as_json(engine, result), "iterations": iterations})

@@ -9,7 +9,7 @@ import click
 from attrs import define
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json
+from glem.core.cli.display import display_progress, print_json, prints_json
 from glem.core.cli.options import playing
 from glem.core.tasks.counts import counted
 
@@ -159,7 +159,6 @@ def command(
     limits: Limits,
     table_mb: int,
     workers: Workers,
-    as_json: bool,
 ) -> int:
     """Solve positions near the end of GAME: their exact scores under best play by both sides.
 
@@ -199,14 +198,14 @@ def command(
             answer.solutions = tuple(sorted(solutions, key=lambda solution: not solution.exact))
             answer.missing = len(game.list_legal_moves(answer.position)) - len(solutions) if all_moves else 0
             waiting.add(index)
-            while not as_json and printed in waiting:
+            while not prints_json() and printed in waiting:
                 asked[printed].print(game)
                 printed += 1
     unsolved, checked, wrong = (
         sum(map(is_so, asked))
         for is_so in (lambda one: not one.is_solved, lambda one: one.is_checked, lambda one: one.is_wrong)
     )
-    if as_json:
+    if prints_json():
         counts = {"checked": checked, "wrong": wrong, "unsolved": unsolved, "without_score": unscored}
         print_json({"game": game.name, "positions": [one.as_json(game) for one in asked], **counts})
     else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_records
+from glem.core.cli.display import display_progress, print_json, print_records, prints_json
 from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted
 
@@ -101,9 +101,7 @@ def command(**how: Any) -> None:
     play_tournament(**how)
 
 
-def play_tournament(
-    words: tuple[str, ...], *, record: str | None, as_json: bool, most: int | None = None, **how: Any
-) -> None:
+def play_tournament(words: tuple[str, ...], *, record: str | None, most: int | None = None, **how: Any) -> None:
     """Play a tournament, of at most so many players, as the options say, and print what it has shown."""
     from glem.core.cli.game_choice import choose_game
     from glem.core.players.spec import parse_limits, parse_player
@@ -126,7 +124,7 @@ def play_tournament(
         tell=lambda text: click.echo(f"note: {text}", err=True),
         **how,
     )
-    if as_json:
+    if prints_json():
         print_json(result.to_json())
     else:
         _print(result)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_table
+from glem.core.cli.display import display_progress, print_json, print_table, prints_json
 from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted
 
@@ -60,7 +60,7 @@ _PHASES = click.Choice(["each", "linear", "one"])
 @options.flag("--on-disk", help="Keep the terms of positions in files, not in memory.")
 @options.jobs
 @options.as_json
-def command(files: options.GameFiles, output: str, as_json: bool, **how: Any) -> None:
+def command(files: options.GameFiles, output: str, **how: Any) -> None:
     """Fit an evaluation and its drawishness to the results of GAMES, by their likelihood.
 
     GAMES are game records or Parquet files of `glem positions --label result`; a game counts once, however many of its
@@ -74,7 +74,7 @@ def command(files: options.GameFiles, output: str, as_json: bool, **how: Any) ->
     check_outputs(output, folders=[f"{output}.work"])
 
     def show(training: LikelihoodTraining, remarks: list[str]) -> None:
-        if as_json:
+        if prints_json():
             print_json({**_as_json(training, output), "remarks": remarks})
             return
         _print(training)

@@ -45,6 +45,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from attrs import define
 
+from glem.core.cli.display import note_json
 from glem.core.cli.options.making import Command, F, amount, argument, command, count, file, flag, group, option, whole
 from glem.core.errors import BadInputError
 from glem.core.game.whole_numbers import whole_number
@@ -69,7 +70,7 @@ _IN_FLIGHT_PER_THREAD = 2
 _CONNECT_SECONDS = 10
 _PROCESSORS = os.cpu_count() or 1
 
-as_json = flag("--json", "as_json", help="Print JSON.")
+as_json = flag("--json", "as_json", expose_value=False, callback=note_json, help="Print JSON.")
 jobs = count(
     "--jobs",
     default=_PROCESSORS,

@@ -77,6 +77,12 @@ def test_help_ends_with_two_examples_that_parse(context: click.Context, command:
         parsed(context, command, words)
 
 
+@pytest.mark.parametrize(("context", "command"), COMMANDS)
+def test_every_command_can_be_quiet_and_verbose(context: click.Context, command: click.Command) -> None:
+    for each in (command, context.command):
+        assert {"-q", "-v"} <= {option for parameter in each.params for option in parameter.opts}
+
+
 def test_one_option_has_one_meaning() -> None:
     meanings = defaultdict[str, dict[tuple[str, ...], list[str]]](lambda: defaultdict(list))
     for context, command in leaves():

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from glem.core.cli import command_group
 from glem.core.errors import BadInputError
+from tests.core.cli.test_options import leaves
 
 # IN is an input, OUT the same file as an output, OTHER a file that is only read.
 COMMANDS = [
@@ -124,20 +125,12 @@ def test_a_folder_is_no_output_file(folder: Path) -> None:
 
 
 def test_every_option_that_names_an_output_is_among_these() -> None:
-    def options(group: click.Group, names: tuple[str, ...] = ()) -> set[str]:
-        found = set()
-        for name in group.list_commands(click.Context(group)):
-            command = group.get_command(click.Context(group), name)
-            if isinstance(command, click.Group):
-                found |= options(command, (*names, name))
-            elif command is not None:
-                found |= {
-                    " ".join((*names, name, option.opts[0]))
-                    for option in command.params
-                    if isinstance(option, click.Option) and isinstance(option.type, click.Path)
-                }
-        return found
-
+    options = {
+        " ".join((*context.command_path.split()[1:], str(command.name), option.opts[0]))
+        for context, command in leaves()
+        for option in command.params
+        if isinstance(option, click.Option) and isinstance(option.type, click.Path)
+    }
     tried = {
         f"{name} {word}"
         for command in COMMANDS
@@ -149,13 +142,6 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
         f"{name} {option}" for name in ("match", "tournament") for option in ("-o", "--save-openings", "--transcripts")
     }
     folders = {"discover -o", "demo -o", "generate -o", "new-game -o", "grade --scores"}
-    read = {
-        "fit --configurations",
-        "tune --configurations",
-        "grade --tuning",
-        "learn --changes",
-        "learn --tuning",
-        "experiment strength --ratings",
-    }
-    read |= {"match --openings", "tournament --openings"}
-    assert options(command_group) - tried - both - folders - read == set()
+    read = {"fit --configurations", "tune --configurations", "grade --tuning", "learn --changes", "learn --tuning"}
+    read |= {"experiment strength --ratings", "match --openings", "tournament --openings"}
+    assert options - tried - both - folders - read == set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import signal
@@ -112,12 +111,6 @@ def test_a_game_to_the_end_is_saved(terminal: Terminal, tmp_path: Path) -> None:
     positions = tmp_path / "positions.parquet"
     terminal("positions", str(path), "--game", "othello", "-o", str(positions))
     assert positions.exists()
-
-
-def test_saving_on_request(terminal: Terminal, tmp_path: Path) -> None:
-    path = tmp_path / "game.txt"
-    terminal("play", *RANDOM, "--moves", "f5d6c3", "--second", typed=f"save {path}\n")
-    assert path.read_text(encoding="utf-8")[:6] == "f5d6c3"
 
 
 @pytest.mark.parametrize(
@@ -282,7 +275,7 @@ def test_search_prints_every_iteration_and_the_best_lines(terminal: Terminal, mo
     assert "5 - - - O X X - - 5" in lines
     assert [line.split()[0] for line in lines if line.startswith("    ")][:6] == ["1", "1", "2", "2", "3", "3"]
     assert any(line.startswith("depth 3 (complete), ") for line in lines)
-    found = json.loads(terminal(*arguments, "--json"))
+    found = terminal.json(*arguments)
     assert found["depth"] == 3
     assert [iteration["depth"] for iteration in found["iterations"]] == [1, 2, 3]
     assert len(found["lines"]) == 2
@@ -296,10 +289,10 @@ def test_a_search_that_ends_inside_an_iteration_tells_the_depth_of_each_line(ter
     arguments = ("search", "othello", "--evaluation", mobility, "--lines", "4")
     depths: list[int] = []
     limit: tuple[str, ...] = ()
-    before, last = json.loads(terminal(*arguments, "--depth", "4", "--json"))["iterations"][-2:]
+    before, last = terminal.json(*arguments, "--depth", "4")["iterations"][-2:]
     for share in range(1, 8):
         limit = ("--nodes", str(before["nodes"] + share * (last["nodes"] - before["nodes"]) // 8))
-        depths = [line["depth"] for line in json.loads(terminal(*arguments, *limit, "--json"))["lines"]]
+        depths = [line["depth"] for line in terminal.json(*arguments, *limit)["lines"]]
         if len(set(depths)) == 2:
             break
     assert set(depths) == {3, 4}
@@ -309,7 +302,7 @@ def test_a_search_that_ends_inside_an_iteration_tells_the_depth_of_each_line(ter
 
 def test_search_obeys_each_limit(terminal: Terminal, mobility: str) -> None:
     def search(*limits: str) -> Any:
-        return json.loads(terminal("search", "othello", "--evaluation", mobility, "--json", *limits))
+        return terminal.json("search", "othello", "--evaluation", mobility, *limits)
 
     assert search("--nodes", "5000")["nodes"] < 10_000
     assert search("--nodes", "5000")["stopped"]
@@ -337,7 +330,7 @@ def test_an_interrupted_search_shows_what_it_has(mobility: str) -> None:
 # ---------------------------------------------------------------------------------------- limits and interruptions
 
 
-@pytest.mark.parametrize("command", ["search", "play", "engine"])
+@pytest.mark.parametrize("command", ["search", "play", "engine", "solve"])
 @pytest.mark.parametrize(
     ("option", "value"),
     [("seconds", "nan"), ("seconds", "inf"), ("seconds", "1e30"), ("nodes", "9" * 23)],
@@ -345,7 +338,9 @@ def test_an_interrupted_search_shows_what_it_has(mobility: str) -> None:
 def test_limits_without_sense_are_one_line(
     terminal: Terminal, mobility: str, command: str, option: str, value: str
 ) -> None:
-    error = terminal(command, "othello", "--evaluation", mobility, f"--{option}", value, status=2)
+    position = ("--position", f"{'-' * 27}OX------XO{'-' * 27} X")
+    given = position if command == "solve" else ()
+    error = terminal(command, "othello", "--evaluation", mobility, *given, f"--{option}", value, status=2)
     assert error.startswith(f"glem: search limit {option} must be")
     assert error.count("\n") == 1
 

@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from attrs import evolve
 
-from glem.core.cli import main
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.positions.files import read_positions
@@ -19,6 +16,7 @@ from glem.core.positions.selection.reading import FileSummary, read_selected
 from glem.core.positions.selection.selection import SelectionRule
 from glem.games.othello.formats.transcripts import write_transcripts
 from glem.plugins.othello.sample import sample_games
+from tests.core.cli.terminal import Terminal
 
 
 @pytest.fixture(scope="module")
@@ -28,35 +26,23 @@ def games(othello: Game, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: Any) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main(["positions", *(str(argument) for argument in arguments)])
-    out, err = capsys.readouterr()
-    return int(ended.value.code or 0), out, err
-
-
-def test_games_become_a_file_of_positions(
-    othello: Game, games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_games_become_a_file_of_positions(othello: Game, games: Path, tmp_path: Path, terminal: Terminal) -> None:
     output = tmp_path / "positions.parquet"
-    status, out, _ = run(capsys, games, "-o", output)
+    out = terminal("positions", games, "-o", output)
     expected = positions_of_records(othello, read_records(othello, games), label="auto")
-    assert status == 0
     assert out == f"{len(expected):,} positions in {output}\nfrom 60 games\n"
     found = read_positions(output)
     for name, column in expected.columns().items():
         assert np.array_equal(column, found.columns()[name]), name
 
 
-def test_files_of_equal_names_in_different_folders_are_two(
-    othello: Game, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_of_equal_names_in_different_folders_are_two(othello: Game, tmp_path: Path, terminal: Terminal) -> None:
     paths = [tmp_path / folder / "games.txt" for folder in ("one", "other")]
     for seed, path in enumerate(paths):
         path.parent.mkdir()
         path.write_bytes(b"".join(write_transcripts(othello, sample_games().select(slice(20 * seed, 20 * seed + 20)))))
     output = tmp_path / "positions.parquet"
-    assert run(capsys, *paths, paths[0], "-o", output, "--label", "result")[0] == 0
+    terminal("positions", *paths, paths[0], "-o", output, "--label", "result")
     found = read_positions(output)
     assert np.unique(found.record).tolist() == list(range(60))
     assert found.sources == ("one/games.txt", "other/games.txt")
@@ -67,11 +53,10 @@ def test_files_of_equal_names_in_different_folders_are_two(
     assert sum(len(part) for part in parts if isinstance(part, Positions)) == summary.counts.chosen == 60
 
 
-def test_split_unseen_and_merge(othello: Game, games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_split_unseen_and_merge(othello: Game, games: Path, tmp_path: Path, terminal: Terminal) -> None:
     output = tmp_path / "positions.parquet"
-    options = ("--held-out", 0.25, "--unseen", "--merge", "--spread", "--seed", 4, "--json")
-    status, out, _ = run(capsys, games, "-o", output, *options)
-    assert status == 0
+    options = ("--held-out", 0.25, "--unseen", "--merge", "--spread", "--seed", 4)
+    summary = terminal.json("positions", games, "-o", output, *options)
     whole = positions_of_records(othello, read_records(othello, games), label="auto")
     training, held_out = whole.split_by_game(0.25, 4)
     expected = [
@@ -79,7 +64,6 @@ def test_split_unseen_and_merge(othello: Game, games: Path, tmp_path: Path, caps
         held_out.without(training).merge_duplicates(keep_spread=True),
     ]
     paths = [tmp_path / "positions.train.parquet", tmp_path / "positions.heldout.parquet"]
-    summary = json.loads(out)
     assert summary["records"] == 60
     assert summary["files"] == [
         {"path": str(path), "positions": len(part)} for path, part in zip(paths, expected, strict=True)
@@ -92,11 +76,11 @@ def test_split_unseen_and_merge(othello: Game, games: Path, tmp_path: Path, caps
 
 
 def test_selections_arrive(
-    othello: Game, othello_learning: Learning, games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    othello: Game, othello_learning: Learning, games: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
     output = tmp_path / "positions.parquet"
     options = ("--label", "result", "--plies", "10-50", "--phases", "3-5,8", "--per-game", 4, "--seed", 2)
-    run(capsys, games, "-o", output, *options)
+    terminal("positions", games, "-o", output, *options)
     selection = Selection(plies=(10, 50), phases=(3, 4, 5, 8), stages=othello_learning.phases, per_game=4)
     expected = positions_of_records(othello, read_records(othello, games), selection=selection, seed=2)
     found = read_positions(output)
@@ -104,32 +88,25 @@ def test_selections_arrive(
     assert np.array_equal(found.positions.own, expected.positions.own)
 
 
-def test_scored_positions(othello: Game, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_scored_positions(othello: Game, tmp_path: Path, terminal: Terminal) -> None:
     source, output = tmp_path / "scores.txt", tmp_path / "positions.parquet"
     source.write_text("".join(f"{othello.format_position(othello.initial_position)} {score}\n" for score in (4, -6)))
-    status, out, _ = run(capsys, source, "-o", output, "--label", "score")
-    assert (status, out) == (0, f"2 positions in {output}\n")
+    assert terminal("positions", source, "-o", output, "--label", "score") == f"2 positions in {output}\n"
     found = read_positions(output)
     assert found.label.tolist() == [4, -6]
     assert found.label_kind == "score"
 
 
-def test_bad_records_stop_or_are_counted(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_records_stop_or_are_counted(games: Path, tmp_path: Path, terminal: Terminal) -> None:
     damaged, output = tmp_path / "damaged.txt", tmp_path / "positions.parquet"
     lines = games.read_text().splitlines()
     lines[7] = "f5a1"
     damaged.write_text("\n".join(lines) + "\n")
-    status, out, err = run(capsys, damaged, "-o", output)
-    assert status == 2
-    assert out == ""
-    assert err.startswith("glem: ")
-    assert "damaged.txt" in err
-    assert err.count("\n") == 1
+    assert "damaged.txt" in terminal.fails("positions", damaged, "-o", output)
+    assert terminal.output == ""
     assert [file.name for file in tmp_path.iterdir()] == ["damaged.txt"]
-    status, out, err = run(capsys, damaged, "-o", output, "--skip-bad")
-    assert status == 0
-    assert "from 59 games\n  1 bad record skipped\n" in out
-    assert err.startswith("skipped: ")
+    assert "from 59 games\n  1 bad record skipped\n" in terminal("positions", damaged, "-o", output, "--skip-bad")
+    assert terminal.error.startswith("skipped: ")
 
 
 @pytest.mark.parametrize(
@@ -147,25 +124,19 @@ def test_bad_records_stop_or_are_counted(games: Path, tmp_path: Path, capsys: py
     ],
 )
 def test_wrong_options_are_explained_in_one_line(
-    games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str
+    games: Path, tmp_path: Path, terminal: Terminal, options: tuple[str, ...], message: str
 ) -> None:
-    status, _, err = run(capsys, *options, games, "-o", tmp_path / "positions.parquet")
-    assert status == 2
-    assert message in err
-    assert err.count("\n") == 1
+    assert message in terminal.fails("positions", *options, games, "-o", tmp_path / "positions.parquet")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_folder_and_a_missing_file(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, _, err = run(capsys, games, "-o", tmp_path / "none" / "positions.parquet")
-    assert (status, "does not exist" in err) == (2, True)
-    status, _, err = run(capsys, tmp_path / "none.txt", "-o", tmp_path / "positions.parquet")
-    assert (status, "no such file" in err) == (2, True)
+def test_a_missing_folder_and_a_missing_file(games: Path, tmp_path: Path, terminal: Terminal) -> None:
+    output = tmp_path / "positions.parquet"
+    assert "does not exist" in terminal.fails("positions", games, "-o", tmp_path / "none" / "positions.parquet")
+    assert "no such file" in terminal.fails("positions", tmp_path / "none.txt", "-o", output)
 
 
-def test_players_are_found_by_pattern_and_shown(
-    othello: Game,
-) -> None:
+def test_players_are_found_by_pattern_and_shown(othello: Game) -> None:
     played = sample_games().select(slice(6))
     columns = {"black_player": [0, 0, 1, 2, 3, 3], "white_player": [1, 2, 3, 3, 0, -1]}
     records = evolve(
@@ -194,29 +165,23 @@ def test_players_are_found_by_pattern_and_shown(
 
 
 @pytest.mark.shared
-def test_players_that_were_caught_are_printed(shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_players_that_were_caught_are_printed(shared: Path, tmp_path: Path, terminal: Terminal) -> None:
     games = shared / "othello" / "wthor" / "WTH_2001.wtb"
-    status, out, _ = run(capsys, games, "-o", tmp_path / "p.parquet", "--of-player", "*NAKAJIMA*")
-    assert (status, "7 games of Nakajima Tetsuya" in out) == (0, True)
-    status, out, _ = run(capsys, games, "-o", tmp_path / "p.parquet", "--of-player", "*a*", "--json")
-    assert json.loads(out)["players"]["Nakajima Tetsuya"] == 7
-    status, out, _ = run(capsys, games, "-o", tmp_path / "p.parquet", "--of-player", "*a*")
+    command = ("positions", games, "-o", tmp_path / "p.parquet", "--of-player")
+    assert "7 games of Nakajima Tetsuya" in terminal(*command, "*NAKAJIMA*")
+    assert terminal.json(*command, "*a*")["players"]["Nakajima Tetsuya"] == 7
+    out = terminal(*command, "*a*")
     assert out.count(" games of ") == 20
     assert "and those of " in out
-    status, _, err = run(capsys, games, "-o", tmp_path / "p.parquet", "--of-player", "nakajima")
-    assert (status, "'*part of a name*' finds more" in err) == (2, True)
+    assert "'*part of a name*' finds more" in terminal.fails(*command, "nakajima")
 
 
 @pytest.mark.shared
-def test_players_and_errors_of_tournament_games(
-    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_players_and_errors_of_tournament_games(shared: Path, tmp_path: Path, terminal: Terminal) -> None:
     output = tmp_path / "positions.parquet"
     years = [shared / "othello" / "wthor" / f"WTH_{year}.wtb" for year in (1984, 1985)]
-    options = ("--minimum-games", 30, "--errors", "10-64", "--plies", "36", "--label", "theoretical", "--json")
-    status, out, _ = run(capsys, *years, "-o", output, *options)
-    summary = json.loads(out)
-    assert status == 0
+    options = ("--minimum-games", 30, "--errors", "10-64", "--plies", "36", "--label", "theoretical")
+    summary = terminal.json("positions", *years, "-o", output, *options)
     assert summary["records"] == 587 + 954
     assert summary["other_players"] > 0
     assert summary["other_errors"] > 0
